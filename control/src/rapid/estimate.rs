@@ -1,0 +1,240 @@
+//! The receiver's analysis: which of a stream's rates was the last that did not make the bottleneck's queue grow
+//! (self-induced congestion; algorithms after pathChirp's excursions)?
+
+use crate::roles::{Receiver, Report, Stamp};
+use crate::units::{Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A terminating excursion shorter than this is noise, packets (pathChirp's L).
+const NOISE: usize = 5;
+/// An excursion ends when the queueing delay has fallen below its highest by this factor (pathChirp's F).
+const DECREASE: f64 = 1.5;
+
+/// How an estimate is drawn from a stream's delays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Estimator {
+    /// The rate at which the last excursion starts that does not end within the stream.
+    Onset,
+    /// pathChirp's weighted mean over the whole stream.
+    PathChirp,
+}
+
+/// One packet of a stream that arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Rate that the gap before it stands for, bits per second.
+    pub rate: f64,
+    /// One-way delay less the same constant for all packets of the stream, picoseconds.
+    pub delay: i64,
+}
+
+/// Watches one flow's p-streams. Needs nothing but the stamps: no handshake, and lost or reordered packets only make the
+/// analysis coarser.
+pub struct Analyser {
+    estimator: Estimator,
+    /// Delays that differ by no more count as equal.
+    resolution: i64,
+    stream: Option<u32>,
+    samples: Vec<Sample>,
+    closed: Option<u32>,
+}
+
+impl Analyser {
+    /// An analyser of streams of up to `longest` packets, on a clock of this `resolution`.
+    pub fn new(estimator: Estimator, resolution: Duration, longest: usize) -> Analyser {
+        let resolution = resolution.0.min(i64::MAX as u64) as i64;
+        Analyser { estimator, resolution, stream: None, samples: Vec::with_capacity(longest), closed: None }
+    }
+
+    /// The stream that is open ends.
+    fn close(&mut self) -> Option<Report> {
+        let stream = self.stream.take()?;
+        self.closed = Some(stream);
+        let rate = match self.estimator {
+            Estimator::Onset => onset(&self.samples, self.resolution),
+            Estimator::PathChirp => pathchirp(&self.samples, self.resolution),
+        };
+        self.samples.clear();
+        Some(Report::Available { stream, rate: rate? as f32 })
+    }
+}
+
+/// Whether stream `a` was begun after stream `b`; they count modulo 2^32.
+fn is_later(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) as i32 > 0
+}
+
+impl Receiver for Analyser {
+    fn on_arrival(&mut self, now: Time, stamp: &Stamp, _: Bytes) -> Option<Report> {
+        let Stamp::Probe { stream, index, len, rate, planned } = *stamp else { return None };
+        if self.closed.is_some_and(|closed| !is_later(stream, closed)) {
+            return None;
+        }
+        let mut report = None;
+        if let Some(open) = self.stream
+            && open != stream
+        {
+            if !is_later(stream, open) {
+                return None;
+            }
+            // A packet of a later stream: no more of this one will come.
+            report = self.close();
+        }
+        if len == 0 {
+            return report; // not a probe
+        }
+        self.stream = Some(stream);
+        if self.samples.len() < self.samples.capacity() {
+            let delay = now.0.wrapping_sub(planned.0) as i64;
+            self.samples.push(Sample { rate: rate as f64, delay });
+        }
+        if index + 1 == len { self.close() } else { report }
+    }
+}
+
+/// Excursions of the queueing delay: the finished ones of at least [`NOISE`] packets are passed to `finished` as ranges; the
+/// start of the one that does not end within the stream is returned.
+fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usize, usize)) -> Option<usize> {
+    let n = samples.len();
+    let mut i = 0;
+    while i + 1 < n {
+        if samples[i + 1].delay - samples[i].delay <= resolution {
+            i += 1;
+            continue;
+        }
+        let mut highest = 0;
+        let mut j = i + 1;
+        while j < n {
+            let rise = samples[j].delay - samples[i].delay;
+            highest = highest.max(rise);
+            if rise as f64 <= highest as f64 / DECREASE {
+                break;
+            }
+            j += 1;
+        }
+        if j == n {
+            return Some(i);
+        }
+        if j - i >= NOISE {
+            finished(i, j);
+            i = j;
+        } else {
+            i += 1;
+        }
+    }
+    None
+}
+
+/// The rate at which queueing set in for good (PACKET-SCALE-2017, section IV-B). None if there is nothing to compare.
+pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
+    let (first, last) = (samples.first()?, samples.last()?);
+    if samples.len() < 2 {
+        return None;
+    }
+    Some(match excursions(samples, resolution, |_, _| ()) {
+        None => last.rate,
+        // Its footnote 13: all of the stream was too fast.
+        Some(0) => first.rate.min(samples[1].rate) / 2.0,
+        Some(i) => samples[i].rate,
+    })
+}
+
+/// pathChirp's estimate: the mean of a rate per packet, weighted by the gaps. Within a finished excursion, while the delay
+/// rises, that is the packet's own rate; elsewhere it is the rate at which the unfinished excursion starts (the last one, if
+/// there is none).
+pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
+    let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
+    let (mut weighted, mut inside) = (0.0, 0.0);
+    let rises = |k: usize| k < last && samples[k + 1].delay - samples[k].delay > resolution;
+    let unfinished = excursions(samples, resolution, |from, to| {
+        for k in (from..to).filter(|&k| rises(k)) {
+            // A gap lasts 1/r for a packet of unit size, so rate times gap is 1.
+            weighted += 1.0;
+            inside += 1.0 / samples[k].rate;
+        }
+    });
+    let elsewhere = match unfinished {
+        None => samples[last].rate,
+        Some(0) => samples[0].rate.min(samples[1].rate) / 2.0,
+        Some(i) => samples[i].rate,
+    };
+    let all: f64 = samples.iter().map(|s| 1.0 / s.rate).sum();
+    Some((weighted + elsewhere * (all - inside)) / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rates 1, 2, ... and these delays.
+    fn samples(delays: &[i64]) -> Vec<Sample> {
+        delays.iter().enumerate().map(|(i, &delay)| Sample { rate: (i + 1) as f64, delay }).collect()
+    }
+
+    #[test]
+    fn no_queueing_gives_the_top_rate() {
+        assert_eq!(onset(&samples(&[0; 10]), 0), Some(10.0));
+        assert_eq!(onset(&samples(&[90, 80, 70, 60, 50]), 0), Some(5.0), "an old queue drains");
+    }
+
+    #[test]
+    fn queueing_from_a_packet_on_gives_the_rate_before() {
+        assert_eq!(onset(&samples(&[0, 0, 0, 0, 1, 3, 6, 10]), 0), Some(4.0));
+        assert_eq!(onset(&samples(&[5, 3, 1, 0, 1, 3, 6, 10]), 0), Some(4.0), "after an old queue has drained");
+    }
+
+    #[test]
+    fn queueing_from_the_start_gives_half_the_first_rate() {
+        assert_eq!(onset(&samples(&[0, 1, 2, 3, 4]), 0), Some(0.5));
+    }
+
+    #[test]
+    fn a_burst_of_cross_traffic_that_passes_is_not_congestion() {
+        let delays = [0, 9, 12, 10, 9, 8, 2, 0, 0, 0, 0, 4, 9, 15];
+        assert_eq!(onset(&samples(&delays), 0), Some(11.0));
+        let short = [0, 9, 2, 0, 0, 0, 0, 0, 0, 0, 0, 4, 9, 15];
+        assert_eq!(onset(&samples(&short), 0), Some(11.0));
+    }
+
+    #[test]
+    fn the_clocks_resolution_is_no_queue() {
+        let delays: Vec<i64> = (0..30).map(|i| i % 2).collect();
+        assert_eq!(onset(&samples(&delays), 1), Some(30.0));
+    }
+
+    #[test]
+    fn pathchirp_weighs_what_passed_by_its_gaps() {
+        // No queueing at all: the top rate, as with onset.
+        assert_eq!(pathchirp(&samples(&[0; 10]), 0), Some(10.0));
+        // A finished excursion over packets 1 to 6 (rising at 1, 2, 3), and none that stays: the rising ones count as their
+        // own rates 2, 3, 4, the others as the top rate 12.
+        let delays = [0, 0, 5, 9, 12, 10, 3, 0, 0, 0, 0, 0];
+        let all: f64 = (1..=12).map(|r| 1.0 / r as f64).sum();
+        let inside = 1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0;
+        let expected = (3.0 + 12.0 * (all - inside)) / all;
+        let got = pathchirp(&samples(&delays), 0).unwrap();
+        assert!((got - expected).abs() < 1e-12, "{got} {expected}");
+    }
+
+    fn probe(stream: u32, index: u16) -> Stamp {
+        Stamp::Probe { stream, index, len: 4, rate: (index + 1) as f32, planned: Time(1_000 * index as u64) }
+    }
+
+    #[test]
+    fn a_stream_ends_with_its_last_packet_or_with_a_later_stream() {
+        let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, 90);
+        let mut arrive = |stream, index| {
+            analyser.on_arrival(Time(50_000 + 1_000 * index as u64), &probe(stream, index), Bytes(1000))
+        };
+        let available = |stream, rate| Some(Report::Available { stream, rate });
+        assert_eq!([arrive(7, 0), arrive(7, 1), arrive(7, 2)], [None; 3]);
+        assert_eq!(arrive(7, 3), available(7, 4.0));
+        assert_eq!(arrive(7, 3), None, "a duplicate of a closed stream");
+        assert_eq!([arrive(8, 0), arrive(8, 2)], [None; 2]);
+        assert_eq!(arrive(9, 0), available(8, 3.0), "its last packet was lost");
+        assert_eq!(arrive(8, 3), None, "too late");
+        assert_eq!(arrive(9, 3), available(9, 4.0));
+    }
+}

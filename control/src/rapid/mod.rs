@@ -1,0 +1,123 @@
+//! RAPID: every packet probes. The sender transmits in p-streams whose rates rise around the average it wants; the receiver
+//! finds the rate at which they begin to queue; the average follows that.
+//!
+//! Two versions: RAPID-2009 (Konda and Kaur, "RAPID: Shrinking the Congestion-control Timescale") and PACKET-SCALE-2017
+//! (Lovewell et al., "Packet-Scale Congestion Control Paradigm"). They differ in parameters, in the stream's layout and in
+//! slow start, not in the machine.
+
+mod estimate;
+mod filter;
+mod sender;
+mod stream;
+
+pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
+pub use filter::{Filter, StepLimit};
+pub use sender::{Machine, SlowStart};
+pub use stream::{Layout, Stream};
+
+use crate::registry::Protocol;
+use crate::roles::{Receiver, Sender};
+use crate::units::{Bytes, Duration, Rate};
+use crate::window::within;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of both versions.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Rapid {
+    /// Packets in a p-stream (N)
+    pub stream: u16,
+    /// Spread factor (m): the rate of a packet over that of the one before it
+    pub spread: f64,
+    /// Time over which an increase of the available bandwidth is adopted
+    pub tau: Duration,
+    /// Number of p-streams over which a decrease is adopted
+    pub eta: f64,
+    /// Factor on the average rate after a loss
+    pub beta: f64,
+    /// Rate of the first packets
+    pub initial_rate: Rate,
+    /// How the receiver draws an estimate from a stream
+    pub estimator: Estimator,
+    /// One-way delays that differ by no more count as equal: the receiver's clock
+    pub resolution: Duration,
+}
+
+/// Of the 2009 paper: sections III-A and III-B.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Rapid2009(pub Rapid);
+
+impl Default for Rapid {
+    /// PACKET-SCALE-2017, table I.
+    fn default() -> Rapid {
+        Rapid {
+            stream: 90,
+            spread: 1.039,
+            tau: Duration::from_millis(250),
+            eta: 1.5,
+            beta: 0.5,
+            initial_rate: Rate::from_mbps(1.0),
+            estimator: Estimator::Onset,
+            resolution: RESOLUTION,
+        }
+    }
+}
+
+impl Default for Rapid2009 {
+    fn default() -> Rapid2009 {
+        Rapid2009(Rapid {
+            stream: 30,
+            spread: 1.07,
+            tau: Duration::from_millis(200),
+            eta: 1.0,
+            initial_rate: Rate::from_mbps(0.1),
+            ..Rapid::default()
+        })
+    }
+}
+
+/// Rounding of each time to picoseconds adds up to some of them.
+const RESOLUTION: Duration = Duration(50);
+
+impl Rapid {
+    fn machine(&self, packet: Bytes, layout: Layout, slow_start: SlowStart) -> Machine {
+        let filter = Filter { tau: self.tau, eta: self.eta, limit: None };
+        Machine::new(packet, self.stream, self.spread, layout, slow_start, self.initial_rate, self.beta, filter)
+    }
+}
+
+impl Protocol for Rapid {
+    fn check(&self) -> Result<(), String> {
+        within("stream", self.stream as f64, 3.0..=10_000.0)?;
+        within("spread", self.spread, 1.0001..=4.0)?;
+        within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
+        within("eta", self.eta, 1.0..=1e6)?;
+        within("beta", self.beta, 0.01..=1.0)?;
+        within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)
+    }
+
+    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+        Box::new(self.machine(packet, Layout::AllRising, SlowStart::PACKET_SCALE_2017))
+    }
+
+    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+        let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest);
+        Some(Box::new(Analyser::new(self.estimator, self.resolution, longest as usize)))
+    }
+}
+
+impl Protocol for Rapid2009 {
+    fn check(&self) -> Result<(), String> {
+        self.0.check()
+    }
+
+    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+        Box::new(self.0.machine(packet, Layout::AverageFirst, SlowStart::RAPID_2009))
+    }
+
+    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+        self.0.receiver()
+    }
+}

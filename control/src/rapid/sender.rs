@@ -1,0 +1,253 @@
+//! The sender: when each packet of the p-streams leaves, in slow start, probing and recovery.
+
+use super::filter::Filter;
+use super::stream::{Layout, Stream};
+use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// How the first estimate is found: one stream per round trip, each starting where the one before it ended.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStart {
+    /// Packets of the first stream; doubled with each one.
+    pub first: u16,
+    /// Packets at most.
+    pub longest: u16,
+    /// Spread factor.
+    pub spread: f64,
+}
+
+impl SlowStart {
+    /// RAPID-2009, section III-A5.
+    pub const RAPID_2009: SlowStart = SlowStart { first: 2, longest: 16, spread: 2.0 };
+    /// PACKET-SCALE-2017, table I.
+    pub const PACKET_SCALE_2017: SlowStart = SlowStart { first: 20, longest: 20, spread: 2.0 };
+}
+
+/// The sender's state machine.
+pub struct Machine {
+    packet: Bytes,
+    /// N and m of a p-stream.
+    len: u16,
+    spread: f64,
+    layout: Layout,
+    slow_start: SlowStart,
+    initial_rate: Rate,
+    beta: f64,
+    filter: Filter,
+    mode: Mode,
+    /// The mean rate of the present p-stream.
+    average: Rate,
+    /// The newest estimate of the available bandwidth, the stream it came from, and when it came.
+    estimate: Option<Rate>,
+    estimated: u32,
+    heard: Time,
+    /// What is being sent.
+    stream: Stream,
+    /// When the packet sent last was due; none if the next one is due at once.
+    previous: Option<Time>,
+    rtt: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    /// Sending a slow-start stream of this many packets, or waiting for its estimate.
+    SlowStart {
+        len: u16,
+        top: Rate,
+    },
+    Probing,
+    /// Repairing; did it begin in slow start?
+    Recovery {
+        from_slow_start: bool,
+    },
+}
+
+/// Before the first round-trip time is known.
+const INITIAL_RTT: Duration = Duration::from_millis(250);
+/// A sender without feedback for so many round trips (or lengths of its stream) has none: it must slow down.
+const SILENCE: u64 = 4;
+
+impl Machine {
+    /// A sender of packets of `packet` bytes. `len` and `spread` are a p-stream's N and m; `beta` is the factor after a loss.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        packet: Bytes,
+        len: u16,
+        spread: f64,
+        layout: Layout,
+        slow_start: SlowStart,
+        initial_rate: Rate,
+        beta: f64,
+        filter: Filter,
+    ) -> Machine {
+        let mut machine = Machine {
+            packet,
+            len,
+            spread,
+            layout,
+            slow_start,
+            initial_rate,
+            beta,
+            filter,
+            mode: Mode::Probing,
+            average: initial_rate,
+            estimate: None,
+            estimated: u32::MAX,
+            heard: Time::ZERO,
+            stream: Stream::uniform(0, initial_rate),
+            previous: None,
+            rtt: INITIAL_RTT,
+        };
+        machine.restart();
+        machine
+    }
+
+    /// Back to the initial rate (PACKET-SCALE-2017, section IV-C).
+    fn restart(&mut self) {
+        self.estimate = None;
+        self.average = self.initial_rate;
+        self.begin_slow_start(self.slow_start.first, self.initial_rate);
+    }
+
+    fn begin_slow_start(&mut self, len: u16, first: Rate) {
+        self.stream =
+            Stream::starting_at(self.stream.id().wrapping_add(1), len, self.slow_start.spread, first, self.layout);
+        self.average = self.stream.average();
+        self.mode = Mode::SlowStart { len, top: self.stream.top_rate() };
+    }
+
+    /// The next p-stream, after applying the filter (its "just before sending out a new p-stream").
+    fn begin_stream(&mut self, pipe: &Pipe) {
+        if let Some(estimate) = self.estimate {
+            self.average = self.filter.apply(self.average, estimate, self.stream_length());
+        }
+        // Never wait for more data: what there is makes a shorter stream.
+        let available = pipe.backlog.0.div_ceil(self.packet.0).max(1);
+        let len = available.min(self.len as u64) as u16;
+        self.stream = Stream::new(self.stream.id().wrapping_add(1), len, self.spread, self.average, self.layout);
+    }
+
+    fn stream_length(&self) -> Duration {
+        self.average.time_for(Bytes(self.packet.0 * self.len as u64))
+    }
+
+    /// How long to go on without an estimate.
+    fn patience(&self) -> Duration {
+        Duration(self.rtt.max(self.stream_length()).0.saturating_mul(SILENCE))
+    }
+
+    fn lose_feedback(&mut self, now: Time) {
+        self.heard = now;
+        self.previous = Some(now);
+        self.restart();
+    }
+
+    fn on_estimate(&mut self, now: Time, stream: u32, rate: Rate) {
+        if stream == self.estimated {
+            return; // the same report again
+        }
+        self.estimated = stream;
+        self.heard = now;
+        self.estimate = Some(rate);
+        if let Mode::SlowStart { len, top } = self.mode
+            && stream == self.stream.id()
+        {
+            // In single precision, as the rate travels.
+            if rate.as_bps() < 0.999_999 * top.as_bps() {
+                self.average = rate;
+                self.mode = Mode::Probing;
+                self.end_stream();
+            } else {
+                self.begin_slow_start((2 * len).min(self.slow_start.longest), rate);
+            }
+            // The packet sent last is a round trip old: its gap is over.
+            self.previous = None;
+        }
+    }
+
+    /// The next packet begins a new stream.
+    fn end_stream(&mut self) {
+        self.stream = Stream::new(self.stream.id(), 0, 1.0, self.average, self.layout);
+    }
+}
+
+impl Sender for Machine {
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
+        if pipe.in_flight == Bytes(0) || !self.stream.probes() {
+            self.heard = now; // nothing is out there that could be heard of
+        }
+        if now > self.heard + self.patience() {
+            self.lose_feedback(now);
+        }
+        if self.stream.is_over() {
+            match self.mode {
+                // One stream per round trip: wait for its estimate.
+                Mode::SlowStart { .. } => {
+                    return Next::At((self.heard + self.patience() + Duration(1)).max(now + Duration(1)));
+                }
+                _ => self.begin_stream(pipe),
+            }
+        }
+        let Some(previous) = self.previous else { return Next::Now };
+        let due = previous + self.stream.gap(self.packet);
+        if due > now { Next::At(due) } else { Next::Now }
+    }
+
+    fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
+        // A packet that is later than its gap is long has missed its schedule: the rest follows from now, not in a burst.
+        let gap = self.stream.gap(size);
+        let planned = match self.previous.map(|previous| previous + gap) {
+            Some(due) if due <= now && now.since(due) <= gap => due,
+            _ => now,
+        };
+        self.previous = Some(planned);
+        self.stream.send(planned)
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+        }
+        if let Some(Report::Available { stream, rate }) = ack.report {
+            self.on_estimate(now, stream, Rate::from_bps(rate as f64));
+        }
+        if let Mode::Recovery { from_slow_start } = self.mode
+            && !ack.recovery
+        {
+            if from_slow_start && let Some(estimate) = self.estimate {
+                self.average = estimate;
+            }
+            self.average = self.average * self.beta;
+            self.mode = Mode::Probing;
+            self.heard = now;
+            self.end_stream();
+        }
+    }
+
+    fn on_loss(&mut self, now: Time, loss: &Loss) {
+        match loss {
+            Loss::Timeout => self.lose_feedback(now),
+            Loss::Event => {
+                let from_slow_start = match self.mode {
+                    Mode::Recovery { from_slow_start } => {
+                        // What was sent at the reduced rate was lost as well.
+                        self.average = self.average * self.beta;
+                        from_slow_start
+                    }
+                    mode => matches!(mode, Mode::SlowStart { .. }),
+                };
+                self.mode = Mode::Recovery { from_slow_start };
+                self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.beta);
+            }
+        }
+    }
+
+    fn state(&self) -> State {
+        let phase = match self.mode {
+            Mode::SlowStart { .. } => Phase::SlowStart,
+            Mode::Probing => Phase::Probing,
+            Mode::Recovery { .. } => Phase::Recovery,
+        };
+        State { window: None, rate: Some(self.average), phase }
+    }
+}

@@ -1,0 +1,233 @@
+//! All controllers by name: the one place from which scenario files, the command line and the docs take their list.
+//!
+//! To add a controller, write its file and add a line to [`all`].
+
+use crate::roles::{Receiver, Sender};
+use crate::units::Bytes;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// A protocol's parameters: a plain struct whose `Default` is the paper's choice. It builds the protocol's parties.
+pub trait Protocol: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send + Sync + 'static {
+    /// Whether the parameters make sense; if not, which does not and what to write instead.
+    fn check(&self) -> Result<(), String>;
+
+    /// The sending party, for packets of `packet` bytes.
+    fn sender(&self, packet: Bytes) -> Box<dyn Sender>;
+
+    /// The receiving party, if the protocol has one.
+    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+        None
+    }
+}
+
+/// How a host should repair losses for a protocol unless told otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Selective acknowledgments, RFC 6675.
+    Sack,
+    /// Without them, one hole per round trip, RFC 6582.
+    NewReno,
+}
+
+/// The parties of one flow.
+pub struct Parties {
+    /// At the source.
+    pub sender: Box<dyn Sender>,
+    /// At the destination, if there is one.
+    pub receiver: Option<Box<dyn Receiver>>,
+}
+
+/// One controller.
+pub struct Controller {
+    /// What scenarios and the command line call it.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+    /// How hosts repair its losses.
+    pub recovery: Recovery,
+    defaults: Value,
+    schema: Schema,
+    build: fn(&Value, Bytes) -> Result<Parties, String>,
+}
+
+impl Controller {
+    fn new<P: Protocol>(
+        name: &'static str,
+        recovery: Recovery,
+        source: &'static str,
+        summary: &'static str,
+        defaults: P,
+    ) -> Controller {
+        Controller {
+            name,
+            summary,
+            source,
+            recovery,
+            defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
+            schema: schemars::schema_for!(P),
+            build: |parameters, packet| {
+                let protocol = P::deserialize(parameters).map_err(|e| e.to_string())?;
+                protocol.check()?;
+                Ok(Parties { sender: protocol.sender(packet), receiver: protocol.receiver() })
+            },
+        }
+    }
+
+    /// All parameters with their defaults: an object of names and values, times and rates as texts with units.
+    pub fn defaults(&self) -> &Value {
+        &self.defaults
+    }
+
+    /// The parameters' JSON Schema, with their descriptions.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The defaults with `overrides` (an object) laid over them. Fails on names that are not parameters.
+    pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
+        let mut all = self.defaults.clone();
+        let known = all.as_object_mut().expect("parameters are a struct");
+        for (name, value) in overrides {
+            match known.get_mut(name) {
+                Some(slot) => *slot = value.clone(),
+                None => {
+                    let known = known.keys().cloned().collect();
+                    return Err(ParameterError::Unknown { name: name.clone(), known });
+                }
+            }
+        }
+        if let Err(problem) = (self.build)(&all, Bytes(1000)) {
+            // Which one is it? The one that is wrong even alone, if there is one.
+            for (name, value) in overrides {
+                let mut one = self.defaults.clone();
+                one[name] = value.clone();
+                if let Err(problem) = (self.build)(&one, Bytes(1000)) {
+                    return Err(ParameterError::Bad { name: name.clone(), problem });
+                }
+            }
+            return Err(ParameterError::Together { problem });
+        }
+        Ok(all)
+    }
+
+    /// The parties of one flow whose full packets take `packet` bytes. `parameters` are those of [`Controller::parameters`].
+    pub fn build(&self, parameters: &Value, packet: Bytes) -> Result<Parties, String> {
+        (self.build)(parameters, packet)
+    }
+}
+
+/// What is wrong with a controller's parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterError {
+    /// There is no such parameter.
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// One value is unusable.
+    Bad {
+        /// Whose.
+        name: String,
+        /// Why.
+        problem: String,
+    },
+    /// Each value is fine, but not with the others.
+    Together {
+        /// Why.
+        problem: String,
+    },
+}
+
+/// Every controller, in the order in which to list them.
+pub fn all() -> &'static [Controller] {
+    use Recovery::{NewReno, Sack};
+    static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
+        vec![
+            Controller::new(
+                "thalweg",
+                Sack,
+                "our own, after PACKET-SCALE-2017",
+                "RAPID with a narrower stream and a step that tunes itself to the number of flows",
+                crate::thalweg::Thalweg::default(),
+            ),
+            Controller::new(
+                "rapid",
+                Sack,
+                "PACKET-SCALE-2017 (Lovewell et al., IEEE/ACM ToN 25(1))",
+                "every packet probes: streams of 90 packets with rising rates find the available bandwidth",
+                crate::rapid::Rapid::default(),
+            ),
+            Controller::new(
+                "rapid-2009",
+                Sack,
+                "RAPID-2009 (Konda and Kaur, INFOCOM 2009)",
+                "the first RAPID: streams of 30 packets, decreases adopted at once",
+                crate::rapid::Rapid2009::default(),
+            ),
+            Controller::new(
+                "newreno",
+                NewReno,
+                "RFC 5681, RFC 6582",
+                "TCP without selective acknowledgments",
+                crate::reno::Reno::default(),
+            ),
+            Controller::new(
+                "reno",
+                Sack,
+                "RFC 5681, RFC 6675",
+                "TCP with selective acknowledgments",
+                crate::reno::Reno::default(),
+            ),
+            Controller::new(
+                "aimd",
+                Sack,
+                "BIC-2004, section VI",
+                "a packets more per round trip, a share b less on a loss",
+                crate::aimd::Aimd::default(),
+            ),
+            Controller::new(
+                "scalable",
+                Sack,
+                "Kelly, CCR 2003",
+                "STCP: growth in proportion to the window",
+                crate::scalable::Scalable::default(),
+            ),
+            Controller::new(
+                "highspeed",
+                Sack,
+                "RFC 3649",
+                "HSTCP: the larger the window, the faster it grows and the less it gives up",
+                crate::highspeed::HighSpeed::default(),
+            ),
+            Controller::new(
+                "bic",
+                Sack,
+                "BIC-2004, section VI-A",
+                "binary search for the window of the last loss",
+                crate::bic::Bic::default(),
+            ),
+            Controller::new(
+                "bic-linux",
+                Sack,
+                "Linux, tcp_bic.c",
+                "BIC with the constants of Linux; not its integer arithmetic, nor its special cases near the maximum, before \
+                 the first loss and after a timeout",
+                crate::bic::Bic::linux(),
+            ),
+        ]
+    });
+    &ALL
+}
+
+/// The controller of that name.
+pub fn find(name: &str) -> Option<&'static Controller> {
+    all().iter().find(|c| c.name == name)
+}

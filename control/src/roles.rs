@@ -1,0 +1,167 @@
+//! The three parties of a congestion control protocol. Each is a small state machine: events in, decisions out.
+//!
+//! A host (simulated, emulated or QUIC) owns reliability: it numbers packets, detects loss and repairs it. It tells the
+//! [`Sender`] what happened and asks when the next packet may leave; it never asks which protocol it runs.
+
+use crate::units::{Bytes, Duration, Rate, Time};
+use std::fmt;
+
+/// Decides when the next packet may leave, and what is stamped on it.
+pub trait Sender: Send {
+    /// When may the next packet leave? Asked whenever there is something to send: after each packet sent, each
+    /// acknowledgment and each loss, and at the time of an earlier [`Next::At`].
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next;
+
+    /// A packet of `size` leaves now. `pipe` is as it was just before.
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp;
+
+    /// An acknowledgment arrived. Called after [`Sender::on_loss`] if the same acknowledgment revealed a loss.
+    fn on_ack(&mut self, now: Time, ack: &Ack);
+
+    /// Something was lost. Called once per loss event (per window of data), and once per retransmission timeout.
+    fn on_loss(&mut self, now: Time, loss: &Loss);
+
+    /// What to show in traces and plots.
+    fn state(&self) -> State;
+}
+
+/// Sees arrivals. What it reports rides on acknowledgments until a newer report replaces it, so that a lost
+/// acknowledgment loses no report. Most protocols have none.
+pub trait Receiver: Send {
+    /// A packet arrived that was stamped by the same protocol's sender.
+    fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report>;
+}
+
+/// Sits at a queue, sees every packet pass and may rewrite its stamp. Most protocols have none.
+pub trait Router: Send {
+    /// A packet arrives at the queue, in front of which `backlog` bytes wait.
+    fn on_arrival(&mut self, now: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes);
+
+    /// A packet leaves the queue, in which `backlog` bytes remain.
+    fn on_departure(&mut self, now: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes);
+
+    /// When [`Router::on_tick`] is due next.
+    fn next_tick(&self) -> Option<Time>;
+
+    /// A control interval ends.
+    fn on_tick(&mut self, now: Time, backlog: Bytes);
+}
+
+/// The answer to "when may the next packet leave?"
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// At once.
+    Now,
+    /// Ask again at this time (which is not in the past), or when something happens before.
+    At(Time),
+    /// Ask again after the next acknowledgment, loss or timeout.
+    AfterAck,
+}
+
+/// What the host has in the network and still to send.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pipe {
+    /// Sent, and not yet known to have arrived or to be lost (RFC 6675's pipe).
+    pub in_flight: Bytes,
+    /// Still to be sent for the first time; [`Bytes`]`(u64::MAX)` for a source without end. Zero if what leaves next is
+    /// a retransmission.
+    pub backlog: Bytes,
+    /// Bytes that a full packet takes on the wire.
+    pub packet: Bytes,
+    /// What leaves next is a retransmission.
+    pub repairing: bool,
+}
+
+/// What one acknowledgment says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ack {
+    /// Newly acknowledged by it, cumulatively or selectively.
+    pub acked: Bytes,
+    /// The round-trip time of the packet that caused it.
+    pub rtt: Option<Duration>,
+    /// Still in the network after it.
+    pub in_flight: Bytes,
+    /// Whether the host is repairing a loss still, so that a window does not grow.
+    pub recovery: bool,
+    /// Whether the data or the receiver's window, not the controller, holds the sender back.
+    pub app_limited: bool,
+    /// The newest report of the receiver that the acknowledgment carries; the same one may come many times.
+    pub report: Option<Report>,
+}
+
+/// How a loss came to light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// Later packets arrived (fast retransmit): recovery begins.
+    Event,
+    /// Nothing was heard for the retransmission timeout (RFC 6298).
+    Timeout,
+}
+
+/// What a sender writes on a packet, for receivers and routers to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Stamp {
+    /// Nothing.
+    #[default]
+    None,
+    /// A packet of a p-stream (RAPID).
+    Probe {
+        /// Which stream; they count up.
+        stream: u32,
+        /// Which packet of the stream, from 0.
+        index: u16,
+        /// How many packets the stream has.
+        len: u16,
+        /// The rate that the gap before this packet stands for, in bits per second.
+        rate: f32,
+        /// When it was meant to be sent, by the sender's clock.
+        planned: Time,
+    },
+}
+
+/// What a receiver tells the sender.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Report {
+    /// The available bandwidth that a p-stream found (RAPID).
+    Available {
+        /// Which stream.
+        stream: u32,
+        /// Its estimate, in bits per second (in single precision, as it travels).
+        rate: f32,
+    },
+}
+
+/// What a sender is doing, for traces and plots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Congestion window in packets, if the protocol has one.
+    pub window: Option<f64>,
+    /// Sending rate, if the protocol sets one.
+    pub rate: Option<Rate>,
+    /// Where in its life it is.
+    pub phase: Phase,
+}
+
+/// The phases of the protocols' state machines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Looking for the capacity for the first time.
+    SlowStart,
+    /// A window protocol near its capacity.
+    CongestionAvoidance,
+    /// Probing with every packet (RAPID).
+    Probing,
+    /// Repairing a loss.
+    Recovery,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Phase::SlowStart => "slow-start",
+            Phase::CongestionAvoidance => "congestion-avoidance",
+            Phase::Probing => "probing",
+            Phase::Recovery => "recovery",
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! A toy host and path: one flow over one queue, in made-up time. It follows the roles' contract and knows no protocol, so
+//! every controller of the registry can be put on it.
+
+use control::registry::{Controller, Parties};
+use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time};
+use std::collections::VecDeque;
+
+/// The path, and the host's habits.
+#[derive(Clone, Debug)]
+pub struct Path {
+    pub rate: Rate,
+    pub rtt: Duration,
+    /// How many packets wait at most.
+    pub buffer: u64,
+    pub packet: Bytes,
+    /// Acknowledgments come for so many packets at a time.
+    pub ack_every: u64,
+    /// How much later than asked the host wakes up.
+    pub late: Duration,
+}
+
+/// What happened, and what the sender made of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    Sent,
+    /// With `recovery`, while a loss is being repaired.
+    Acked {
+        recovery: bool,
+    },
+    Lost(Loss),
+}
+
+struct Packet {
+    number: u64,
+    arrives: Time,
+    sent: Time,
+    stamp: Stamp,
+    lost: bool,
+}
+
+pub struct Host {
+    path: Path,
+    sender: Box<dyn Sender>,
+    receiver: Option<Box<dyn Receiver>>,
+    pub now: Time,
+    /// When the queue's last packet will have left.
+    busy_until: Time,
+    /// On the way there and back, in order.
+    flying: VecDeque<Packet>,
+    in_flight: u64,
+    to_repair: u64,
+    sent: u64,
+    /// A loss from here on is a new loss event; an arrival from here on ends recovery.
+    recovery_until: u64,
+    unacked: u64,
+    newest: Option<Report>,
+    heard: Time,
+    pub app_limited: bool,
+}
+
+impl Host {
+    pub fn new(controller: &Controller, path: Path) -> Host {
+        let Parties { sender, receiver } = controller.build(controller.defaults(), path.packet).unwrap();
+        Host {
+            path,
+            sender,
+            receiver,
+            now: Time::ZERO,
+            busy_until: Time::ZERO,
+            flying: VecDeque::new(),
+            in_flight: 0,
+            to_repair: 0,
+            sent: 0,
+            recovery_until: 0,
+            unacked: 0,
+            newest: None,
+            heard: Time::ZERO,
+            app_limited: false,
+        }
+    }
+
+    pub fn state(&self) -> State {
+        self.sender.state()
+    }
+
+    fn pipe(&self) -> Pipe {
+        Pipe {
+            in_flight: Bytes(self.in_flight * self.path.packet.0),
+            backlog: if self.to_repair > 0 { Bytes(0) } else { Bytes(u64::MAX) },
+            packet: self.path.packet,
+            repairing: self.to_repair > 0,
+        }
+    }
+
+    /// Lets the next thing happen. `lose` says whether the next packet sent is to be lost on the way.
+    pub fn step(&mut self, lose: bool) -> Event {
+        let wake = match self.sender.next(self.now, &self.pipe()) {
+            Next::Now => return self.send(lose),
+            Next::At(time) => {
+                assert!(time >= self.now, "asks to be woken in the past: {time} at {}", self.now);
+                Some(time + self.path.late)
+            }
+            Next::AfterAck => {
+                assert!(self.in_flight > 0, "waits for acknowledgments of nothing");
+                None
+            }
+        };
+        let arrival = self.flying.iter().find(|p| !p.lost).map(|p| p.arrives);
+        let timeout = (self.in_flight > 0).then_some(self.heard + self.path.rtt.scale(3.0) + self.longest_wait());
+        let first = [wake, arrival, timeout].into_iter().flatten().min().expect("nothing will ever happen");
+        self.now = self.now.max(first);
+        if arrival == Some(first) {
+            self.arrive()
+        } else if timeout == Some(first) {
+            self.time_out()
+        } else {
+            self.step(lose)
+        }
+    }
+
+    fn longest_wait(&self) -> Duration {
+        self.path.rate.time_for(Bytes((self.path.buffer + self.path.ack_every) * self.path.packet.0))
+    }
+
+    fn send(&mut self, lose: bool) -> Event {
+        let stamp = self.sender.on_send(self.now, self.path.packet, &self.pipe());
+        let start = self.busy_until.max(self.now);
+        let full = start.since(self.now) > self.path.rate.time_for(Bytes(self.path.buffer * self.path.packet.0));
+        if !full {
+            self.busy_until = start + self.path.rate.time_for(self.path.packet);
+        }
+        let arrives = self.busy_until + self.path.rtt;
+        if self.in_flight == 0 {
+            self.heard = self.now;
+        }
+        self.flying.push_back(Packet { number: self.sent, arrives, sent: self.now, stamp, lost: lose || full });
+        self.sent += 1;
+        self.in_flight += 1;
+        self.to_repair = self.to_repair.saturating_sub(1);
+        Event::Sent
+    }
+
+    fn time_out(&mut self) -> Event {
+        self.to_repair += self.in_flight;
+        self.in_flight = 0;
+        self.unacked = 0;
+        self.flying.clear(); // what arrives all the same will be sent twice
+        self.recovery_until = self.sent;
+        self.sender.on_loss(self.now, &Loss::Timeout);
+        Event::Lost(Loss::Timeout)
+    }
+
+    /// The first packet that gets through arrives; those lost before it are missed.
+    fn arrive(&mut self) -> Event {
+        let mut event = None;
+        while self.flying.front().is_some_and(|p| p.lost)
+            && let Some(packet) = self.flying.pop_front()
+        {
+            self.in_flight -= 1;
+            self.to_repair += 1;
+            if packet.number >= self.recovery_until {
+                self.recovery_until = self.sent;
+                self.sender.on_loss(self.now, &Loss::Event);
+                event = Some(Event::Lost(Loss::Event));
+            }
+        }
+        if let Some(event) = event {
+            return event; // the packet behind the hole is next
+        }
+        let packet = self.flying.pop_front().expect("a packet that arrives");
+        self.in_flight -= 1;
+        self.unacked += 1;
+        self.heard = self.now;
+        if let Some(receiver) = &mut self.receiver {
+            self.newest = receiver.on_arrival(self.now, &packet.stamp, self.path.packet).or(self.newest);
+        }
+        let recovery = packet.number < self.recovery_until;
+        if self.unacked >= self.path.ack_every || self.flying.is_empty() {
+            let ack = Ack {
+                acked: Bytes(self.unacked * self.path.packet.0),
+                rtt: Some(self.now.since(packet.sent)),
+                in_flight: Bytes(self.in_flight * self.path.packet.0),
+                recovery,
+                app_limited: self.app_limited,
+                report: self.newest,
+            };
+            self.unacked = 0;
+            self.sender.on_ack(self.now, &ack);
+        }
+        Event::Acked { recovery }
+    }
+}
