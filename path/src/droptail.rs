@@ -1,0 +1,67 @@
+//! The queue that most routers have: first in, first out, and what does not fit is dropped.
+
+use crate::Packet;
+use control::Bytes;
+use std::collections::VecDeque;
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// This many packets, of any size.
+    Packets(u64),
+    /// This many bytes.
+    Bytes(Bytes),
+    /// Everything.
+    Unlimited,
+}
+
+/// A FIFO with a limit.
+#[derive(Clone, Debug)]
+pub struct DropTail<P> {
+    waiting: VecDeque<P>,
+    bytes: Bytes,
+    buffer: Buffer,
+}
+
+impl<P: Packet> DropTail<P> {
+    /// An empty queue.
+    pub fn new(buffer: Buffer) -> DropTail<P> {
+        DropTail { waiting: VecDeque::new(), bytes: Bytes(0), buffer }
+    }
+
+    /// Takes `packet` in, or says false and drops it.
+    pub fn push(&mut self, packet: P) -> bool {
+        let fits = match self.buffer {
+            Buffer::Packets(most) => (self.waiting.len() as u64) < most,
+            Buffer::Bytes(most) => self.bytes + packet.size() <= most,
+            Buffer::Unlimited => true,
+        };
+        if fits {
+            self.bytes += packet.size();
+            self.waiting.push_back(packet);
+        }
+        fits
+    }
+
+    /// The packet that has waited longest.
+    pub fn pop(&mut self) -> Option<P> {
+        let packet = self.waiting.pop_front()?;
+        self.bytes -= packet.size();
+        Some(packet)
+    }
+
+    /// Packets waiting.
+    pub fn len(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Whether none is waiting.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Bytes waiting.
+    pub fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}

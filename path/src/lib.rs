@@ -1,0 +1,27 @@
+//! What lies between hosts: links with a capacity, a delay, a queue and errors, and routers that take part.
+//!
+//! What lives here: everything that a packet meets from one host to the next, as state machines that are told the time. What
+//! does not: I/O, clocks, hosts, and any knowledge of which simulator or emulator drives them. A [`Link`] is generic over
+//! what it carries, a small value in the simulator or a handle to a real datagram in real time.
+//!
+//! Rules of the room: no allocation per packet, no work proportional to a queue's length per packet, and randomness only
+//! from a seed that is passed in.
+
+pub mod droptail;
+pub mod errors;
+pub mod link;
+
+pub use droptail::{Buffer, DropTail};
+pub use errors::PacketErrors;
+pub use link::{Counters, Link};
+
+use control::{Bytes, Stamp};
+
+/// What a link must know of what it carries.
+pub trait Packet {
+    /// Size on the wire.
+    fn size(&self) -> Bytes;
+
+    /// The stamp, for routers to read and rewrite; none if the packet has none (an acknowledgment).
+    fn stamp(&mut self) -> Option<&mut Stamp>;
+}
