@@ -1,0 +1,112 @@
+//! When does a flow have the spare capacity? The first time from which its mean throughput over the next 10 RTTs is at least
+//! 95 % of it.
+
+use crate::experiment::{Cbr, Experiment, Flow};
+use control::{Bytes, Duration, Rate, Time};
+use std::sync::Arc;
+
+/// How many RTTs the mean is taken over, and how finely that window moves.
+const WINDOW_RTTS: usize = 10;
+const STEPS_PER_RTT: usize = 4;
+const BINS: usize = WINDOW_RTTS * STEPS_PER_RTT;
+/// So much of the spare capacity counts as all of it.
+const SHARE: f64 = 0.95;
+
+/// Watches one flow's deliveries in bins of a quarter of an RTT.
+pub struct Acquire {
+    start: Time,
+    bin: Duration,
+    /// When the current bin ends.
+    pub ends: Time,
+    /// Which bin it is, from 0 at the flow's start.
+    number: usize,
+    /// Bytes delivered, and bytes that there was room for, at the beginning of each of the last bins.
+    delivered: [u64; BINS],
+    room: [f64; BINS],
+    spare: Arc<[(Time, Rate)]>,
+    room_so_far: f64,
+}
+
+impl Acquire {
+    /// Watches a flow from its start. `spare` is its spare capacity over time: each entry's from its time on.
+    pub fn new(flow: &Flow, spare: Arc<[(Time, Rate)]>) -> Acquire {
+        let bin = Duration((flow.rtt.0 / STEPS_PER_RTT as u64).max(1_000_000));
+        Acquire {
+            start: flow.start,
+            bin,
+            ends: flow.start + bin,
+            number: 0,
+            delivered: [0; BINS],
+            room: [0.0; BINS],
+            spare,
+            room_so_far: 0.0,
+        }
+    }
+
+    /// Call at the first delivery at or after `ends`, with the bytes delivered before it. Returns how long after its start the
+    /// flow had acquired the capacity, once it turns out that it had.
+    #[cold]
+    pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) -> Option<Duration> {
+        while self.ends <= now {
+            let begin = Time(self.ends.0 - self.bin.0);
+            self.room_so_far += room(&self.spare, begin, self.ends);
+            self.number += 1;
+            let slot = self.number % BINS;
+            let (got, had) = (delivered.0 - self.delivered[slot], self.room_so_far - self.room[slot]);
+            self.delivered[slot] = delivered.0;
+            self.room[slot] = self.room_so_far;
+            if self.number >= BINS && got as f64 >= SHARE * had {
+                let window_began = Time(self.ends.0 - self.bin.0 * BINS as u64);
+                return Some(window_began.since(self.start));
+            }
+            self.ends += self.bin;
+        }
+        None
+    }
+}
+
+/// Bytes that fit between `from` and `to`.
+fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
+    let first = spare.partition_point(|&(time, _)| time <= from).saturating_sub(1);
+    let mut bytes = 0.0;
+    for (i, &(begins, rate)) in spare.iter().enumerate().skip(first) {
+        if begins >= to {
+            break;
+        }
+        let ends = spare.get(i + 1).map_or(to, |&(time, _)| time.min(to));
+        bytes += rate.as_bps() / 8.0 * ends.since(begins.max(from)).as_secs();
+    }
+    bytes
+}
+
+/// The spare capacity of a route over time: its narrowest link, less the constant traffic that crosses it the same way.
+pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)]> {
+    let shares = |cbr: &&Cbr, link: usize| cbr.route.reverse == flow.route.reverse && cbr.route.links.contains(&link);
+    let mut changes: Vec<Time> = vec![Time::ZERO];
+    changes.extend(experiment.cross.iter().flat_map(|cbr| [cbr.start, cbr.stop]));
+    changes.sort();
+    changes.dedup();
+    let spare_at = |time: Time| {
+        let left = |&link: &usize| {
+            let present = |cbr: &&Cbr| cbr.start <= time && time < cbr.stop && shares(cbr, link);
+            experiment.links[link].rate - experiment.cross.iter().filter(present).map(|cbr| cbr.rate).sum()
+        };
+        let narrowest = flow.route.links.iter().map(left).fold(f64::INFINITY, |least, rate| least.min(rate.as_bps()));
+        (time, Rate::from_bps(narrowest.min(flow.access.map_or(f64::INFINITY, Rate::as_bps))))
+    };
+    changes.into_iter().map(spare_at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_follows_the_changes() {
+        let s = |s: f64| Time(Duration::from_secs(s).0);
+        let spare = [(s(0.0), Rate::from_mbps(8.0)), (s(1.0), Rate::from_mbps(16.0)), (s(2.0), Rate::ZERO)];
+        for (from, to, megabytes) in [(0.0, 1.0, 1.0), (0.5, 1.5, 1.5), (1.0, 3.0, 2.0), (2.5, 9.0, 0.0)] {
+            assert!((room(&spare, s(from), s(to)) - megabytes * 1e6).abs() < 1.0, "{from} to {to}");
+        }
+    }
+}

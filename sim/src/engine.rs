@@ -1,0 +1,220 @@
+//! The loop: take what is next, let the host or link concerned handle it, until the end.
+
+use crate::acquire::{Acquire, spare_capacity};
+use crate::agenda::{Event, Kind};
+use crate::experiment::{Cbr, Experiment};
+use crate::flow::Flow;
+use crate::host::{self, Answer, Setup, Sink, Source};
+use crate::network::Network;
+use crate::outcome::{FlowOutcome, Outcome};
+use crate::packet::{Body, Packet};
+use crate::recorder::Recorder;
+use control::{Duration, Time};
+
+/// Simulates `experiment`. Calls `progress` with the simulated time at each sample, and gives up (returning none) when it says
+/// false.
+///
+/// # Errors
+/// If a flow names a controller that does not exist, or parameters that it does not take.
+pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
+    let mut engine = Engine::new(experiment)?;
+    Ok(engine.run(progress).then(|| engine.outcome()))
+}
+
+struct Engine<'a> {
+    experiment: &'a Experiment,
+    network: Network,
+    flows: Vec<Flow>,
+    /// Next packet of each source of constant traffic, its first hop, and the time between two.
+    cross: Vec<(u32, Duration)>,
+    recorder: Recorder,
+    events: u64,
+    end: Time,
+}
+
+impl<'a> Engine<'a> {
+    fn new(experiment: &'a Experiment) -> Result<Engine<'a>, String> {
+        let mut network = Network::new(experiment);
+        let mut flows = Vec::with_capacity(experiment.flows.len());
+        for (i, flow) in experiment.flows.iter().enumerate() {
+            let crossed: Duration = flow.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
+            let extra = (flow.rtt - crossed).0;
+            let way_out = network.add_route(&flow.route, false, flow.access, Duration(extra / 2));
+            let way_back = network.add_route(&flow.route, true, None, Duration(extra - extra / 2));
+            let controller = control::registry::find(&flow.controller)
+                .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?;
+            let parties = controller.build(&flow.parameters, flow.packet)?;
+            let source = Source::new(Setup {
+                controller: parties.sender,
+                recovery: flow.recovery,
+                size: flow.size,
+                packet: flow.packet,
+                receive_window: flow.receive_window,
+                min_rto: flow.min_rto,
+                flow: i as u32,
+                way_out,
+            });
+            let sink = Sink::new(parties.receiver, flow.ack_size.0 as u32, way_back, flow.delayed_ack);
+            let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
+            network.agenda.add(flow.start, (Kind::Wake, i as u32));
+            if let Some(stop) = flow.stop {
+                network.agenda.add(stop, (Kind::Wake, i as u32));
+            }
+            flows.push(Flow::new(source, sink, flow.start, flow.stop, acquire));
+        }
+        let mut cross = Vec::new();
+        for (i, cbr) in experiment.cross.iter().enumerate() {
+            let way = network.add_route(&cbr.route, false, None, Duration::ZERO);
+            cross.push((way, cbr.rate.time_for(cbr.packet)));
+            if cbr.start < cbr.stop {
+                network.agenda.add(cbr.start, (Kind::Cross, i as u32));
+            }
+        }
+        network.agenda.add(experiment.measure.0, (Kind::Measure, 0));
+        network.agenda.add(experiment.measure.1, (Kind::Measure, 1));
+        network.agenda.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
+        let recorder = Recorder::new(experiment);
+        let end = Time::ZERO + experiment.duration;
+        Ok(Engine { experiment, network, flows, cross, recorder, events: 0, end })
+    }
+
+    /// Says whether it came to the end.
+    fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
+        while let Some((now, event)) = self.network.agenda.take() {
+            if now > self.end {
+                break;
+            }
+            self.events += 1;
+            if !self.handle(now, event, progress) {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn handle(&mut self, now: Time, (kind, index): Event, progress: &mut dyn FnMut(Time) -> bool) -> bool {
+        match kind {
+            Kind::Exit => {
+                if let Some(packet) = self.network.exit(now, index) {
+                    self.deliver(now, packet);
+                }
+            }
+            Kind::Wake => {
+                let flow = &mut self.flows[index as usize];
+                if flow.stop.is_some_and(|stop| now >= stop) {
+                    flow.source.stop();
+                }
+                flow.source.on_wake(now, &mut Line { network: &mut self.network, now, flow: index });
+            }
+            Kind::Timeout => {
+                let flow = &mut self.flows[index as usize];
+                flow.source.on_timer(now, &mut Line { network: &mut self.network, now, flow: index });
+            }
+            Kind::DelayedAck => {
+                if let Some(ack) = self.flows[index as usize].sink.release(now) {
+                    self.network.forward(now, ack);
+                }
+            }
+            Kind::Cross => self.cross_traffic(now, index),
+            Kind::Measure => self.recorder.measure(now, index == 0, &mut self.network, &mut self.flows),
+            Kind::Sample => {
+                self.recorder.sample(now, &mut self.network, &mut self.flows);
+                self.network.agenda.add(now + self.experiment.sample, (Kind::Sample, 0));
+                return progress(now);
+            }
+        }
+        true
+    }
+
+    /// A packet has reached its host.
+    #[inline]
+    fn deliver(&mut self, now: Time, packet: Packet) {
+        if let Body::Cross = packet.body {
+            return;
+        }
+        let index = packet.flow;
+        let flow = &mut self.flows[index as usize];
+        match packet.body {
+            Body::Data(stamp) => {
+                if let Some(acquire) = &mut flow.acquire
+                    && now >= acquire.ends
+                    && let Some(acquired) = acquire.on_bins_end(now, flow.sink.delivered())
+                {
+                    flow.acquired = Some(acquired);
+                    flow.acquire = None;
+                }
+                let answer = flow.sink.on_arrival(now, &packet, &stamp);
+                if flow.completed.is_none() && flow.sink.cumulative() == flow.source.segments() {
+                    flow.completed = Some(now);
+                }
+                match answer {
+                    Answer::Send(ack) => {
+                        self.network.forward(now, ack);
+                    }
+                    Answer::HoldUntil(time) => self.network.agenda.add(time, (Kind::DelayedAck, index)),
+                }
+            }
+            Body::Ack { out_of_order, report } => {
+                let mut line = Line { network: &mut self.network, now, flow: index };
+                flow.source.on_ack(now, &packet, (out_of_order, report), &mut flow.sink, &mut line);
+            }
+            Body::Cross => {}
+        }
+    }
+
+    fn cross_traffic(&mut self, now: Time, index: u32) {
+        let Cbr { packet, stop, .. } = self.experiment.cross[index as usize];
+        let (hop, interval) = self.cross[index as usize];
+        let size = packet.0 as u32;
+        self.network
+            .forward(now, Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross });
+        let next = now + interval;
+        if next < stop {
+            self.network.agenda.add(next, (Kind::Cross, index));
+        }
+    }
+
+    fn outcome(&mut self) -> Outcome {
+        let measured = self.experiment.measure;
+        let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum();
+        let flows = self.flows.iter_mut().map(|flow| {
+            let counters = flow.source.counters;
+            FlowOutcome {
+                delivered: flow.measured.1 - flow.measured.0,
+                retransmitted_packets: counters.retransmitted,
+                loss_events: counters.loss_events,
+                timeouts: counters.timeouts,
+                mean_window: self.recorder.mean_window(&flow.series, measured),
+                acquired: flow.acquired,
+                completed: flow.completed.map(|time| time.since(flow.start)),
+                series: std::mem::take(&mut flow.series),
+            }
+        });
+        let flows = flows.collect();
+        let (links, sampled) = self.recorder.finish(self.experiment);
+        Outcome { flows, links, sampled, packets_delivered, events: self.events }
+    }
+}
+
+/// What one source sees of the simulator.
+struct Line<'a> {
+    network: &'a mut Network,
+    now: Time,
+    flow: u32,
+}
+
+impl host::Network for Line<'_> {
+    #[inline]
+    fn send(&mut self, packet: Packet) {
+        self.network.forward(self.now, packet);
+    }
+
+    fn wake_at(&mut self, time: Time) {
+        self.network.agenda.add(time, (Kind::Wake, self.flow));
+    }
+
+    fn timer_at(&mut self, time: Time) {
+        self.network.agenda.add(time, (Kind::Timeout, self.flow));
+    }
+}

@@ -1,0 +1,105 @@
+//! A whole run as one plain data structure: what to simulate, with every choice made and every unit converted.
+
+use control::{Bytes, Duration, Rate, Recovery, Time};
+use serde_json::Value;
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Everything random in the run follows from it.
+    pub seed: u64,
+    /// The run goes from zero to here.
+    pub duration: Duration,
+    /// How often everything is sampled.
+    pub sample: Duration,
+    /// Totals and means are taken over this interval, which lies within the run.
+    pub measure: (Time, Time),
+    /// The links that flows share.
+    pub links: Vec<Link>,
+    /// The transfers.
+    pub flows: Vec<Flow>,
+    /// Traffic that does not react.
+    pub cross: Vec<Cbr>,
+}
+
+/// A link, in both directions alike.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// What results call it.
+    pub name: String,
+    /// Capacity of either direction.
+    pub rate: Rate,
+    /// Propagation delay of either direction.
+    pub delay: Duration,
+    /// How much waits before arrivals are dropped, in either direction.
+    pub buffer: Buffer,
+    /// Probability that a packet is lost to a transmission error, per packet and direction.
+    pub packet_error: f64,
+}
+
+/// How much a DropTail queue holds, without the packet in transmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Packets of any size.
+    Packets(u64),
+    /// Bytes.
+    Bytes(Bytes),
+}
+
+/// A way through the network: indices into [`Experiment::links`], in the order in which data crosses them.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Which links.
+    pub links: Vec<usize>,
+    /// Whether data crosses them from their far end to their near end (and acknowledgments the other way).
+    pub reverse: bool,
+}
+
+/// One transfer.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// A controller of [`control::registry`].
+    pub controller: String,
+    /// All of its parameters, from [`control::Controller::parameters`].
+    pub parameters: Value,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Which links the data crosses; acknowledgments return over the same ones.
+    pub route: Route,
+    /// Round-trip propagation delay, at least that of the route's links. What exceeds theirs lies in the hosts' own access
+    /// links, half on either side.
+    pub rtt: Duration,
+    /// Rate of the source's own access link; none if it is never the limit.
+    pub access: Option<Rate>,
+    /// When it begins to send.
+    pub start: Time,
+    /// When it stops sending new data, if before the end.
+    pub stop: Option<Time>,
+    /// How much it sends, if not without end.
+    pub size: Option<Bytes>,
+    /// Size of a full packet on the wire.
+    pub packet: Bytes,
+    /// Size of an acknowledgment on the wire.
+    pub ack_size: Bytes,
+    /// The receiver's window: the most that may be outstanding, in packets.
+    pub receive_window: Option<u64>,
+    /// Acknowledge every second packet (RFC 5681, section 4.2), the other after this long at the latest; none: each packet.
+    pub delayed_ack: Option<Duration>,
+    /// Least margin of the retransmission timeout over the smoothed round-trip time (200 ms on today's systems).
+    pub min_rto: Duration,
+}
+
+/// Traffic at a constant bit rate.
+#[derive(Clone, Debug)]
+pub struct Cbr {
+    /// Its rate on the wire.
+    pub rate: Rate,
+    /// Its packets.
+    pub packet: Bytes,
+    /// Which links it crosses.
+    pub route: Route,
+    /// When the first packet leaves.
+    pub start: Time,
+    /// No packet leaves from here on.
+    pub stop: Time,
+}

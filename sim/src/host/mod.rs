@@ -1,0 +1,9 @@
+//! The two ends of a flow.
+
+pub mod rto;
+pub mod scoreboard;
+pub mod sink;
+pub mod source;
+
+pub use sink::{Answer, Sink};
+pub use source::{Network, Setup, Source};

@@ -1,0 +1,242 @@
+//! The receiving host: what has arrived, and what to acknowledge.
+
+use crate::packet::{Body, Packet};
+use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
+use std::collections::VecDeque;
+
+/// Receives one flow.
+pub struct Sink {
+    receiver: Option<Box<dyn Receiver>>,
+    report: Option<Report>,
+    /// All segments before this one have arrived.
+    cumulative: u64,
+    /// One bit per segment from `cumulative` on, segment s at bit s modulo their number, a power of two. All zero while
+    /// `ahead` is.
+    arrived: Vec<u64>,
+    /// How many segments after `cumulative` have arrived.
+    ahead: u64,
+    /// Segments that arrived out of order and that no acknowledgment heard by the source has covered, oldest first.
+    pub(super) out_of_order: VecDeque<u64>,
+    /// How many there have been in all, modulo 2^32.
+    out_of_order_total: u32,
+    /// Bytes that arrived for the first time.
+    delivered: Bytes,
+    /// Packets that arrived, duplicates included.
+    packets: u64,
+    delayed_ack: Option<Duration>,
+    /// The acknowledgment that is being held back, and until when.
+    held: Option<(Packet, Time)>,
+    ack_size: u32,
+    /// First hop of the way back.
+    way_back: u32,
+}
+
+/// What to do after an arrival.
+#[derive(Debug)]
+pub enum Answer {
+    /// Send this acknowledgment.
+    Send(Packet),
+    /// One is held back: call [`Sink::release`] then.
+    HoldUntil(Time),
+}
+
+impl Sink {
+    /// Receives nothing yet. Acknowledgments take `ack_size` bytes and start at hop `way_back`.
+    pub fn new(
+        receiver: Option<Box<dyn Receiver>>,
+        ack_size: u32,
+        way_back: u32,
+        delayed_ack: Option<Duration>,
+    ) -> Sink {
+        Sink {
+            receiver,
+            report: None,
+            cumulative: 0,
+            arrived: Vec::new(),
+            ahead: 0,
+            out_of_order: VecDeque::new(),
+            out_of_order_total: 0,
+            delivered: Bytes(0),
+            packets: 0,
+            delayed_ack,
+            held: None,
+            ack_size,
+            way_back,
+        }
+    }
+
+    /// Bytes that arrived for the first time.
+    #[inline]
+    pub fn delivered(&self) -> Bytes {
+        self.delivered
+    }
+
+    /// Packets that arrived, duplicates included.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    /// All segments before this one have arrived.
+    pub fn cumulative(&self) -> u64 {
+        self.cumulative
+    }
+
+    /// A data packet arrives.
+    #[inline]
+    pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
+        let segment = packet.segment;
+        self.packets += 1;
+        if let Some(receiver) = &mut self.receiver
+            && let Some(report) = receiver.on_arrival(now, stamp, Bytes(packet.size as u64))
+        {
+            self.report = Some(report);
+        }
+        let in_order = segment == self.cumulative && self.ahead == 0;
+        if in_order {
+            self.cumulative += 1;
+            self.delivered += Bytes(packet.size as u64);
+        } else {
+            self.on_disorder(segment, packet.size);
+        }
+        let ack = Packet {
+            flow: packet.flow,
+            size: self.ack_size,
+            hop: self.way_back,
+            order: packet.order,
+            segment: self.cumulative,
+            sent: packet.sent,
+            body: Body::Ack { out_of_order: self.out_of_order_total, report: self.report },
+        };
+        match (self.delayed_ack, self.held.take()) {
+            // RFC 5681, section 4.2: at once out of order or when a hole is filled, else every second packet.
+            (Some(delay), None) if in_order => {
+                // The timestamp to echo is the first one's (RFC 7323, section 4.3).
+                self.held = Some((ack, now + delay));
+                Answer::HoldUntil(now + delay)
+            }
+            (Some(_), Some((first, _))) => Answer::Send(Packet { sent: first.sent, ..ack }),
+            _ => Answer::Send(ack),
+        }
+    }
+
+    /// A held acknowledgment is due, unless it has gone already.
+    pub fn release(&mut self, now: Time) -> Option<Packet> {
+        match self.held {
+            Some((ack, due)) if due <= now => {
+                self.held = None;
+                Some(ack)
+            }
+            _ => None,
+        }
+    }
+
+    /// `segment` is not the one expected, or there are others after it.
+    fn on_disorder(&mut self, segment: u64, size: u32) {
+        if segment < self.cumulative {
+            return; // a duplicate
+        }
+        let ahead_by = (segment - self.cumulative) as usize;
+        // The first and the last segment never share a word, so that words can be moved whole.
+        if ahead_by >= self.arrived.len().saturating_sub(1) * 64 {
+            self.grow(ahead_by + 1);
+        }
+        let (word, bit) = self.place(segment);
+        if self.arrived[word] & bit != 0 {
+            return; // a duplicate
+        }
+        self.delivered += Bytes(size as u64);
+        if segment > self.cumulative {
+            self.arrived[word] |= bit;
+            self.ahead += 1;
+            self.out_of_order.push_back(segment);
+            self.out_of_order_total = self.out_of_order_total.wrapping_add(1);
+            return;
+        }
+        self.cumulative += 1;
+        while self.ahead > 0 {
+            let (word, bit) = self.place(self.cumulative);
+            if self.arrived[word] & bit == 0 {
+                break;
+            }
+            self.arrived[word] &= !bit;
+            self.ahead -= 1;
+            self.cumulative += 1;
+        }
+    }
+
+    fn place(&self, segment: u64) -> (usize, u64) {
+        let word = (segment / 64) as usize & (self.arrived.len() - 1);
+        (word, 1 << (segment % 64))
+    }
+
+    #[cold]
+    fn grow(&mut self, segments: usize) {
+        let words = (segments / 64 + 2).next_power_of_two();
+        let mut arrived = vec![0; words];
+        if !self.arrived.is_empty() {
+            let first = (self.cumulative / 64) as usize;
+            for i in first..first + self.arrived.len() {
+                arrived[i & (words - 1)] = self.arrived[i & (self.arrived.len() - 1)];
+            }
+        }
+        self.arrived = arrived;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrive(sink: &mut Sink, segment: u64) -> Option<(u64, u32)> {
+        let data = Body::Data(Stamp::None);
+        let packet = Packet { flow: 0, size: 1000, hop: 0, order: 0, segment, sent: Time(segment), body: data };
+        match sink.on_arrival(Time(segment), &packet, &Stamp::None) {
+            Answer::Send(Packet { segment, body: Body::Ack { out_of_order, .. }, .. }) => Some((segment, out_of_order)),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn keeps_the_order_across_holes_and_duplicates() {
+        let mut sink = Sink::new(None, 40, 0, None);
+        let arrivals = [0, 1, 3, 3, 5, 2, 2, 4, 900, 6];
+        let acks: Vec<_> = arrivals.iter().filter_map(|&s| arrive(&mut sink, s)).collect();
+        let expected = [(1, 0), (2, 0), (2, 1), (2, 1), (2, 2), (4, 2), (4, 2), (6, 2), (6, 3), (7, 3)];
+        assert_eq!(acks, expected);
+        assert_eq!(sink.out_of_order, [3, 5, 900]);
+        assert_eq!(sink.delivered(), Bytes(8000));
+    }
+
+    #[test]
+    fn any_order_of_arrival_ends_with_everything() {
+        // 0..n in orders that jump about, behind a start in order, across several growths of the bitmap.
+        for start in [0, 1, 37, 64, 1000] {
+            for stride in [3, 7, 1999] {
+                let n = 5000u64;
+                let mut sink = Sink::new(None, 40, 0, None);
+                for i in 0..start {
+                    arrive(&mut sink, i);
+                }
+                for i in 0..n {
+                    arrive(&mut sink, start + (i * stride + 17) % n);
+                }
+                assert_eq!((sink.cumulative(), sink.ahead), (start + n, 0), "{start}, {stride}");
+                assert_eq!(sink.delivered(), Bytes((start + n) * 1000));
+                assert!(sink.arrived.iter().all(|&word| word == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn delayed_acknowledgments_cover_two_packets_and_do_not_delay_bad_news() {
+        let mut sink = Sink::new(None, 40, 0, Some(Duration::from_millis(100)));
+        assert_eq!(arrive(&mut sink, 0), None);
+        assert_eq!(arrive(&mut sink, 1), Some((2, 0)));
+        assert_eq!(arrive(&mut sink, 3), Some((2, 1)), "out of order: at once");
+        assert_eq!(arrive(&mut sink, 2), Some((4, 1)), "a hole filled: at once");
+        assert_eq!(arrive(&mut sink, 4), None);
+        assert!(sink.release(Time(5)).is_none());
+        assert!(sink.release(Time(4) + Duration::from_millis(100)).is_some());
+        assert!(sink.release(Time::MAX).is_none());
+    }
+}

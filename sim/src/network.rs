@@ -1,0 +1,91 @@
+//! The links of a run, the ways through them, and the agenda that moves packets along.
+
+use crate::agenda::{Agenda, Kind};
+use crate::experiment::{self, Experiment};
+use crate::packet::Packet;
+use control::{Duration, Rate, Time};
+use path::{Link, PacketErrors};
+
+/// Ends a route in [`Network::hops`].
+const HOST: u32 = u32::MAX;
+
+/// All links and routes.
+pub struct Network {
+    /// Direction d of the experiment's link i is link 2 i + d; the hosts' own access links follow.
+    pub links: Vec<Link<Packet>>,
+    /// Routes, one after the other: links, ended by [`HOST`].
+    hops: Vec<u32>,
+    /// What happens next.
+    pub agenda: Agenda,
+}
+
+impl Network {
+    /// The experiment's shared links.
+    pub fn new(experiment: &Experiment) -> Network {
+        let mut links = Vec::new();
+        for (i, link) in experiment.links.iter().enumerate() {
+            for direction in 0..2 {
+                let buffer = match link.buffer {
+                    experiment::Buffer::Packets(packets) => path::Buffer::Packets(packets),
+                    experiment::Buffer::Bytes(bytes) => path::Buffer::Bytes(bytes),
+                };
+                let mut built = Link::new(Some(link.rate), link.delay, buffer);
+                if link.packet_error > 0.0 {
+                    let seed =
+                        experiment.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(2 * i as u64 + direction);
+                    built = built.with_errors(PacketErrors::new(link.packet_error, seed));
+                }
+                links.push(built);
+            }
+        }
+        Network { links, hops: Vec::new(), agenda: Agenda::new() }
+    }
+
+    /// Adds a route over `route`'s links, behind an access link of `access` rate and `delay` if that makes a difference; for
+    /// acknowledgments, `back`, over the same links in the opposite order and direction. Returns its first hop.
+    pub fn add_route(&mut self, route: &experiment::Route, back: bool, access: Option<Rate>, delay: Duration) -> u32 {
+        let first = self.hops.len() as u32;
+        if access.is_some() || delay > Duration::ZERO {
+            self.hops.push(self.links.len() as u32);
+            self.links.push(Link::new(access, delay, path::Buffer::Unlimited));
+        }
+        let direction = (route.reverse != back) as u32;
+        let links = route.links.iter().map(|&link| 2 * link as u32 + direction);
+        if direction == 1 {
+            self.hops.extend(links.rev())
+        } else {
+            self.hops.extend(links)
+        }
+        self.hops.push(HOST);
+        first
+    }
+
+    /// `packet` is at its hop: puts it onto the link there, or returns it if it has reached its host.
+    #[inline]
+    pub fn forward(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+        let hop = self.hops[packet.hop as usize];
+        if hop == HOST {
+            return Some(packet);
+        }
+        let link = &mut self.links[hop as usize];
+        if link.arrive(now, packet)
+            && let Some(exit) = link.next_exit()
+        {
+            self.agenda.add(exit, (Kind::Exit, hop));
+        }
+        None
+    }
+
+    /// The first packet leaves link `index`. Returns it if it has reached its host.
+    #[inline]
+    pub fn exit(&mut self, now: Time, index: u32) -> Option<Packet> {
+        let link = &mut self.links[index as usize];
+        let packet = link.exit();
+        if let Some(exit) = link.next_exit() {
+            self.agenda.add(exit, (Kind::Exit, index));
+        }
+        let mut packet = packet?;
+        packet.hop += 1;
+        self.forward(now, packet)
+    }
+}

@@ -1,0 +1,91 @@
+//! What a run yields: totals over the measured interval, and time series.
+
+use control::{Bytes, Duration, Phase, Time};
+
+/// Everything that a run yields. Depends on nothing but the [`Experiment`](crate::Experiment).
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Per flow, in the experiment's order.
+    pub flows: Vec<FlowOutcome>,
+    /// Per link, in the experiment's order: the direction that data crosses first; then the other directions of the links
+    /// that carry data in both.
+    pub links: Vec<LinkOutcome>,
+    /// End of each sampling interval.
+    pub sampled: Vec<Time>,
+    /// Data packets that reached their destination, over the whole run.
+    pub packets_delivered: u64,
+    /// Events processed, over the whole run.
+    pub events: u64,
+}
+
+/// One flow's results.
+#[derive(Clone, Debug, Default)]
+pub struct FlowOutcome {
+    /// Delivered for the first time within the measured interval.
+    pub delivered: Bytes,
+    /// Packets sent again, over the whole run.
+    pub retransmitted_packets: u64,
+    /// Loss events, timeouts included, over the whole run.
+    pub loss_events: u64,
+    /// Timeouts, over the whole run.
+    pub timeouts: u64,
+    /// Mean of the congestion window over the measured interval, in packets, sampled at each acknowledgment and weighted by
+    /// time; none if the controller has no window.
+    pub mean_window: Option<f64>,
+    /// From its start to the first time from which its mean throughput over the next 10 RTTs is at least 95 % of the spare
+    /// capacity (the narrowest of its links, less the constant traffic on it).
+    pub acquired: Option<Duration>,
+    /// From its start until all of it was delivered, if it has a size and was.
+    pub completed: Option<Duration>,
+    /// Its time series, as long as [`Outcome::sampled`].
+    pub series: FlowSeries,
+}
+
+/// A flow's samples, one per sampling interval.
+#[derive(Clone, Debug, Default)]
+pub struct FlowSeries {
+    /// Bytes delivered for the first time in the interval.
+    pub delivered: Vec<u64>,
+    /// Congestion window at its end, packets; NaN where the controller has none or the flow is not active.
+    pub window: Vec<f64>,
+    /// Sending rate at its end, bits per second; NaN where the controller has none or the flow is not active.
+    pub rate: Vec<f64>,
+    /// Mean round-trip time in the interval, seconds; NaN without a sample.
+    pub rtt: Vec<f64>,
+    /// Packets sent again in the interval.
+    pub retransmitted: Vec<u32>,
+    /// What the controller was doing at its end; none while the flow is not active.
+    pub phase: Vec<Option<Phase>>,
+}
+
+/// One direction of one link.
+#[derive(Clone, Debug, Default)]
+pub struct LinkOutcome {
+    /// The link's name, followed by " (reverse)" for the direction that data crosses second.
+    pub name: String,
+    /// Share of the measured interval in which it transmitted.
+    pub utilization: f64,
+    /// Mean number of packets that waited, over the measured interval and without the one in transmission.
+    pub mean_queue: f64,
+    /// The most packets that waited in the measured interval.
+    pub max_queue: u64,
+    /// Packets dropped by the queue in the measured interval.
+    pub drops: u64,
+    /// Packets lost to transmission errors in the measured interval.
+    pub errors: u64,
+    /// Its time series, as long as [`Outcome::sampled`].
+    pub series: LinkSeries,
+}
+
+/// A link's samples, one per sampling interval.
+#[derive(Clone, Debug, Default)]
+pub struct LinkSeries {
+    /// Mean number of packets waiting over the interval.
+    pub queue: Vec<f64>,
+    /// The most packets waiting in the interval.
+    pub max_queue: Vec<u64>,
+    /// Packets dropped by the queue in the interval.
+    pub drops: Vec<u32>,
+    /// Share of the interval in which it transmitted.
+    pub utilization: Vec<f64>,
+}
