@@ -92,8 +92,8 @@ impl<L: Law> Sender for Window<L> {
     }
 }
 
-/// Checks that `value` lies in `range`; says so by `name` if not.
-pub(crate) fn within(name: &str, value: f64, range: std::ops::RangeInclusive<f64>) -> Result<(), String> {
+/// Checks that a parameter's `value` lies in `range`; if not, the error says so by `name`.
+pub fn within(name: &str, value: f64, range: std::ops::RangeInclusive<f64>) -> Result<(), String> {
     if range.contains(&value) {
         Ok(())
     } else {

@@ -44,10 +44,16 @@ impl<P: Packet> DropTail<P> {
     }
 
     /// The packet that has waited longest.
-    pub fn pop(&mut self) -> Option<P> {
-        let packet = self.waiting.pop_front()?;
-        self.bytes -= packet.size();
-        Some(packet)
+    pub fn first(&self) -> Option<&P> {
+        self.waiting.front()
+    }
+
+    /// That packet leaves.
+    pub fn pop(&mut self) {
+        if let Some(packet) = self.waiting.front() {
+            self.bytes -= packet.size();
+            self.waiting.pop_front();
+        }
     }
 
     /// Packets waiting.

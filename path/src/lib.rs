@@ -22,6 +22,9 @@ pub trait Packet {
     /// Size on the wire.
     fn size(&self) -> Bytes;
 
+    /// A link has begun to transmit it: from here on, it is on the next hop of its route.
+    fn pass_hop(&mut self);
+
     /// The stamp, for routers to read and rewrite; none if the packet has none (an acknowledgment).
     fn stamp(&mut self) -> Option<&mut Stamp>;
 }

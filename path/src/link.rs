@@ -6,13 +6,15 @@
 //! matters to the driver.
 
 use crate::{Buffer, DropTail, Packet, PacketErrors};
-use control::{Duration, Rate, Router, Time};
+use control::{Bytes, Duration, Rate, Router, Time};
 use std::collections::VecDeque;
 
 /// See the [module](self).
 pub struct Link<P> {
     /// Picoseconds that a byte takes; zero if the capacity is no limit.
     per_byte: f64,
+    /// The size of the last packet transmitted, and how long it took: most are alike.
+    usual: (Bytes, Duration),
     delay: Duration,
     queue: DropTail<P>,
     errors: Option<PacketErrors>,
@@ -41,8 +43,8 @@ pub struct Counters {
     pub struck: u64,
     /// How long the transmitter was busy.
     pub busy: Duration,
-    /// Integral over time of the number of packets waiting, in packet-seconds.
-    pub queue_seconds: f64,
+    /// Integral over time of the number of packets waiting, in packet-picoseconds.
+    pub waiting: u128,
     /// The most packets that waited since [`Link::observe`] last returned a copy.
     pub max_queue: u64,
 }
@@ -52,6 +54,7 @@ impl<P: Packet + Copy> Link<P> {
     pub fn new(rate: Option<Rate>, delay: Duration, buffer: Buffer) -> Link<P> {
         Link {
             per_byte: rate.map_or(0.0, |rate| 8e12 / rate.as_bps()),
+            usual: (Bytes(0), Duration::ZERO),
             delay,
             queue: DropTail::new(buffer),
             errors: None,
@@ -77,22 +80,35 @@ impl<P: Packet + Copy> Link<P> {
 
     /// A packet arrives at the near end. Says whether the link was empty: then [`Link::next_exit`] is new.
     #[inline]
-    pub fn arrive(&mut self, now: Time, mut packet: P) -> bool {
+    pub fn arrive(&mut self, now: Time, packet: &P) -> bool {
         self.advance(now);
         self.counters.arrived += 1;
+        if self.router.is_some() {
+            return self.arrive_at_router(now, packet);
+        }
+        self.admit(now, packet)
+    }
+
+    #[cold]
+    fn arrive_at_router(&mut self, now: Time, packet: &P) -> bool {
+        let mut packet = *packet;
         let size = packet.size();
-        if let Some(router) = &mut self.router
-            && let Some(stamp) = packet.stamp()
-        {
+        if let (Some(router), Some(stamp)) = (&mut self.router, packet.stamp()) {
             router.on_arrival(now, stamp, size, self.queue.bytes());
         }
+        self.admit(now, &packet)
+    }
+
+    #[inline]
+    fn admit(&mut self, now: Time, packet: &P) -> bool {
         if self.free_at <= now {
             let was_empty = self.pipe.is_empty();
-            self.transmit(now, packet);
+            self.pipe.push_back((Time::ZERO, *packet));
+            self.transmit(now);
             was_empty
         } else {
             self.account(now);
-            if self.queue.push(packet) {
+            if self.queue.push(*packet) {
                 self.counters.max_queue = self.counters.max_queue.max(self.queue.len());
             } else {
                 self.counters.dropped += 1;
@@ -107,19 +123,24 @@ impl<P: Packet + Copy> Link<P> {
         self.pipe.front().map(|&(time, _)| time)
     }
 
-    /// The packet whose exit is due leaves; none if an error has struck it.
+    /// The packet whose exit is due leaves. Says whether it is whole (false: an error has struck it).
+    ///
+    /// # Panics
+    /// If the link is empty.
     #[inline]
-    pub fn exit(&mut self) -> Option<P> {
-        let (time, packet) = self.pipe.pop_front()?;
+    pub fn exit(&mut self) -> (P, bool) {
+        // Copied through the reference: taking it out of pop_front's Option costs a stall, as the Option's tag lies in the packet.
+        let &(time, packet) = self.pipe.front().expect("a packet is due");
+        self.pipe.pop_front();
         if self.pipe.is_empty() {
             self.advance(time);
         }
         self.left += 1;
-        if self.struck.front() == Some(&self.left) {
+        let struck = self.struck.front() == Some(&self.left);
+        if struck {
             self.struck.pop_front();
-            return None;
         }
-        Some(packet)
+        (packet, !struck)
     }
 
     /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
@@ -165,21 +186,26 @@ impl<P: Packet + Copy> Link<P> {
     fn begin_next(&mut self) {
         let start = self.free_at;
         self.account(start);
-        if let Some(packet) = self.queue.pop() {
-            self.transmit(start, packet);
+        if let Some(&packet) = self.queue.first() {
+            self.queue.pop();
+            self.pipe.push_back((Time::ZERO, packet));
+            self.transmit(start);
         }
     }
 
+    /// Transmits the last packet in the pipe. It is copied there first and changed there, since a copy right after a change
+    /// would have to wait for the change.
     #[inline]
-    fn transmit(&mut self, start: Time, mut packet: P) {
+    fn transmit(&mut self, start: Time) {
+        let Some((exit, packet)) = self.pipe.back_mut() else { return };
+        packet.pass_hop();
         let size = packet.size();
-        if let Some(router) = &mut self.router
-            && let Some(stamp) = packet.stamp()
-        {
-            router.on_departure(start, stamp, size, self.queue.bytes());
+        if size != self.usual.0 {
+            self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
         }
-        let lasts = Duration((size.0 as f64 * self.per_byte + 0.5) as u64);
+        let lasts = self.usual.1;
         self.free_at = start + lasts;
+        *exit = self.free_at + self.delay;
         self.counters.busy += lasts;
         self.entered += 1;
         if let Some(errors) = &mut self.errors
@@ -188,16 +214,24 @@ impl<P: Packet + Copy> Link<P> {
             self.struck.push_back(self.entered);
             self.counters.struck += 1;
         }
-        self.pipe.push_back((self.free_at + self.delay, packet));
+        if self.router.is_some() {
+            self.depart_from_router(start, size);
+        }
+    }
+
+    #[cold]
+    fn depart_from_router(&mut self, start: Time, size: Bytes) {
+        if let (Some(router), Some((_, packet))) = (&mut self.router, self.pipe.back_mut())
+            && let Some(stamp) = packet.stamp()
+        {
+            router.on_departure(start, stamp, size, self.queue.bytes());
+        }
     }
 
     /// Counts the queue as it has been until `now`; call before it changes.
     #[inline]
     fn account(&mut self, now: Time) {
-        let length = self.queue.len();
-        if length > 0 {
-            self.counters.queue_seconds += length as f64 * now.since(self.counters.at).as_secs();
-        }
+        self.counters.waiting += self.queue.len() as u128 * now.since(self.counters.at).0 as u128;
         self.counters.at = now;
     }
 }
@@ -205,7 +239,7 @@ impl<P: Packet + Copy> Link<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::{Bytes, Stamp};
+    use control::Stamp;
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Parcel(u64, Stamp);
@@ -214,6 +248,7 @@ mod tests {
         fn size(&self) -> Bytes {
             Bytes(1000)
         }
+        fn pass_hop(&mut self) {}
         fn stamp(&mut self) -> Option<&mut Stamp> {
             Some(&mut self.1)
         }
@@ -229,7 +264,7 @@ mod tests {
     fn drain(link: &mut Link<Parcel>) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
         while let Some(time) = link.next_exit() {
-            out.extend(link.exit().map(|p| (time.0 / 1_000_000, p.0)));
+            out.push((time.0 / 1_000_000, link.exit().0.0));
         }
         out
     }
@@ -238,7 +273,7 @@ mod tests {
     fn packets_queue_behind_each_other_and_keep_their_order() {
         let mut link = link(Buffer::Packets(10));
         let first =
-            [0, 0, 20, 50].iter().enumerate().filter(|&(i, &t)| link.arrive(US(t), Parcel(i as u64, Stamp::None)));
+            [0, 0, 20, 50].iter().enumerate().filter(|&(i, &t)| link.arrive(US(t), &Parcel(i as u64, Stamp::None)));
         assert_eq!(first.map(|(i, _)| i).collect::<Vec<_>>(), [0], "only the first finds the link empty");
         assert_eq!(drain(&mut link), [(108, 0), (116, 1), (128, 2), (158, 3)]);
     }
@@ -248,7 +283,7 @@ mod tests {
         for buffer in [Buffer::Packets(2), Buffer::Bytes(Bytes(2999))] {
             let mut link = link(buffer);
             for i in 0..5 {
-                link.arrive(US(0), Parcel(i, Stamp::None));
+                link.arrive(US(0), &Parcel(i, Stamp::None));
             }
             assert_eq!(link.observe(US(0)).dropped, 2, "one in transmission and two waiting");
             assert_eq!(drain(&mut link).len(), 3);
@@ -259,26 +294,26 @@ mod tests {
     fn queue_and_busy_time_are_exact_whenever_one_looks() {
         let mut link = link(Buffer::Unlimited);
         for i in 0..3 {
-            link.arrive(US(10), Parcel(i, Stamp::None));
+            link.arrive(US(10), &Parcel(i, Stamp::None));
         }
         // Waiting: 2 from 10 to 18 us, 1 from 18 to 26 us. Transmitting from 10 to 34 us.
         let early = link.observe(US(22));
         assert_eq!((early.busy, early.max_queue), (Duration::from_micros(12), 2));
-        assert!((early.queue_seconds - 20e-6).abs() < 1e-12);
+        assert_eq!(early.waiting, 20_000_000);
         let late = link.observe(US(60));
         assert_eq!((late.busy, late.max_queue), (Duration::from_micros(24), 1));
-        assert!((late.queue_seconds - 24e-6).abs() < 1e-12);
+        assert_eq!(late.waiting, 24_000_000);
     }
 
     #[test]
     fn errors_take_time_on_the_link_and_do_not_stall_it() {
         let mut link = link(Buffer::Unlimited).with_errors(PacketErrors::new(1.0, 1));
         for i in 0..3 {
-            link.arrive(US(0), Parcel(i, Stamp::None));
+            link.arrive(US(0), &Parcel(i, Stamp::None));
         }
         let mut exits = 0;
         while link.next_exit().is_some() {
-            assert_eq!(link.exit(), None);
+            assert!(!link.exit().1);
             exits += 1;
         }
         assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
@@ -304,10 +339,10 @@ mod tests {
     fn a_router_sees_departures_and_ticks_in_their_order() {
         let mut link = link(Buffer::Unlimited).with_router(Box::new(Ticker(0)));
         for i in 0..3 {
-            link.arrive(US(0), Parcel(i, Stamp::None));
+            link.arrive(US(0), &Parcel(i, Stamp::None));
         }
         link.observe(US(1000));
-        let stamps: Vec<_> = std::iter::from_fn(|| link.exit()).map(|p| p.1).collect();
+        let stamps: Vec<_> = (0..3).map(|_| link.exit().0.1).collect();
         let expected = [(0, 0, 0), (0, 1000, 8), (1, 0, 16)]; // departures at 0, 8, 16 us; a tick at 10 us
         for (stamp, (ticks, backlog, at)) in stamps.iter().zip(expected) {
             let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, planned: US(at) };

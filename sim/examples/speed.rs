@@ -49,7 +49,13 @@ fn main() {
         o.packets_delivered as f64 / 1e6 / s,
         s * 1e9 / o.packets_delivered as f64,
         o.events as f64 / o.packets_delivered as f64,
-        o.links[0].utilization, o.links[0].mean_queue, o.links[0].max_queue, o.links[0].drops,
-        o.flows[0].retransmitted_packets, o.flows[0].loss_events, o.flows[0].timeouts, o.flows[0].acquired.map(|d|d.as_secs()),
+        o.links[0].utilization,
+        o.links[0].mean_queue,
+        o.links[0].max_queue,
+        o.links[0].drops,
+        o.flows[0].retransmitted_packets,
+        o.flows[0].loss_events,
+        o.flows[0].timeouts,
+        o.flows[0].acquired.map(|d| d.as_secs()),
     );
 }

@@ -20,27 +20,24 @@ pub struct Acquire {
     pub ends: Time,
     /// Which bin it is, from 0 at the flow's start.
     number: usize,
-    /// Bytes delivered, and bytes that there was room for, at the beginning of each of the last bins.
+    /// Bytes delivered at the beginning of each of the last bins.
     delivered: [u64; BINS],
-    room: [f64; BINS],
     spare: Arc<[(Time, Rate)]>,
-    room_so_far: f64,
+    /// Bytes that there is room for in a window, if that is always the same.
+    constant_room: Option<f64>,
 }
 
 impl Acquire {
     /// Watches a flow from its start. `spare` is its spare capacity over time: each entry's from its time on.
     pub fn new(flow: &Flow, spare: Arc<[(Time, Rate)]>) -> Acquire {
         let bin = Duration((flow.rtt.0 / STEPS_PER_RTT as u64).max(1_000_000));
-        Acquire {
-            start: flow.start,
-            bin,
-            ends: flow.start + bin,
-            number: 0,
-            delivered: [0; BINS],
-            room: [0.0; BINS],
-            spare,
-            room_so_far: 0.0,
-        }
+        let window = Duration(bin.0 * BINS as u64);
+        let constant_room = (spare.len() == 1).then(|| room(&spare, flow.start, flow.start + window));
+        // No more than the receiver's window passes in a round trip: where that is too little, there is nothing to watch for.
+        let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
+        let hopeless = constant_room.is_some_and(|room| most * (WINDOW_RTTS as f64) < SHARE * room);
+        let ends = if hopeless { Time::MAX } else { flow.start + bin };
+        Acquire { start: flow.start, bin, ends, number: 0, delivered: [0; BINS], spare, constant_room }
     }
 
     /// Call at the first delivery at or after `ends`, with the bytes delivered before it. Returns how long after its start the
@@ -48,16 +45,15 @@ impl Acquire {
     #[cold]
     pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) -> Option<Duration> {
         while self.ends <= now {
-            let begin = Time(self.ends.0 - self.bin.0);
-            self.room_so_far += room(&self.spare, begin, self.ends);
             self.number += 1;
             let slot = self.number % BINS;
-            let (got, had) = (delivered.0 - self.delivered[slot], self.room_so_far - self.room[slot]);
-            self.delivered[slot] = delivered.0;
-            self.room[slot] = self.room_so_far;
-            if self.number >= BINS && got as f64 >= SHARE * had {
-                let window_began = Time(self.ends.0 - self.bin.0 * BINS as u64);
-                return Some(window_began.since(self.start));
+            let got = delivered.0 - std::mem::replace(&mut self.delivered[slot], delivered.0);
+            if self.number >= BINS {
+                let began = Time(self.ends.0 - self.bin.0 * BINS as u64);
+                let had = self.constant_room.unwrap_or_else(|| room(&self.spare, began, self.ends));
+                if got as f64 >= SHARE * had {
+                    return Some(began.since(self.start));
+                }
             }
             self.ends += self.bin;
         }

@@ -96,13 +96,14 @@ impl<'a> Engine<'a> {
     fn handle(&mut self, now: Time, (kind, index): Event, progress: &mut dyn FnMut(Time) -> bool) -> bool {
         match kind {
             Kind::Exit => {
-                if let Some(packet) = self.network.exit(now, index) {
-                    self.deliver(now, packet);
+                let (packet, arrived) = self.network.exit(now, index);
+                if arrived {
+                    self.deliver(now, &packet);
                 }
             }
             Kind::Wake => {
                 let flow = &mut self.flows[index as usize];
-                if flow.stop.is_some_and(|stop| now >= stop) {
+                if flow.record.stop.is_some_and(|stop| now >= stop) {
                     flow.source.stop();
                 }
                 flow.source.on_wake(now, &mut Line { network: &mut self.network, now, flow: index });
@@ -113,7 +114,7 @@ impl<'a> Engine<'a> {
             }
             Kind::DelayedAck => {
                 if let Some(ack) = self.flows[index as usize].sink.release(now) {
-                    self.network.forward(now, ack);
+                    self.network.forward(now, &ack);
                 }
             }
             Kind::Cross => self.cross_traffic(now, index),
@@ -129,35 +130,31 @@ impl<'a> Engine<'a> {
 
     /// A packet has reached its host.
     #[inline]
-    fn deliver(&mut self, now: Time, packet: Packet) {
+    fn deliver(&mut self, now: Time, packet: &Packet) {
         if let Body::Cross = packet.body {
             return;
         }
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
-        match packet.body {
+        match &packet.body {
             Body::Data(stamp) => {
-                if let Some(acquire) = &mut flow.acquire
-                    && now >= acquire.ends
-                    && let Some(acquired) = acquire.on_bins_end(now, flow.sink.delivered())
-                {
-                    flow.acquired = Some(acquired);
-                    flow.acquire = None;
+                if now >= flow.watch {
+                    flow.check_acquired(now);
                 }
-                let answer = flow.sink.on_arrival(now, &packet, &stamp);
-                if flow.completed.is_none() && flow.sink.cumulative() == flow.source.segments() {
-                    flow.completed = Some(now);
+                let answer = flow.sink.on_arrival(now, packet, stamp);
+                if flow.sink.cumulative() == flow.source.segments() {
+                    flow.record.completed.get_or_insert(now);
                 }
                 match answer {
                     Answer::Send(ack) => {
-                        self.network.forward(now, ack);
+                        self.network.forward(now, &ack);
                     }
                     Answer::HoldUntil(time) => self.network.agenda.add(time, (Kind::DelayedAck, index)),
                 }
             }
             Body::Ack { out_of_order, report } => {
                 let mut line = Line { network: &mut self.network, now, flow: index };
-                flow.source.on_ack(now, &packet, (out_of_order, report), &mut flow.sink, &mut line);
+                flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut line);
             }
             Body::Cross => {}
         }
@@ -168,7 +165,7 @@ impl<'a> Engine<'a> {
         let (hop, interval) = self.cross[index as usize];
         let size = packet.0 as u32;
         self.network
-            .forward(now, Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross });
+            .forward(now, &Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross });
         let next = now + interval;
         if next < stop {
             self.network.agenda.add(next, (Kind::Cross, index));
@@ -179,16 +176,16 @@ impl<'a> Engine<'a> {
         let measured = self.experiment.measure;
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum();
         let flows = self.flows.iter_mut().map(|flow| {
-            let counters = flow.source.counters;
+            let (counters, record) = (flow.source.counters, &mut *flow.record);
             FlowOutcome {
-                delivered: flow.measured.1 - flow.measured.0,
+                delivered: record.measured.1 - record.measured.0,
                 retransmitted_packets: counters.retransmitted,
                 loss_events: counters.loss_events,
                 timeouts: counters.timeouts,
-                mean_window: self.recorder.mean_window(&flow.series, measured),
-                acquired: flow.acquired,
-                completed: flow.completed.map(|time| time.since(flow.start)),
-                series: std::mem::take(&mut flow.series),
+                mean_window: self.recorder.mean_window(&record.series, measured),
+                acquired: record.acquired,
+                completed: record.completed.map(|time| time.since(record.start)),
+                series: std::mem::take(&mut record.series),
             }
         });
         let flows = flows.collect();
@@ -207,7 +204,7 @@ struct Line<'a> {
 impl host::Network for Line<'_> {
     #[inline]
     fn send(&mut self, packet: Packet) {
-        self.network.forward(self.now, packet);
+        self.network.forward(self.now, &packet);
     }
 
     fn wake_at(&mut self, time: Time) {

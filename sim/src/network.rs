@@ -60,12 +60,12 @@ impl Network {
         first
     }
 
-    /// `packet` is at its hop: puts it onto the link there, or returns it if it has reached its host.
+    /// `packet` is at its hop: puts it onto the link there. Says whether it has reached its host instead.
     #[inline]
-    pub fn forward(&mut self, now: Time, packet: Packet) -> Option<Packet> {
+    pub fn forward(&mut self, now: Time, packet: &Packet) -> bool {
         let hop = self.hops[packet.hop as usize];
         if hop == HOST {
-            return Some(packet);
+            return true;
         }
         let link = &mut self.links[hop as usize];
         if link.arrive(now, packet)
@@ -73,19 +73,18 @@ impl Network {
         {
             self.agenda.add(exit, (Kind::Exit, hop));
         }
-        None
+        false
     }
 
-    /// The first packet leaves link `index`. Returns it if it has reached its host.
+    /// The first packet leaves link `index`. Returns it, and whether it has reached its host.
     #[inline]
-    pub fn exit(&mut self, now: Time, index: u32) -> Option<Packet> {
+    pub fn exit(&mut self, now: Time, index: u32) -> (Packet, bool) {
         let link = &mut self.links[index as usize];
-        let packet = link.exit();
+        let (packet, whole) = link.exit();
         if let Some(exit) = link.next_exit() {
             self.agenda.add(exit, (Kind::Exit, index));
         }
-        let mut packet = packet?;
-        packet.hop += 1;
-        self.forward(now, packet)
+        let arrived = whole && self.forward(now, &packet);
+        (packet, arrived)
     }
 }

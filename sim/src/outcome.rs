@@ -29,8 +29,7 @@ pub struct FlowOutcome {
     pub loss_events: u64,
     /// Timeouts, over the whole run.
     pub timeouts: u64,
-    /// Mean of the congestion window over the measured interval, in packets, sampled at each acknowledgment and weighted by
-    /// time; none if the controller has no window.
+    /// Mean of the congestion window over the samples of the measured interval, in packets; none if the controller has none.
     pub mean_window: Option<f64>,
     /// From its start to the first time from which its mean throughput over the next 10 RTTs is at least 95 % of the spare
     /// capacity (the narrowest of its links, less the constant traffic on it).

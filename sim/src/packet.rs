@@ -9,7 +9,7 @@ pub struct Packet {
     pub flow: u32,
     /// Size on the wire, bytes.
     pub size: u32,
-    /// Where it is on its route: index into the network's hops.
+    /// Where it goes next on its route: index into the network's hops.
     pub hop: u32,
     /// How many packets its flow had sent before it, modulo 2^32; on an acknowledgment, that of the packet acknowledged.
     pub order: u32,
@@ -42,6 +42,11 @@ impl path::Packet for Packet {
     #[inline]
     fn size(&self) -> Bytes {
         Bytes(self.size as u64)
+    }
+
+    #[inline]
+    fn pass_hop(&mut self) {
+        self.hop += 1;
     }
 
     #[inline]

@@ -76,9 +76,9 @@ impl Recorder {
         for flow in flows {
             let delivered: Bytes = flow.sink.delivered();
             if begins {
-                flow.measured.0 = delivered;
+                flow.record.measured.0 = delivered;
             } else {
-                flow.measured.1 = delivered;
+                flow.record.measured.1 = delivered;
             }
         }
     }
@@ -90,7 +90,7 @@ impl Recorder {
         for lane in &mut self.links {
             let counters = lane.observe(now, network);
             let before = std::mem::replace(&mut lane.before, counters);
-            lane.series.queue.push((counters.queue_seconds - before.queue_seconds) / interval);
+            lane.series.queue.push(mean_queue(&before, &counters, interval));
             lane.series.max_queue.push(std::mem::take(&mut lane.max_since_sample));
             lane.series.drops.push((counters.dropped - before.dropped) as u32);
             lane.series.utilization.push((counters.busy - before.busy).as_secs() / interval);
@@ -120,7 +120,7 @@ impl Recorder {
             LinkOutcome {
                 name: if lane.link % 2 == 0 { name } else { format!("{name} (reverse)") },
                 utilization: (to.busy - from.busy).as_secs() / interval.as_secs(),
-                mean_queue: (to.queue_seconds - from.queue_seconds) / interval.as_secs(),
+                mean_queue: mean_queue(&from, &to, interval.as_secs()),
                 max_queue: to.max_queue,
                 drops: to.dropped - from.dropped,
                 errors: to.struck - from.struck,
@@ -129,4 +129,9 @@ impl Recorder {
         };
         (std::mem::take(&mut self.links).into_iter().map(outcome).collect(), std::mem::take(&mut self.sampled))
     }
+}
+
+/// Packets waiting on average between two observations, `seconds` apart.
+fn mean_queue(from: &Counters, to: &Counters, seconds: f64) -> f64 {
+    (to.waiting - from.waiting) as f64 / 1e12 / seconds
 }

@@ -1,7 +1,7 @@
 //! What the source knows of each segment that it has sent and not heard cumulatively acknowledged (RFC 6675, section 4).
 //!
 //! Every operation costs O(1), amortised over the segments sent: a state byte per outstanding segment in a ring, sweeps that
-//! never go back, and no byte touched at all while nothing is lost or out of order.
+//! never go back, and none of it touched (nor there at all, before the first loss) while nothing is lost or out of order.
 
 use std::collections::VecDeque;
 
@@ -18,16 +18,23 @@ const RESENT: u8 = 3;
 pub const DUP_THRESH: u32 = 3;
 
 /// The outstanding segments of one flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    /// State of segment s at s modulo its length, a power of two.
-    states: Vec<u8>,
     /// First segment not acknowledged cumulatively, and first segment never sent.
     una: u64,
     next: u64,
     in_flight: u64,
     /// Segments whose state is not [`IN_FLIGHT`].
     marked: u64,
+    marks: Option<Box<Marks>>,
+}
+
+/// What is known beyond "in flight".
+#[derive(Clone, Debug, Default)]
+struct Marks {
+    /// State of segment s at s modulo its length, a power of two.
+    states: Vec<u8>,
+    /// Segments in state [`LOST`].
     lost: u64,
     /// The three highest segments that arrived, falling: a segment below the third is lost.
     highest: [u64; 3],
@@ -44,23 +51,22 @@ pub struct Scoreboard {
     lost_again: VecDeque<u64>,
 }
 
-impl Default for Scoreboard {
-    fn default() -> Scoreboard {
-        Scoreboard {
-            states: Vec::new(),
-            una: 0,
-            next: 0,
-            in_flight: 0,
-            marked: 0,
-            lost: 0,
-            highest: [0; 3],
-            swept: 0,
-            repaired: 0,
-            highest_lost: None,
-            last_lost_again: None,
-            resent: VecDeque::new(),
-            lost_again: VecDeque::new(),
+impl Marks {
+    #[inline]
+    fn state(&mut self, segment: u64) -> &mut u8 {
+        let mask = self.states.len() - 1;
+        &mut self.states[segment as usize & mask]
+    }
+
+    /// Makes room for the states of segments `una` to `next`, of which those up to `una` plus the present room may be marked.
+    #[cold]
+    fn grow(&mut self, una: u64, next: u64) {
+        let room = ((next - una) as usize).next_power_of_two().max(64);
+        let mut states = vec![IN_FLIGHT; room];
+        for segment in una..next.min(una + self.states.len() as u64) {
+            states[segment as usize & (room - 1)] = *self.state(segment);
         }
+        self.states = states;
     }
 }
 
@@ -85,55 +91,47 @@ impl Scoreboard {
 
     /// Whether a packet was found lost that was sent when `recover` was the next new segment and `order` the next packet's
     /// order, or later.
+    #[inline]
     pub fn lost_since(&self, recover: u64, order: u32) -> bool {
-        self.highest_lost.is_some_and(|segment| segment >= recover)
-            || self.last_lost_again.is_some_and(|lost| lost.wrapping_sub(order) as i32 >= 0)
+        self.marks.as_ref().is_some_and(|marks| {
+            marks.highest_lost.is_some_and(|segment| segment >= recover)
+                || marks.last_lost_again.is_some_and(|lost| lost.wrapping_sub(order) as i32 >= 0)
+        })
     }
 
-    #[inline]
-    fn state(&mut self, segment: u64) -> &mut u8 {
-        let mask = self.states.len() - 1;
-        &mut self.states[segment as usize & mask]
-    }
-
-    #[inline]
+    /// Sets the state of an outstanding segment.
     fn mark(&mut self, segment: u64, state: u8) {
-        if self.states.len() < (self.next - self.una) as usize {
-            self.grow();
+        let marks = self.marks.get_or_insert_default();
+        if marks.states.len() < (self.next - self.una) as usize {
+            marks.grow(self.una, self.next);
         }
-        let slot = self.state(segment);
-        let before = std::mem::replace(slot, state);
+        let before = std::mem::replace(marks.state(segment), state);
+        marks.lost -= (before == LOST) as u64;
+        marks.lost += (state == LOST) as u64;
         self.marked += (before == IN_FLIGHT) as u64;
         self.in_flight -= (before == IN_FLIGHT || before == RESENT) as u64;
-        self.lost -= (before == LOST) as u64;
         self.in_flight += (state == RESENT) as u64;
-        self.lost += (state == LOST) as u64;
     }
 
-    #[cold]
-    fn grow(&mut self) {
-        let outstanding = (self.next - self.una) as usize;
-        let mut states = vec![IN_FLIGHT; outstanding.next_power_of_two().max(64)];
-        if !self.states.is_empty() {
-            let (old, new) = (self.states.len() - 1, states.len() - 1);
-            // No more than `old + 1` segments were outstanding when the last mark was set.
-            for segment in self.una..self.next.min(self.una + self.states.len() as u64) {
-                states[segment as usize & new] = self.states[segment as usize & old];
-            }
+    /// The state of an outstanding segment.
+    fn state_of(&mut self, segment: u64) -> u8 {
+        match &mut self.marks {
+            Some(marks) if self.marked > 0 => *marks.state(segment),
+            _ => IN_FLIGHT,
         }
-        self.states = states;
     }
 
     /// The next new segment is sent.
     #[inline]
     pub fn send_new(&mut self) -> u64 {
-        if self.marked > 0 && (self.next - self.una) as usize >= self.states.len() {
-            self.next += 1;
-            self.grow();
-        } else {
-            self.next += 1;
-        }
+        self.next += 1;
         self.in_flight += 1;
+        if self.marked > 0
+            && let Some(marks) = &mut self.marks
+            && (self.next - self.una) as usize > marks.states.len()
+        {
+            marks.grow(self.una, self.next);
+        }
         self.next - 1
     }
 
@@ -143,42 +141,45 @@ impl Scoreboard {
         if cumulative <= self.una || cumulative > self.next {
             return 0;
         }
-        let mut newly = cumulative - self.una;
+        let before = std::mem::replace(&mut self.una, cumulative);
         if self.marked == 0 {
-            self.in_flight -= newly;
+            self.in_flight -= cumulative - before;
+            cumulative - before
         } else {
-            for segment in self.una..cumulative {
-                match std::mem::replace(self.state(segment), IN_FLIGHT) {
-                    IN_FLIGHT => {
-                        self.in_flight -= 1;
-                        continue;
-                    }
+            self.clear(before, cumulative)
+        }
+    }
+
+    fn clear(&mut self, from: u64, to: u64) -> u64 {
+        let mut newly = to - from;
+        if let Some(marks) = &mut self.marks {
+            for segment in from..to {
+                let state = std::mem::replace(marks.state(segment), IN_FLIGHT);
+                self.marked -= (state != IN_FLIGHT) as u64;
+                match state {
                     SACKED => newly -= 1,
-                    LOST => self.lost -= 1,
+                    LOST => marks.lost -= 1,
                     _ => self.in_flight -= 1,
                 }
-                self.marked -= 1;
             }
         }
-        self.una = cumulative;
         newly
     }
 
     /// `segment` has arrived, out of order. Says whether that is news.
     pub fn sack(&mut self, segment: u64) -> bool {
-        if segment < self.una || segment >= self.next {
-            return false;
-        }
-        if !self.states.is_empty() && *self.state(segment) == SACKED {
+        if segment < self.una || segment >= self.next || self.state_of(segment) == SACKED {
             return false;
         }
         self.mark(segment, SACKED);
-        if segment > self.highest[0] {
-            self.highest = [segment, self.highest[0], self.highest[1]];
-        } else if segment > self.highest[1] {
-            self.highest = [self.highest[0], segment, self.highest[1]];
-        } else if segment > self.highest[2] {
-            self.highest[2] = segment;
+        if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
+            if segment > highest[0] {
+                *highest = [segment, highest[0], highest[1]];
+            } else if segment > highest[1] {
+                *highest = [highest[0], segment, highest[1]];
+            } else if segment > highest[2] {
+                highest[2] = segment;
+            }
         }
         true
     }
@@ -186,72 +187,84 @@ impl Scoreboard {
     /// Finds what is lost by now (RFC 6675, IsLost): segments with three later ones arrived. `heard` is the order of the
     /// packet whose arrival was just acknowledged; packets sent again at least three before it are lost again (the
     /// RFC leaves these to the timeout; RACK, RFC 8985, and QUIC do not).
+    #[inline]
     pub fn find_lost(&mut self, heard: u32) {
-        if self.marked == 0 {
-            self.resent.clear();
-            return;
+        if self.marked > 0 {
+            self.sweep(heard);
         }
-        let end = self.highest[2];
-        self.swept = self.swept.max(self.una);
-        while self.swept < end {
-            let segment = self.swept;
-            if *self.state(segment) == IN_FLIGHT {
-                self.mark(segment, LOST);
-                self.repaired = self.repaired.min(segment);
-                self.highest_lost = self.highest_lost.max(Some(segment));
+    }
+
+    fn sweep(&mut self, heard: u32) {
+        let Some(marks) = &mut self.marks else { return };
+        let end = marks.highest[2];
+        let from = marks.swept.max(self.una);
+        marks.swept = from.max(end);
+        for segment in from..end {
+            if self.state_of(segment) == IN_FLIGHT {
+                self.lose(segment);
+                if let Some(marks) = &mut self.marks {
+                    marks.highest_lost = marks.highest_lost.max(Some(segment));
+                }
             }
-            self.swept += 1;
         }
-        while let Some(&(order, segment)) = self.resent.front()
+        while let Some(marks) = &mut self.marks
+            && let Some(&(order, segment)) = marks.resent.front()
             && (heard.wrapping_sub(order) as i32) >= DUP_THRESH as i32
         {
-            self.resent.pop_front();
-            if segment >= self.una && *self.state(segment) == RESENT {
+            marks.resent.pop_front();
+            if segment >= self.una && *marks.state(segment) == RESENT {
+                marks.lost_again.push_back(segment);
+                marks.last_lost_again = Some(order);
                 self.mark(segment, LOST);
-                self.lost_again.push_back(segment);
-                self.last_lost_again = Some(order);
             }
         }
     }
 
-    /// `segment` is lost, whatever has arrived (RFC 6582, by duplicate acknowledgments).
+    /// `segment` is lost, whatever has arrived.
     pub fn lose(&mut self, segment: u64) {
         if segment >= self.una && segment < self.next {
             self.mark(segment, LOST);
-            self.repaired = self.repaired.min(segment);
+            if let Some(marks) = &mut self.marks {
+                marks.repaired = marks.repaired.min(segment);
+            }
         }
     }
 
     /// Everything outstanding that has not arrived is lost (after a timeout).
     pub fn lose_all(&mut self) {
         for segment in self.una..self.next {
-            if self.states.is_empty() || *self.state(segment) != SACKED {
+            if self.state_of(segment) != SACKED {
                 self.mark(segment, LOST);
             }
         }
-        self.repaired = self.una;
-        self.swept = self.next;
-        self.lost_again.clear();
-        self.resent.clear();
+        if let Some(marks) = &mut self.marks {
+            marks.repaired = self.una;
+            marks.swept = self.next;
+            marks.lost_again.clear();
+            marks.resent.clear();
+        }
     }
 
     /// The segment to repair next, if one is lost (RFC 6675, NextSeg rule 1).
+    #[inline]
     pub fn next_lost(&mut self) -> Option<u64> {
-        if self.lost == 0 {
-            return None;
-        }
-        while let Some(&segment) = self.lost_again.front() {
-            if segment >= self.una && *self.state(segment) == LOST {
+        if self.marked == 0 { None } else { self.first_lost() }
+    }
+
+    fn first_lost(&mut self) -> Option<u64> {
+        let marks = self.marks.as_deref_mut().filter(|marks| marks.lost > 0)?;
+        while let Some(&segment) = marks.lost_again.front() {
+            if segment >= self.una && *marks.state(segment) == LOST {
                 return Some(segment);
             }
-            self.lost_again.pop_front();
+            marks.lost_again.pop_front();
         }
-        self.repaired = self.repaired.max(self.una);
-        while self.repaired < self.next {
-            if *self.state(self.repaired) == LOST {
-                return Some(self.repaired);
+        marks.repaired = marks.repaired.max(self.una);
+        while marks.repaired < self.next {
+            if *marks.state(marks.repaired) == LOST {
+                return Some(marks.repaired);
             }
-            self.repaired += 1;
+            marks.repaired += 1;
         }
         None
     }
@@ -259,7 +272,9 @@ impl Scoreboard {
     /// `segment`, which was lost, is sent again as the flow's packet number `order`.
     pub fn resend(&mut self, segment: u64, order: u32) {
         self.mark(segment, RESENT);
-        self.resent.push_back((order, segment));
+        if let Some(marks) = &mut self.marks {
+            marks.resent.push_back((order, segment));
+        }
     }
 }
 
@@ -347,7 +362,11 @@ mod tests {
                 }
                 let in_flight = fates.iter().filter(|f| matches!(f, Fate::InFlight | Fate::Resent(_))).count() as u64;
                 let lost = fates.iter().filter(|f| **f == Fate::Lost).count() as u64;
-                assert_eq!((board.una, board.in_flight, board.lost), (una, in_flight, lost), "seed {seed} step {step}");
+                assert_eq!(
+                    (board.una, board.in_flight, board.marks.as_ref().map_or(0, |marks| marks.lost)),
+                    (una, in_flight, lost),
+                    "seed {seed} step {step}"
+                );
             }
         }
     }

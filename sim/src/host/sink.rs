@@ -10,25 +10,36 @@ pub struct Sink {
     report: Option<Report>,
     /// All segments before this one have arrived.
     cumulative: u64,
-    /// One bit per segment from `cumulative` on, segment s at bit s modulo their number, a power of two. All zero while
-    /// `ahead` is.
-    arrived: Vec<u64>,
     /// How many segments after `cumulative` have arrived.
     ahead: u64,
-    /// Segments that arrived out of order and that no acknowledgment heard by the source has covered, oldest first.
-    pub(super) out_of_order: VecDeque<u64>,
-    /// How many there have been in all, modulo 2^32.
-    out_of_order_total: u32,
     /// Bytes that arrived for the first time.
     delivered: Bytes,
     /// Packets that arrived, duplicates included.
     packets: u64,
-    delayed_ack: Option<Duration>,
-    /// The acknowledgment that is being held back, and until when.
-    held: Option<(Packet, Time)>,
     ack_size: u32,
     /// First hop of the way back.
     way_back: u32,
+    /// How many segments have arrived out of order in all, modulo 2^32.
+    out_of_order: u32,
+    disorder: Option<Box<Disorder>>,
+    delaying: Option<Box<Delaying>>,
+}
+
+/// What has arrived out of order.
+#[derive(Default)]
+struct Disorder {
+    /// One bit per segment from `cumulative` on, segment s at bit s modulo their number, a power of two. All zero while
+    /// `ahead` is.
+    arrived: Vec<u64>,
+    /// The segments that arrived out of order and of which the source has not heard, oldest first.
+    record: VecDeque<u64>,
+}
+
+/// Delayed acknowledgments.
+struct Delaying {
+    delay: Duration,
+    /// The one that is being held back, and until when.
+    held: Option<(Packet, Time)>,
 }
 
 /// What to do after an arrival.
@@ -52,17 +63,20 @@ impl Sink {
             receiver,
             report: None,
             cumulative: 0,
-            arrived: Vec::new(),
             ahead: 0,
-            out_of_order: VecDeque::new(),
-            out_of_order_total: 0,
             delivered: Bytes(0),
             packets: 0,
-            delayed_ack,
-            held: None,
             ack_size,
             way_back,
+            out_of_order: 0,
+            disorder: None,
+            delaying: delayed_ack.map(|delay| Box::new(Delaying { delay, held: None })),
         }
+    }
+
+    /// The source hears of the segment that arrived out of order longest ago.
+    pub(super) fn next_recorded(&mut self) -> Option<u64> {
+        self.disorder.as_mut()?.record.pop_front()
     }
 
     /// Bytes that arrived for the first time.
@@ -105,29 +119,26 @@ impl Sink {
             order: packet.order,
             segment: self.cumulative,
             sent: packet.sent,
-            body: Body::Ack { out_of_order: self.out_of_order_total, report: self.report },
+            body: Body::Ack { out_of_order: self.out_of_order, report: self.report },
         };
-        match (self.delayed_ack, self.held.take()) {
-            // RFC 5681, section 4.2: at once out of order or when a hole is filled, else every second packet.
-            (Some(delay), None) if in_order => {
-                // The timestamp to echo is the first one's (RFC 7323, section 4.3).
-                self.held = Some((ack, now + delay));
-                Answer::HoldUntil(now + delay)
+        // RFC 5681, section 4.2: at once out of order or when a hole is filled, else every second packet.
+        let Some(delaying) = &mut self.delaying else { return Answer::Send(ack) };
+        match delaying.held.take() {
+            // The timestamp to echo is the first one's (RFC 7323, section 4.3).
+            Some((first, _)) => Answer::Send(Packet { sent: first.sent, ..ack }),
+            None if in_order => {
+                let until = now + delaying.delay;
+                delaying.held = Some((ack, until));
+                Answer::HoldUntil(until)
             }
-            (Some(_), Some((first, _))) => Answer::Send(Packet { sent: first.sent, ..ack }),
-            _ => Answer::Send(ack),
+            None => Answer::Send(ack),
         }
     }
 
     /// A held acknowledgment is due, unless it has gone already.
     pub fn release(&mut self, now: Time) -> Option<Packet> {
-        match self.held {
-            Some((ack, due)) if due <= now => {
-                self.held = None;
-                Some(ack)
-            }
-            _ => None,
-        }
+        let (ack, _) = self.delaying.as_mut()?.held.take_if(|(_, due)| *due <= now)?;
+        Some(ack)
     }
 
     /// `segment` is not the one expected, or there are others after it.
@@ -135,49 +146,54 @@ impl Sink {
         if segment < self.cumulative {
             return; // a duplicate
         }
-        let ahead_by = (segment - self.cumulative) as usize;
-        // The first and the last segment never share a word, so that words can be moved whole.
-        if ahead_by >= self.arrived.len().saturating_sub(1) * 64 {
-            self.grow(ahead_by + 1);
-        }
-        let (word, bit) = self.place(segment);
-        if self.arrived[word] & bit != 0 {
+        let disorder = self.disorder.get_or_insert_default();
+        disorder.make_room(self.cumulative, segment);
+        if disorder.has(segment) {
             return; // a duplicate
         }
         self.delivered += Bytes(size as u64);
         if segment > self.cumulative {
-            self.arrived[word] |= bit;
+            disorder.flip(segment);
+            disorder.record.push_back(segment);
             self.ahead += 1;
-            self.out_of_order.push_back(segment);
-            self.out_of_order_total = self.out_of_order_total.wrapping_add(1);
+            self.out_of_order = self.out_of_order.wrapping_add(1);
             return;
         }
         self.cumulative += 1;
-        while self.ahead > 0 {
-            let (word, bit) = self.place(self.cumulative);
-            if self.arrived[word] & bit == 0 {
-                break;
-            }
-            self.arrived[word] &= !bit;
+        while self.ahead > 0 && disorder.has(self.cumulative) {
+            disorder.flip(self.cumulative);
             self.ahead -= 1;
             self.cumulative += 1;
         }
     }
+}
 
+impl Disorder {
     fn place(&self, segment: u64) -> (usize, u64) {
-        let word = (segment / 64) as usize & (self.arrived.len() - 1);
-        (word, 1 << (segment % 64))
+        ((segment / 64) as usize & (self.arrived.len() - 1), 1 << (segment % 64))
     }
 
-    #[cold]
-    fn grow(&mut self, segments: usize) {
-        let words = (segments / 64 + 2).next_power_of_two();
+    fn has(&self, segment: u64) -> bool {
+        let (word, bit) = self.place(segment);
+        self.arrived[word] & bit != 0
+    }
+
+    fn flip(&mut self, segment: u64) {
+        let (word, bit) = self.place(segment);
+        self.arrived[word] ^= bit;
+    }
+
+    /// Room for the segments from `first` to `last`, which never share a word, so that words can be moved whole.
+    fn make_room(&mut self, first: u64, last: u64) {
+        let ahead_by = (last - first) as usize;
+        if ahead_by < self.arrived.len().saturating_sub(1) * 64 {
+            return;
+        }
+        let words = (ahead_by / 64 + 2).next_power_of_two();
         let mut arrived = vec![0; words];
-        if !self.arrived.is_empty() {
-            let first = (self.cumulative / 64) as usize;
-            for i in first..first + self.arrived.len() {
-                arrived[i & (words - 1)] = self.arrived[i & (self.arrived.len() - 1)];
-            }
+        let start = (first / 64) as usize;
+        for word in start..start + self.arrived.len() {
+            arrived[word & (words - 1)] = self.arrived[word & (self.arrived.len() - 1)];
         }
         self.arrived = arrived;
     }
@@ -203,7 +219,7 @@ mod tests {
         let acks: Vec<_> = arrivals.iter().filter_map(|&s| arrive(&mut sink, s)).collect();
         let expected = [(1, 0), (2, 0), (2, 1), (2, 1), (2, 2), (4, 2), (4, 2), (6, 2), (6, 3), (7, 3)];
         assert_eq!(acks, expected);
-        assert_eq!(sink.out_of_order, [3, 5, 900]);
+        assert_eq!(std::iter::from_fn(|| sink.next_recorded()).collect::<Vec<_>>(), [3, 5, 900]);
         assert_eq!(sink.delivered(), Bytes(8000));
     }
 
@@ -222,7 +238,7 @@ mod tests {
                 }
                 assert_eq!((sink.cumulative(), sink.ahead), (start + n, 0), "{start}, {stride}");
                 assert_eq!(sink.delivered(), Bytes((start + n) * 1000));
-                assert!(sink.arrived.iter().all(|&word| word == 0));
+                assert!(sink.disorder.iter().all(|disorder| disorder.arrived.iter().all(|&word| word == 0)));
             }
         }
     }

@@ -371,7 +371,7 @@ impl Source {
 #[inline]
 fn skip(heard: &mut u32, until: u32, sink: &mut Sink, mut each: impl FnMut(u64)) {
     while (until.wrapping_sub(*heard) as i32) > 0 {
-        let Some(segment) = sink.out_of_order.pop_front() else { return };
+        let Some(segment) = sink.next_recorded() else { return };
         *heard = heard.wrapping_add(1);
         each(segment);
     }
