@@ -1,0 +1,168 @@
+//! The same, unmodified `Sender` and `Receiver` as in the simulator, in wall-clock time: two threads, loopback UDP, no
+//! encryption. Prints the delivered rate and what the controller makes of it.
+//!
+//! `cargo run --release -p control --example loopback -- [CONTROLLER [SECONDS]]`
+
+use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, registry};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::UdpSocket;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+const PACKET: Bytes = Bytes(1200);
+/// A packet counts as lost once one sent so many later has arrived.
+const REORDERING: u64 = 3;
+const TIMEOUT: Duration = Duration::from_millis(200);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().unwrap_or("thalweg".into());
+    let seconds = arguments.next().map_or(Ok(5.0), |s| s.parse())?;
+    let controller = registry::find(&name).ok_or("no such controller; see `thalweg controllers`")?;
+    // The one setting that differs from the simulator's: this clock and this scheduler are not exact to a picosecond.
+    let takes_it = controller.defaults().get("resolution").is_some();
+    let overrides = takes_it.then(|| ("resolution".to_string(), "10 us".into())).into_iter().collect();
+    let parameters = controller.parameters(&overrides).map_err(|e| format!("{e:?}"))?;
+    let parties = controller.build(&parameters, PACKET)?;
+
+    let (near, far) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
+    near.connect(far.local_addr()?)?;
+    far.connect(near.local_addr()?)?;
+    near.set_nonblocking(true)?;
+    far.set_read_timeout(Some(std::time::Duration::from_millis(50)))?;
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| receive(&far, parties.receiver, &over));
+        let delivered = send(&near, parties.sender, Duration::from_secs(seconds));
+        over.store(true, Ordering::Relaxed);
+        println!("{name}: {:.1} MB in {seconds} s", delivered?.0 as f64 / 1e6);
+        Ok(())
+    })
+}
+
+/// Answers each packet with its number, its timestamp and the receiver's newest report.
+fn receive(socket: &UdpSocket, mut receiver: Option<Box<dyn Receiver>>, over: &AtomicBool) {
+    let (epoch, mut buffer, mut report) = (Instant::now(), [0; 2048], None);
+    while !over.load(Ordering::Relaxed) {
+        let Ok(size) = socket.recv(&mut buffer) else { continue };
+        let (number, sent, stamp) = decode(&buffer);
+        if let Some(receiver) = &mut receiver {
+            report = receiver.on_arrival(since(epoch), &stamp, Bytes(size as u64)).or(report);
+        }
+        let (stream, rate) = match report {
+            Some(Report::Available { stream, rate }) => (stream, rate),
+            None => (u32::MAX, 0.0),
+        };
+        let answer: Vec<u8> =
+            [&number.to_le_bytes()[..], &sent.to_le_bytes(), &stream.to_le_bytes(), &rate.to_le_bytes()].concat();
+        let _ = socket.send(&answer); // a lost answer is the sender's business
+    }
+}
+
+/// Sends without end for so long; returns what was acknowledged.
+fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::io::Result<Bytes> {
+    let (epoch, mut buffer) = (Instant::now(), [0; 64]);
+    let mut in_flight: BTreeMap<u64, Time> = BTreeMap::new();
+    let (mut number, mut recover, mut acked, mut printed) = (0u64, 0u64, Bytes(0), (Time::ZERO, Bytes(0)));
+    let mut heard = Time::ZERO;
+    loop {
+        let now = since(epoch);
+        if now.since(Time::ZERO) > run {
+            return Ok(acked);
+        }
+        if now.since(printed.0) > Duration::from_millis(500) {
+            let (state, rate) = (sender.state(), (acked - printed.1).over(now.since(printed.0)));
+            let shown = state.rate.map_or(format!("{:.1?} packets", state.window), |rate: Rate| rate.to_string());
+            println!("{:5.2} s  delivered {:8.1} Mbps  {:20} {shown}", now.as_secs(), rate.as_mbps(), state.phase.to_string());
+            printed = (now, acked);
+        }
+        match socket.recv(&mut buffer) {
+            Ok(_) => {
+                let word = |at: usize| u64::from_le_bytes(buffer[at..at + 8].try_into().expect("8 bytes"));
+                let (which, sent, last) = (word(0), Time(word(8)), word(16));
+                let report = (last as u32 != u32::MAX)
+                    .then_some(Report::Available { stream: last as u32, rate: f32::from_bits((last >> 32) as u32) });
+                heard = now;
+                let newly = if in_flight.remove(&which).is_some() { PACKET } else { Bytes(0) };
+                acked += newly;
+                let lost_before = which.saturating_sub(REORDERING);
+                while let Some((&lost, _)) = in_flight.first_key_value().filter(|(first, _)| **first < lost_before) {
+                    in_flight.remove(&lost);
+                    if lost >= recover {
+                        recover = number; // one reduction per window of data
+                        sender.on_loss(now, &Loss::Event);
+                    }
+                }
+                sender.on_ack(
+                    now,
+                    &Ack {
+                        acked: newly,
+                        rtt: Some(now.since(sent)),
+                        in_flight: Bytes(in_flight.len() as u64 * PACKET.0),
+                        recovery: which < recover,
+                        app_limited: false,
+                        report,
+                    },
+                );
+            }
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {}
+            Err(e) => return Err(e),
+        }
+        if !in_flight.is_empty() && now.since(heard) > TIMEOUT {
+            heard = now;
+            in_flight.clear();
+            recover = number;
+            sender.on_loss(now, &Loss::Timeout);
+        }
+        let bytes = Bytes(in_flight.len() as u64 * PACKET.0);
+        let pipe = Pipe { in_flight: bytes, backlog: Bytes(u64::MAX), packet: PACKET, repairing: false };
+        if sender.next(now, &pipe) == Next::Now {
+            let stamp = sender.on_send(now, PACKET, &pipe);
+            match socket.send(&encode(number, now, &stamp)) {
+                Ok(_) => {}
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {} // as good as lost
+                Err(e) => return Err(e),
+            }
+            if in_flight.is_empty() {
+                heard = now;
+            }
+            in_flight.insert(number, now);
+            number += 1;
+        }
+    }
+}
+
+fn since(epoch: Instant) -> Time {
+    Time::ZERO + Duration(epoch.elapsed().as_nanos() as u64 * 1000)
+}
+
+fn encode(number: u64, now: Time, stamp: &Stamp) -> [u8; PACKET.0 as usize] {
+    let mut packet = [0; PACKET.0 as usize];
+    packet[..8].copy_from_slice(&number.to_le_bytes());
+    packet[8..16].copy_from_slice(&now.0.to_le_bytes());
+    if let Stamp::Probe { stream, index, len, rate, planned } = *stamp {
+        packet[16] = 1;
+        packet[20..24].copy_from_slice(&stream.to_le_bytes());
+        packet[24..26].copy_from_slice(&index.to_le_bytes());
+        packet[26..28].copy_from_slice(&len.to_le_bytes());
+        packet[28..32].copy_from_slice(&rate.to_le_bytes());
+        packet[32..40].copy_from_slice(&planned.0.to_le_bytes());
+    }
+    packet
+}
+
+fn decode(packet: &[u8]) -> (u64, u64, Stamp) {
+    let word = |at: usize| u64::from_le_bytes(packet[at..at + 8].try_into().expect("8 bytes"));
+    let stamp = match packet[16] {
+        0 => Stamp::None,
+        _ => Stamp::Probe {
+            stream: (word(16) >> 32) as u32,
+            index: word(24) as u16,
+            len: (word(24) >> 16) as u16,
+            rate: f32::from_bits((word(24) >> 32) as u32),
+            planned: Time(word(32)),
+        },
+    };
+    (word(0), word(8), stamp)
+}
