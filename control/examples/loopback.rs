@@ -74,7 +74,12 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
         if now.since(printed.0) > Duration::from_millis(500) {
             let (state, rate) = (sender.state(), (acked - printed.1).over(now.since(printed.0)));
             let shown = state.rate.map_or(format!("{:.1?} packets", state.window), |rate: Rate| rate.to_string());
-            println!("{:5.2} s  delivered {:8.1} Mbps  {:20} {shown}", now.as_secs(), rate.as_mbps(), state.phase.to_string());
+            println!(
+                "{:5.2} s  delivered {:8.1} Mbps  {:20} {shown}",
+                now.as_secs(),
+                rate.as_mbps(),
+                state.phase.to_string()
+            );
             printed = (now, acked);
         }
         match socket.recv(&mut buffer) {

@@ -8,8 +8,9 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use toy::{Event, Host, Path};
 
-/// No controller adds more than this many packets per round trip beyond doubling its window.
-const LARGEST_STEP: f64 = 32.0;
+/// No controller adds more than this many packets per round trip beyond doubling its window: twice AIMD's 32, as what is
+/// acknowledged may still be that of an earlier, larger window.
+const LARGEST_STEP: f64 = 64.0;
 
 /// The paths: 10 kbps to 100 Gbps, 10 us to 1 s, any buffer.
 fn paths() -> impl Strategy<Value = Path> {
@@ -126,8 +127,9 @@ fn the_registry_is_sound() {
         let name = controller.name;
         assert!(registry::all()[..i].iter().all(|c| c.name != name), "{name} is there twice");
         assert_eq!(controller.parameters(&Default::default()).as_ref(), Ok(controller.defaults()), "{name}");
-        for (parameter, schema) in controller.schema().get("properties").unwrap().as_object().unwrap() {
-            assert!(schema["description"].is_string(), "{name}: {parameter} has no description");
+        for parameter in controller.defaults().as_object().unwrap().keys() {
+            let described = controller.schema().pointer(&format!("/properties/{parameter}/description"));
+            assert!(described.is_some_and(|text| text.is_string()), "{name}: {parameter} has no description");
         }
     }
 }

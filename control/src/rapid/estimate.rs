@@ -38,6 +38,10 @@ pub struct Analyser {
     resolution: i64,
     stream: Option<u32>,
     samples: Vec<Sample>,
+    /// Index of the first packet that arrived.
+    first: u16,
+    /// Whether a packet between those of `samples` and a later one of the stream was lost.
+    cut: bool,
     closed: Option<u32>,
 }
 
@@ -45,7 +49,15 @@ impl Analyser {
     /// An analyser of streams of up to `longest` packets, on a clock of this `resolution`.
     pub fn new(estimator: Estimator, resolution: Duration, longest: usize) -> Analyser {
         let resolution = resolution.0.min(i64::MAX as u64) as i64;
-        Analyser { estimator, resolution, stream: None, samples: Vec::with_capacity(longest), closed: None }
+        Analyser {
+            estimator,
+            resolution,
+            stream: None,
+            samples: Vec::with_capacity(longest),
+            first: 0,
+            cut: false,
+            closed: None,
+        }
     }
 
     /// The stream that is open ends.
@@ -85,8 +97,16 @@ impl Receiver for Analyser {
         if len == 0 {
             return report; // not a probe
         }
-        self.stream = Some(stream);
-        if self.samples.len() < self.samples.capacity() {
+        if self.stream != Some(stream) {
+            self.stream = Some(stream);
+            // A stream whose beginning was lost is analysed from what arrived.
+            self.cut = false;
+            self.first = index;
+        }
+        // What follows a lost packet says nothing of the rates: the delay behind a full queue does not grow. The rate before
+        // it is the last one that is known to have been carried.
+        self.cut |= index as usize > self.first as usize + self.samples.len();
+        if !self.cut && self.samples.len() < self.samples.capacity() {
             let delay = now.0.wrapping_sub(planned.0) as i64;
             self.samples.push(Sample { rate: rate as f64, delay });
         }
@@ -232,9 +252,9 @@ mod tests {
         assert_eq!([arrive(7, 0), arrive(7, 1), arrive(7, 2)], [None; 3]);
         assert_eq!(arrive(7, 3), available(7, 4.0));
         assert_eq!(arrive(7, 3), None, "a duplicate of a closed stream");
-        assert_eq!([arrive(8, 0), arrive(8, 2)], [None; 2]);
+        assert_eq!([arrive(8, 0), arrive(8, 1), arrive(8, 2)], [None; 3]);
         assert_eq!(arrive(9, 0), available(8, 3.0), "its last packet was lost");
         assert_eq!(arrive(8, 3), None, "too late");
-        assert_eq!(arrive(9, 3), available(9, 4.0));
+        assert_eq!([arrive(9, 1), arrive(9, 3)], [None, available(9, 2.0)], "packet 2 was lost");
     }
 }

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Parameters of both versions.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(inline)]
 pub struct Rapid {
     /// Packets in a p-stream (N)
     pub stream: u16,

@@ -46,6 +46,10 @@ pub struct Machine {
     /// When the packet sent last was due; none if the next one is due at once.
     previous: Option<Time>,
     rtt: Duration,
+    /// Acknowledged since `counted`, and the rate of that over the last whole round trip.
+    acked: Bytes,
+    counted: Time,
+    delivered: Option<Rate>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,6 +101,9 @@ impl Machine {
             stream: Stream::uniform(0, initial_rate),
             previous: None,
             rtt: INITIAL_RTT,
+            acked: Bytes(0),
+            counted: Time::ZERO,
+            delivered: None,
         };
         machine.restart();
         machine
@@ -140,6 +147,17 @@ impl Machine {
         self.heard = now;
         self.previous = Some(now);
         self.restart();
+    }
+
+    /// Counts what arrives per round trip.
+    fn count(&mut self, now: Time, acked: Bytes) {
+        self.acked += acked;
+        let elapsed = now.since(self.counted);
+        if elapsed >= self.rtt {
+            self.delivered = Some(self.acked.over(elapsed));
+            self.acked = Bytes(0);
+            self.counted = now;
+        }
     }
 
     fn on_estimate(&mut self, now: Time, stream: u32, rate: Rate) {
@@ -208,6 +226,7 @@ impl Sender for Machine {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
         }
+        self.count(now, ack.acked);
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(rate as f64));
         }
@@ -218,6 +237,8 @@ impl Sender for Machine {
                 self.average = estimate;
             }
             self.average = self.average * self.beta;
+            // What streams found that were sent before the loss is out of date: behind a full buffer they look uncongested.
+            self.estimate = None;
             self.mode = Mode::Probing;
             self.heard = now;
             self.end_stream();
@@ -236,6 +257,10 @@ impl Sender for Machine {
                     }
                     mode => matches!(mode, Mode::SlowStart { .. }),
                 };
+                // The papers' recovery is NewReno's, whose clock is acknowledgments: no faster than what gets through.
+                if let Some(delivered) = self.delivered.filter(|delivered| *delivered < self.average) {
+                    self.average = delivered;
+                }
                 self.mode = Mode::Recovery { from_slow_start };
                 self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.beta);
             }

@@ -1,0 +1,23 @@
+//! No text makes the scenario parser panic, hang or take much memory, and whatever it says is one line per problem. The first
+//! line is a `--set`.
+//!
+//! `cargo +nightly fuzz run scenario`; scenarios to begin with: `mkdir -p fuzz/corpus/scenario; cp scenarios/*.toml fuzz/corpus/scenario`.
+
+#![no_main]
+
+use lab::scenario::{self, Machine, Set};
+use libfuzzer_sys::fuzz_target;
+use std::num::NonZero;
+
+fuzz_target!(|text: &str| {
+    let (set, scenario) = text.split_once('\n').unwrap_or(("", text));
+    let sets: Vec<Set> = set.parse().into_iter().collect();
+    let machine = Machine { memory: 20_000_000, jobs: NonZero::<usize>::MIN };
+    match scenario::read("fuzz.toml", scenario, &sets, &machine) {
+        Ok(plan) => assert!(!plan.runs.is_empty()),
+        Err(problems) => {
+            assert!(!problems.is_empty());
+            assert!(problems.iter().all(|problem| problem.to_string().lines().count() == 1));
+        }
+    }
+});

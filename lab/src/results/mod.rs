@@ -1,0 +1,31 @@
+//! What runs gave, for people and for programs: a [table] for the terminal, a [summary] for JSON, the time series as
+//! Parquet, and the [report](crate::report).
+
+mod columns;
+mod jain;
+mod series;
+mod summary;
+pub(crate) mod table;
+
+pub use jain::jain;
+pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
+pub use table::table;
+
+use crate::{Finished, report};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+/// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet` and `report.html`.
+///
+/// The same runs give the same bytes: nothing in these files tells when or how fast they were made. Fails if a file cannot
+/// be written; what was written before it stays.
+pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Result<()> {
+    let summary = summary(title, seed, runs).without_wall_time();
+    let mut json = serde_json::to_vec_pretty(&summary)?;
+    json.push(b'\n');
+    fs::write(dir.join("summary.json"), json)?;
+    series::flows(BufWriter::new(File::create(dir.join("flows.parquet"))?), runs)?;
+    series::links(BufWriter::new(File::create(dir.join("links.parquet"))?), runs)?;
+    fs::write(dir.join("report.html"), report::html(&summary, runs))
+}

@@ -1,0 +1,108 @@
+//! The summary as tables.
+
+use super::columns::{Columns, maybe, number};
+use super::{FlowSummary, LinkSummary, RunSummary, Summary};
+
+/// More rows of details than this are too many to read in a terminal.
+const FEW: usize = 32;
+
+/// For the terminal: one row per run; then, unless they are many, the flows of runs that have several, and the links of runs
+/// that have several.
+///
+/// Every line ends in a newline. A dash stands for what does not exist or never happened.
+pub fn table(summary: &Summary) -> String {
+    let rows = |n: usize| if n > 1 { n } else { 0 };
+    let details = summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len())).sum::<usize>();
+    let mut text = runs(summary).to_text();
+    if details > FEW {
+        return text;
+    }
+    for run in &summary.runs {
+        let tables = [(run.flows.len() > 1).then(|| flows(run)), (run.links.len() > 1).then(|| links(run))];
+        for (i, table) in tables.into_iter().flatten().enumerate() {
+            text += "\n";
+            if i == 0 && summary.runs.len() > 1 {
+                text += &format!("{}:\n", run.name);
+            }
+            text += &table.to_text();
+        }
+    }
+    text
+}
+
+/// One row per run. The queue is that of the link used most.
+pub(crate) fn runs(summary: &Summary) -> Columns {
+    let mut table = Columns::new(&[
+        "run",
+        "goodput\nMbps",
+        "link\nuse\n%",
+        "mean\nqueue\npackets",
+        "max\nqueue\npackets",
+        "drops",
+        "resent",
+        "acquired\nRTTs",
+        "Jain",
+    ]);
+    for run in &summary.runs {
+        let busiest = run.busiest_link();
+        table.row([
+            run.name.clone(),
+            number(run.throughput_mbps, 1),
+            maybe(busiest.map(|link| 100.0 * link.utilization), 1),
+            maybe(busiest.map(|link| link.mean_queue_packets), 1),
+            maybe(busiest.map(|link| link.max_queue_packets as f64), 0),
+            run.links.iter().map(|link| link.drops).sum::<u64>().to_string(),
+            run.flows.iter().map(|flow| flow.retransmitted_packets).sum::<u64>().to_string(),
+            maybe(run.acquire_rtts(), 1),
+            maybe((run.flows.len() > 1).then_some(run.jain), 3),
+        ]);
+    }
+    table
+}
+
+/// One row per flow.
+pub(crate) fn flows(run: &RunSummary) -> Columns {
+    let mut table = Columns::new(&[
+        "flow",
+        "goodput\nMbps",
+        "RTT\nms",
+        "mean\nRTT\nms",
+        "window\npackets",
+        "resent",
+        "timeouts",
+        "acquired\nRTTs",
+        "completed\ns",
+    ]);
+    for flow in &run.flows {
+        let FlowSummary { id, controller, .. } = flow;
+        table.row([
+            if *controller == run.controller { id.to_string() } else { format!("{id} {controller}") },
+            number(flow.throughput_mbps, 1),
+            number(flow.rtt_ms, 1),
+            number(flow.mean_rtt_ms, 1),
+            maybe(flow.mean_window_packets, 0),
+            flow.retransmitted_packets.to_string(),
+            flow.timeouts.to_string(),
+            maybe(flow.acquire_rtts, 1),
+            maybe(flow.completion_seconds, 3),
+        ]);
+    }
+    table
+}
+
+/// One row per direction of a link.
+pub(crate) fn links(run: &RunSummary) -> Columns {
+    let mut table =
+        Columns::new(&["link", "used\n%", "mean\nqueue\npackets", "max\nqueue\npackets", "drops", "errors"]);
+    for LinkSummary { name, utilization, mean_queue_packets, max_queue_packets, drops, errors } in &run.links {
+        table.row([
+            name.clone(),
+            number(100.0 * utilization, 1),
+            number(*mean_queue_packets, 1),
+            max_queue_packets.to_string(),
+            drops.to_string(),
+            errors.to_string(),
+        ]);
+    }
+    table
+}

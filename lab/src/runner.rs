@@ -1,0 +1,122 @@
+//! Makes a plan's runs, several at a time.
+
+use crate::plan::{Finished, Plan, Run};
+use control::{Duration, Time};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// How far the runs of a plan are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Simulated so far, over all runs, in seconds.
+    pub simulated_seconds: f64,
+    /// Runs that are complete.
+    pub runs: usize,
+}
+
+/// Why there are no results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The caller said so.
+    Cancelled,
+    /// The simulator refused a run, for this reason; it does not refuse those of [`scenario`](crate::scenario).
+    Refused(String),
+}
+
+/// What all of a plan's runs have to simulate together, in seconds.
+pub fn total_seconds(plan: &Plan) -> f64 {
+    plan.runs.iter().map(|run| run.experiment.duration.as_secs()).sum()
+}
+
+/// Makes all runs of `plan`, up to `jobs` at a time, and returns them in the plan's order, which they do not depend on.
+/// Calls `go_on` every now and then, from several threads; when it says no, gives up.
+pub fn run(
+    plan: &Plan,
+    jobs: NonZero<usize>,
+    go_on: &(dyn Fn(Progress) -> bool + Sync),
+) -> Result<Vec<Finished>, Stopped> {
+    let shared = Shared {
+        next: AtomicUsize::new(0),
+        complete: AtomicUsize::new(0),
+        simulated_us: AtomicU64::new(0),
+        stopped: AtomicBool::new(false),
+        go_on,
+    };
+    let finished: Mutex<Vec<_>> = Mutex::new(plan.runs.iter().map(|_| Err(Stopped::Cancelled)).collect());
+    thread::scope(|scope| {
+        for _ in 0..jobs.get().min(plan.runs.len()) {
+            scope.spawn(|| {
+                while let Some((i, run)) = shared.take(&plan.runs) {
+                    let one = shared.make(run);
+                    if let Ok(mut finished) = finished.lock() {
+                        finished[i] = one;
+                    }
+                }
+            });
+        }
+    });
+    let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A refusal stops the other runs, so that it may stand after a cancelled one.
+    match finished.iter().find(|one| matches!(one, Err(Stopped::Refused(_)))) {
+        Some(Err(refused)) => Err(refused.clone()),
+        _ => finished.into_iter().collect(),
+    }
+}
+
+/// What the threads share.
+struct Shared<'a> {
+    next: AtomicUsize,
+    complete: AtomicUsize,
+    simulated_us: AtomicU64,
+    stopped: AtomicBool,
+    go_on: &'a (dyn Fn(Progress) -> bool + Sync),
+}
+
+impl Shared<'_> {
+    /// The next run to make, if there is one.
+    fn take<'r>(&self, runs: &'r [Run]) -> Option<(usize, &'r Run)> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return None;
+        }
+        let i = self.next.fetch_add(1, Ordering::Relaxed);
+        Some((i, runs.get(i)?))
+    }
+
+    /// Makes one run.
+    fn make(&self, run: &Run) -> Result<Finished, Stopped> {
+        let begin = Instant::now();
+        let mut before = Time::ZERO;
+        let outcome = sim::run(&run.experiment, &mut |now| {
+            let go_on = self.advance(now.since(before));
+            before = now;
+            go_on
+        });
+        let outcome = outcome.map_err(|why| {
+            self.stopped.store(true, Ordering::Relaxed);
+            Stopped::Refused(format!("{}: {why}", run.name))
+        })?;
+        let outcome = outcome.ok_or(Stopped::Cancelled)?;
+        let wall_seconds = begin.elapsed().as_secs_f64();
+        self.complete.fetch_add(1, Ordering::Relaxed);
+        let end = Time::ZERO + run.experiment.duration;
+        self.advance(end.since(before));
+        Ok(Finished { run: run.clone(), outcome, wall_seconds })
+    }
+
+    /// Notes that `time` more is simulated; whether to go on.
+    fn advance(&self, time: Duration) -> bool {
+        // Microseconds, because picoseconds over all runs of a plan may overflow.
+        let us = time.0 / 1_000_000;
+        let simulated_us = self.simulated_us.fetch_add(us, Ordering::Relaxed) + us;
+        let runs = self.complete.load(Ordering::Relaxed);
+        let progress = Progress { simulated_seconds: simulated_us as f64 / 1e6, runs };
+        let go_on = !self.stopped.load(Ordering::Relaxed) && (self.go_on)(progress);
+        if !go_on {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        go_on
+    }
+}

@@ -1,0 +1,220 @@
+//! From a scenario's keys to one run's [`Experiment`], with every choice made and everything checked.
+
+use super::flows;
+use super::key_path::KeyPath;
+use super::keys::{Scenario, Traffic};
+use super::memory::Memory;
+use super::network::Network;
+use super::wording;
+use control::registry::ParameterError;
+use control::{Bytes, Controller, Duration, Time, registry};
+use serde_json::{Map, Value};
+use sim::{Cbr, Experiment};
+
+/// More samples than a plot can show or a run should keep.
+const MOST_SAMPLES: u64 = 10_000_000;
+/// Larger than any link's packets.
+const LARGEST_PACKET: Bytes = Bytes(1_000_000);
+
+/// One run, ready to be made.
+pub(super) struct Built {
+    /// The controller of its flows, or several joined by `+`.
+    pub controller: String,
+    /// That controller's parameters, or an object with those of several.
+    pub parameters: Value,
+    /// The run.
+    pub experiment: Experiment,
+}
+
+/// What was found wrong, by key.
+#[derive(Default)]
+pub(super) struct Problems {
+    /// In the order in which they were found.
+    pub found: Vec<(KeyPath, String)>,
+}
+
+impl Problems {
+    /// Notes one.
+    pub fn add(&mut self, at: KeyPath, message: impl Into<String>) {
+        self.found.push((at, message.into()));
+    }
+
+    /// Notes one unless `fine`.
+    pub fn unless(&mut self, fine: bool, at: KeyPath, message: impl Into<String>) {
+        if !fine {
+            self.add(at, message);
+        }
+    }
+}
+
+/// The controller called `name`.
+///
+/// # Errors
+/// That there is none, and which one was probably meant.
+pub fn find(name: &str) -> Result<&'static Controller, String> {
+    let names: Vec<&str> = registry::all().iter().map(|c| c.name).collect();
+    registry::find(name).ok_or_else(|| wording::unknown("controller", name, &names))
+}
+
+/// Builds the run of `scenario` in which `compared` controls the flows that name no controller. Returns none, or what is not to
+/// be used, if it adds to `problems`.
+pub(super) fn build(
+    scenario: &Scenario,
+    compared: Option<&str>,
+    memory: &mut Memory,
+    problems: &mut Problems,
+) -> Option<Built> {
+    let measure = times(scenario, problems)?;
+    sizes(scenario, problems);
+    let parameters = all_parameters(scenario, problems);
+    let network = Network::new(scenario, problems)?;
+    let tables = flows::tables(scenario, compared, &network, problems);
+    let cross = traffic(scenario, &network, problems);
+    if !problems.found.is_empty() {
+        return None;
+    }
+
+    let links = network.links(scenario, &tables, problems);
+    memory.check(scenario, &links, &tables, problems);
+    if !problems.found.is_empty() {
+        return None;
+    }
+
+    let mut controllers: Vec<&str> = Vec::new();
+    for table in &tables {
+        if !controllers.contains(&table.controller.name) {
+            controllers.push(table.controller.name);
+        }
+    }
+    let parameters_of = |name: &str| parameters.get(name).cloned().unwrap_or_default();
+    let used = match controllers[..] {
+        [one] => parameters_of(one),
+        _ => controllers.iter().map(|name| (name.to_string(), parameters_of(name))).collect::<Map<_, _>>().into(),
+    };
+    let mut flows = Vec::new();
+    for table in &tables {
+        flows.extend(table.flows(scenario, &parameters_of(table.controller.name)));
+    }
+    Some(Built {
+        controller: controllers.join("+"),
+        parameters: used,
+        experiment: Experiment {
+            seed: scenario.seed,
+            duration: scenario.duration,
+            sample: scenario.sample,
+            measure,
+            links,
+            flows,
+            cross,
+        },
+    })
+}
+
+/// Checks the run's length and its sampling; returns the measured interval, or none if nothing can be within the run.
+fn times(scenario: &Scenario, problems: &mut Problems) -> Option<(Time, Time)> {
+    let Scenario { duration, sample, .. } = scenario;
+    if *duration == Duration::ZERO {
+        problems.add(KeyPath::of("duration"), "is zero; write one like \"60 s\"");
+        return None;
+    }
+    let at = KeyPath::of("sample");
+    if *sample == Duration::ZERO {
+        problems.add(at, "is zero; write one like \"50 ms\"");
+    } else if duration.0 / sample.0 > MOST_SAMPLES {
+        let least = Duration(duration.0.div_ceil(MOST_SAMPLES));
+        problems.add(
+            at,
+            format!("{sample} makes more than {MOST_SAMPLES} samples in {duration}; write at least \"{least}\""),
+        );
+    }
+
+    let from = scenario.measure.from;
+    let to = scenario.measure.to.unwrap_or(*duration);
+    let at = KeyPath::of("measure");
+    if to > *duration {
+        problems.add(at.key("to"), format!("{to} is after the end of the run; write at most \"{duration}\""));
+    } else if from >= to {
+        problems.add(at.key("from"), format!("{from} is not before the interval's end; write less than \"{to}\""));
+    }
+    Some((Time(from.0), Time(to.0)))
+}
+
+/// Checks the scenario's packet sizes and acknowledgments.
+fn sizes(scenario: &Scenario, problems: &mut Problems) {
+    packet(scenario.packet, KeyPath::of("packet"), problems);
+    packet(scenario.ack, KeyPath::of("ack"), problems);
+    if let Some(delay) = scenario.delayed_ack {
+        delayed_ack(delay, KeyPath::of("delayed-ack"), problems);
+    }
+    let fine = scenario.min_rto > Duration::ZERO;
+    problems.unless(fine, KeyPath::of("min-rto"), "is zero; write one like \"200 ms\"");
+}
+
+/// Checks the size of a packet.
+pub(super) fn packet(size: Bytes, at: KeyPath, problems: &mut Problems) {
+    let fine = size > Bytes(0) && size <= LARGEST_PACKET;
+    problems.unless(fine, at, format!("{size} is no size for a packet; write \"1 B\" to \"{LARGEST_PACKET}\""));
+}
+
+/// Checks for how long an acknowledgment may be delayed.
+pub(super) fn delayed_ack(delay: Duration, at: KeyPath, problems: &mut Problems) {
+    problems.unless(delay > Duration::ZERO, at, "is zero; write one like \"40 ms\", or remove it");
+}
+
+/// All controllers' parameters, by controller, with the scenario's in place of the defaults.
+fn all_parameters(scenario: &Scenario, problems: &mut Problems) -> Map<String, Value> {
+    let at = KeyPath::of("controller");
+    for name in scenario.controller.keys() {
+        if let Err(message) = find(name) {
+            problems.add(at.key(name), message);
+        }
+    }
+    let none = Map::new();
+    let mut all = Map::new();
+    for controller in registry::all() {
+        let at = at.key(controller.name);
+        match controller.parameters(scenario.controller.get(controller.name).unwrap_or(&none)) {
+            Ok(parameters) => {
+                all.insert(controller.name.to_string(), parameters);
+            }
+            Err(ParameterError::Unknown { name, known }) => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                problems.add(at.key(&name), wording::unknown("parameter", &name, &known));
+            }
+            Err(ParameterError::Bad { name, problem }) => {
+                problems.add(at.key(&name), wording::of_serde(&problem).message)
+            }
+            Err(ParameterError::Together { problem }) => problems.add(at, problem),
+        }
+    }
+    all
+}
+
+/// The traffic that does not react.
+fn traffic(scenario: &Scenario, network: &Network, problems: &mut Problems) -> Vec<Cbr> {
+    let mut all = Vec::new();
+    for (i, traffic) in scenario.traffic.iter().enumerate() {
+        let Traffic { kind: _, rate, packet: size, start, stop, route, direction } = traffic;
+        let at = KeyPath::of("traffic").index(i);
+        problems.unless(rate.as_bps() > 0.0, at.key("rate"), "is zero; write one like \"200 Mbps\"");
+        if let Some(size) = size {
+            packet(*size, at.key("packet"), problems);
+        }
+        let size = size.unwrap_or(scenario.packet);
+        before_the_end(*start, scenario.duration, at.key("start"), problems);
+        let stop = stop.unwrap_or(scenario.duration);
+        problems.unless(
+            stop > *start,
+            at.key("stop"),
+            format!("{stop} is not after its start; write more than \"{start}\""),
+        );
+        let Some(route) = network.route(route.as_deref(), *direction, &at, problems) else { continue };
+        all.push(Cbr { rate: *rate, packet: size, route, start: Time(start.0), stop: Time(stop.0) });
+    }
+    all
+}
+
+/// Checks that something starts within the run.
+pub(super) fn before_the_end(start: Duration, end: Duration, at: KeyPath, problems: &mut Problems) {
+    problems.unless(start < end, at, format!("{start} is not before the end of the run; write less than \"{end}\""));
+}

@@ -1,0 +1,164 @@
+//! The links of a scenario, and routes over them.
+
+use super::buffer::BufferSize;
+use super::experiment::Problems;
+use super::flows::Table;
+use super::key_path::KeyPath;
+use super::keys::{Direction, Link, Path, Scenario};
+use super::wording;
+use control::{Duration, Rate};
+use sim::{Buffer, Route};
+
+/// What results call the link of `[path]`.
+const BOTTLENECK: &str = "bottleneck";
+
+/// The scenario's links: that of `[path]` first, if there is one, then each `[[link]]`.
+pub(super) struct Network<'s> {
+    path: Option<&'s Path>,
+    links: Vec<Named<'s>>,
+}
+
+/// A link before its buffer and delay are known.
+struct Named<'s> {
+    name: &'s str,
+    at: KeyPath,
+    rate: Rate,
+    /// None: what the flows' RTTs leave.
+    delay: Option<Duration>,
+    buffer: BufferSize,
+    packet_error: f64,
+}
+
+impl<'s> Network<'s> {
+    /// Checks the links; none if there is no way to go on.
+    pub fn new(scenario: &'s Scenario, problems: &mut Problems) -> Option<Network<'s>> {
+        let mut links: Vec<Named> = Vec::new();
+        if let Some(Path { rate, rtt, buffer, queue: _, packet_error, access, delay }) = &scenario.path {
+            let at = KeyPath::of("path");
+            problems.unless(*rtt > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
+            if let Some(access) = access {
+                positive_access(*access, at.key("access"), problems);
+            }
+            let (rate, delay, buffer, packet_error) = (*rate, *delay, *buffer, *packet_error);
+            links.push(Named { name: BOTTLENECK, at, rate, delay, buffer, packet_error });
+        }
+        for (i, Link { name, rate, delay, buffer, queue: _, packet_error }) in scenario.link.iter().enumerate() {
+            let at = KeyPath::of("link").index(i);
+            let taken = links.iter().any(|other| other.name == name);
+            problems.unless(
+                !taken,
+                at.key("name"),
+                format!("there is another link `{name}`; give it a name of its own"),
+            );
+            problems.unless(!name.trim().is_empty(), at.key("name"), "is empty; write one like \"first\"");
+            let (rate, delay, buffer, packet_error) = (*rate, Some(*delay), *buffer, *packet_error);
+            links.push(Named { name, at, rate, delay, buffer, packet_error });
+        }
+        if links.is_empty() {
+            problems.add(
+                KeyPath::of("path"),
+                "is missing, and there is no [[link]]; write [path] with its rate, rtt and buffer",
+            );
+            return None;
+        }
+        for link in &links {
+            problems.unless(link.rate.as_bps() > 0.0, link.at.key("rate"), "is zero; write one like \"1 Gbps\"");
+            let p = link.packet_error;
+            let message = format!("{p} is no probability below 1; write one like 1e-6");
+            problems.unless((0.0..1.0).contains(&p), link.at.key("packet-error"), message);
+        }
+        Some(Network { path: scenario.path.as_ref(), links })
+    }
+
+    /// The route over the links of these names, or over the bottleneck; none if there is no such route.
+    pub fn route(
+        &self,
+        names: Option<&[String]>,
+        direction: Direction,
+        at: &KeyPath,
+        problems: &mut Problems,
+    ) -> Option<Route> {
+        let at = at.key("route");
+        let reverse = direction == Direction::Reverse;
+        let known: Vec<&str> = self.links.iter().map(|link| link.name).collect();
+        let Some(names) = names else {
+            problems.unless(self.path.is_some(), at, format!("is missing; write one like route = [\"{}\"]", known[0]));
+            return self.path.map(|_| Route { links: vec![0], reverse });
+        };
+        problems.unless(!names.is_empty(), at.clone(), format!("has no link; write one like [\"{}\"]", known[0]));
+        let mut links = Vec::new();
+        for (i, name) in names.iter().enumerate() {
+            match known.iter().position(|k| k == name) {
+                None => problems.add(at.index(i), wording::unknown("link", name, &known)),
+                Some(link) if links.contains(&link) => {
+                    problems.add(at.index(i), format!("`{name}` is crossed twice; remove one"));
+                }
+                Some(link) => links.push(link),
+            }
+        }
+        (links.len() == names.len() && !links.is_empty()).then_some(Route { links, reverse })
+    }
+
+    /// Twice the delay of those of `links` whose delay the scenario gives.
+    pub fn round_trip(&self, links: &[usize]) -> Duration {
+        let delays = links.iter().filter_map(|link| self.links[*link].delay);
+        let once: Duration = delays.sum();
+        once + once
+    }
+
+    /// The round-trip delay of flows that give none.
+    pub fn default_rtt(&self, links: &[usize]) -> Duration {
+        match self.path {
+            Some(path) if links.contains(&0) => path.rtt,
+            _ => self.round_trip(links),
+        }
+    }
+
+    /// Rate of the access links of flows that give none.
+    pub fn default_access(&self) -> Option<Rate> {
+        self.path?.access
+    }
+
+    /// The links, with the delays and the buffers that follow from the flows that cross them.
+    pub fn links(&self, scenario: &Scenario, tables: &[Table], problems: &mut Problems) -> Vec<sim::Link> {
+        let finish = |(i, link): (usize, &Named)| {
+            let crossing = || tables.iter().filter(move |table| table.route.links.contains(&i));
+            let default = self.path.map_or(Duration::ZERO, |path| path.rtt);
+            let delay = link.delay.unwrap_or_else(|| {
+                // What the other links leave of the smallest RTT, so that all of it lies where flows meet.
+                let least = crossing().map(|table| table.rtt.low - self.round_trip(&table.route.links)).min();
+                Duration(least.unwrap_or(default).0 / 2)
+            });
+            let buffer = match link.buffer {
+                BufferSize::Packets(packets) => Buffer::Packets(packets),
+                BufferSize::Bytes(bytes) => {
+                    let message = format!("{bytes} holds not even one packet; write at least \"{}\"", scenario.packet);
+                    problems.unless(bytes >= scenario.packet, link.at.key("buffer"), message);
+                    Buffer::Bytes(bytes)
+                }
+                BufferSize::Bdp(times) => {
+                    let flows: f64 = crossing().map(|table| table.count as f64).sum();
+                    let all: f64 = crossing().map(|table| table.count as f64 * table.rtt.mean_secs()).sum();
+                    let rtt = if flows > 0.0 { all / flows } else { default.as_secs() };
+                    let packets = times * rtt * link.rate.as_bps() / scenario.packet.as_bits();
+                    Buffer::Packets((packets.round() as u64).max(1))
+                }
+            };
+            sim::Link { name: link.name.to_string(), rate: link.rate, delay, buffer, packet_error: link.packet_error }
+        };
+        self.links.iter().enumerate().map(finish).collect()
+    }
+}
+
+/// The key of link `i` of the experiment in the scenario.
+pub(super) fn key_of(scenario: &Scenario, i: usize) -> KeyPath {
+    match (&scenario.path, i) {
+        (Some(_), 0) => KeyPath::of("path"),
+        (path, i) => KeyPath::of("link").index(i - usize::from(path.is_some())),
+    }
+}
+
+/// Checks the rate of an access link.
+pub(super) fn positive_access(rate: Rate, at: KeyPath, problems: &mut Problems) {
+    problems.unless(rate.as_bps() > 0.0, at, "is zero; write one like \"10 Gbps\", or remove it");
+}

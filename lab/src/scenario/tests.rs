@@ -1,0 +1,523 @@
+//! What users see: what scenarios mean, and what is said about those that are wrong.
+
+use super::*;
+use crate::plan::Run;
+use control::{Bytes, Duration, Rate, Time};
+use proptest::prelude::*;
+use sim::Buffer;
+use std::num::NonZero;
+
+const MACHINE: Machine = Machine { memory: 8_000_000_000, jobs: NonZero::new(2).unwrap() };
+
+const DUMBBELL: &str = r#"duration = "60 s"
+
+[path]
+rate = "1 Gbps"
+rtt = "100 ms"
+buffer = "1 bdp"
+
+[[flow]]
+controller = "reno"
+"#;
+
+const TWO_LINKS: &str = r#"duration = "60 s"
+link = [
+  { name = "a", rate = "1 Gbps", delay = "10 ms", buffer = "100 packets" },
+  { name = "b", rate = "2 Gbps", delay = "20 ms", buffer = "1 bdp" },
+]
+[[flow]]
+controller = "reno"
+route = ["a", "b"]
+"#;
+
+fn plan_of(text: &str, sets: &[&str]) -> Result<Plan, Vec<Problem>> {
+    let sets: Vec<Set> = sets.iter().map(|set| set.parse().unwrap()).collect();
+    read("test.toml", text, &sets, &MACHINE)
+}
+
+fn runs(text: &str, sets: &[&str]) -> Vec<Run> {
+    plan_of(text, sets).unwrap_or_else(|p| panic!("{}\n{text}", p[0])).runs
+}
+
+fn one(text: &str, sets: &[&str]) -> sim::Experiment {
+    runs(text, sets).remove(0).experiment
+}
+
+/// The lines that a user sees.
+fn errors(text: &str, sets: &[&str]) -> String {
+    let problems = plan_of(text, sets).map(|plan| plan.title).expect_err("this scenario is wrong");
+    problems.iter().map(|p| format!("{p}\n")).collect()
+}
+
+#[test]
+fn a_dumbbell_needs_six_lines() {
+    let plan = plan_of(DUMBBELL, &[]).unwrap();
+    assert_eq!((plan.title.as_str(), plan.seed), ("test", 1));
+    let run = &plan.runs[0];
+    assert_eq!((run.name.as_str(), run.controller.as_str()), ("reno", "reno"));
+    let experiment = &run.experiment;
+    assert_eq!(experiment.duration, Duration::from_secs(60.0));
+    assert_eq!(experiment.sample, Duration::from_millis(50));
+    assert_eq!(experiment.measure, (Time::ZERO, Time(60_000_000_000_000)));
+    let link = &experiment.links[0];
+    assert_eq!((link.name.as_str(), link.delay), ("bottleneck", Duration::from_millis(50)));
+    assert_eq!((link.rate, link.buffer), (Rate::from_gbps(1.0), Buffer::Packets(12_500)));
+    let flow = &experiment.flows[0];
+    assert_eq!((flow.rtt, flow.packet, flow.ack_size), (Duration::from_millis(100), Bytes(1000), Bytes(40)));
+    assert_eq!((flow.access, flow.stop, flow.size, flow.delayed_ack), (None, None, None, None));
+    assert_eq!((&flow.route.links[..], flow.route.reverse), (&[0][..], false));
+}
+
+#[test]
+fn flows_that_are_alike_are_drawn_from_the_seed_alone() {
+    let text = DUMBBELL.to_string()
+        + "start = { uniform = [\"0 s\", \"20 s\"] }\nrtt = { uniform = [\"60 ms\", \"165 ms\"] }\ncount = 24\n";
+    let times =
+        |sets: &[&str]| -> Vec<_> { one(&text, sets).flows.iter().map(|flow| (flow.start, flow.rtt)).collect() };
+    let few = times(&[]);
+    assert_eq!(few.len(), 24);
+    assert_eq!(few, times(&["flow[0].controller=newreno", "path.rate=10 Gbps"]));
+    assert_eq!(few[..], times(&["flow[0].count=100"])[..24]);
+    assert_ne!(few, times(&["seed=2"]));
+    // What the link has of the delay is common to all.
+    assert_eq!(one(&text, &[]).links[0].delay, Duration::from_millis(30));
+    // 1 Gbps x 112.5 ms
+    assert_eq!(one(&text, &[]).links[0].buffer, Buffer::Packets(14_063));
+}
+
+#[test]
+fn routes_name_links_and_the_bottleneck() {
+    let experiment = one(TWO_LINKS, &["flow[0].direction=reverse"]);
+    assert_eq!((&experiment.flows[0].route.links[..], experiment.flows[0].route.reverse), (&[0, 1][..], true));
+    assert_eq!(experiment.flows[0].rtt, Duration::from_millis(60));
+    assert_eq!(experiment.links[1].buffer, Buffer::Packets(15_000));
+
+    let both = "path = { rate = \"1 Gbps\", rtt = \"100 ms\", buffer = \"9 MB\" }\n".to_string() + TWO_LINKS;
+    let experiment = one(&both, &["flow[0].route=[\"bottleneck\", \"b\"]"]);
+    assert_eq!(experiment.flows[0].route.links, [0, 2]);
+    assert_eq!(experiment.links[0].delay, Duration::from_millis(30), "what b leaves of the RTT");
+    assert_eq!(experiment.links[0].buffer, Buffer::Bytes(Bytes(9_000_000)));
+}
+
+#[test]
+fn comparing_and_sweeping_multiply() {
+    let text = r#"
+        duration = "10 s"
+        path = { rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }
+        compare.controllers = ["reno", "newreno"]
+        sweep = { "path.rate" = ["1 Gbps", "2 Gbps"], "flow[0].count" = [1, 3] }
+    "#;
+    let runs = runs(text, &[]);
+    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names.len(), 8);
+    assert_eq!(names[0], "reno, path.rate = 1 Gbps, flow[0].count = 1");
+    assert_eq!(names[3], "newreno, path.rate = 1 Gbps, flow[0].count = 3");
+    assert_eq!(names[4], "reno, path.rate = 2 Gbps, flow[0].count = 1");
+    assert_eq!(runs[3].experiment.flows.len(), 3);
+    assert_eq!(runs[4].experiment.links[0].rate, Rate::from_gbps(2.0));
+    assert_eq!(runs[4].settings["path.rate"], "2 Gbps");
+}
+
+#[test]
+fn parameters_lie_over_the_defaults() {
+    let (name, first) = match control::registry::find("reno").unwrap().defaults().as_object().unwrap().iter().next() {
+        Some((name, value)) => (name.clone(), value.clone()),
+        None => return,
+    };
+    let run = &runs(DUMBBELL, &[&format!("controller.reno.{name}={first}")])[0];
+    assert_eq!(run.parameters[&name], first);
+    assert_eq!(run.parameters, run.experiment.flows[0].parameters);
+}
+
+#[test]
+fn what_the_command_line_sets_is_laid_over_the_file() {
+    let experiment = one(DUMBBELL, &["path.rate=10Gbps", "flow[1].controller=newreno", "flow.1.start=5 s"]);
+    assert_eq!(experiment.links[0].rate, Rate::from_gbps(10.0));
+    assert_eq!(experiment.flows[1].start, Time(5_000_000_000_000));
+    assert_eq!(runs(DUMBBELL, &["flow[1].controller=newreno"])[0].name, "reno+newreno");
+}
+
+/// One line per mistake: the text to replace, what to replace it by, and what must be said.
+#[test]
+fn mistakes_are_named_with_line_key_and_remedy() {
+    let mut wrong = String::new();
+    for (from, to, said) in [
+        // What does not fit its key.
+        (
+            "1 Gbps",
+            "-1 Gbps",
+            "test.toml:4:8: path.rate: `-1 Gbps` is negative; a rate must be zero or more, like \"1 Gbps\"\n",
+        ),
+        (
+            "1 Gbps",
+            "1 Gb",
+            "test.toml:4:8: path.rate: `1 Gb` has the unit `Gb`; write a rate like \"1 Gbps\", in bps, kbps, Mbps, Gbps, Tbps\n",
+        ),
+        (
+            "\"1 Gbps\"",
+            "1e9",
+            "test.toml:4:8: path.rate: floating point `1000000000.0` does not fit here; write a rate with its unit in quotes, like \"1 Gbps\"\n",
+        ),
+        ("1 Gbps", "0 bps", "test.toml:4:8: path.rate: is zero; write one like \"1 Gbps\"\n"),
+        (
+            "\"60 s\"",
+            "60",
+            "test.toml:1:12: duration: integer `60` does not fit here; write a time with its unit in quotes, like \"100 ms\"\n",
+        ),
+        ("60 s", "0 s", "test.toml:1:12: duration: is zero; write one like \"60 s\"\n"),
+        ("60 s", "1e30 h", "test.toml:1:12: duration: `1e30 h` is too large; write less\n"),
+        (
+            "1 bdp",
+            "0 packets",
+            "test.toml:6:10: path.buffer: a buffer of `0 packets` would drop every packet that has to wait; write one like \"1 bdp\", \"750 packets\" or \"9 MB\"\n",
+        ),
+        ("1 bdp", "10 B", "test.toml:6:10: path.buffer: 10 B holds not even one packet; write at least \"1 kB\"\n"),
+        // Keys.
+        ("rate =", "rte =", "test.toml:4:1: path.rte: there is no key `rte`; did you mean `rate`?\n"),
+        ("[path]", "speed = 1\n[path]", "test.toml:3:1: speed: there is no key `speed`; did you mean `seed`?\n"),
+        ("rate = \"1 Gbps\"\n", "", "test.toml:3:1: path.rate: is missing; write rate = \"1 Gbps\"\n"),
+        (
+            "duration = \"60 s\"",
+            "",
+            "test.toml:1:1: duration: is missing; write duration = \"60 s\", how long to simulate, at the top\n",
+        ),
+        ("[path]", "[pth]", "test.toml:3:2: pth: there is no key `pth`; did you mean `path`?\n"),
+        // TOML.
+        ("[path]", "[path", "test.toml:3:6: unclosed table, expected `]`; correct the TOML here\n"),
+        ("rtt =", "rate =", "test.toml:5:1: duplicate key; correct the TOML here\n"),
+        ("\"100 ms\"", "nan", "test.toml:5:7: nan is no finite number; correct the TOML here\n"),
+        (
+            "\"100 ms\"",
+            "99999999999999999999",
+            "test.toml:5:7: the number 99999999999999999999 is too large; correct the TOML here\n",
+        ),
+        // What does not fit the rest.
+        (
+            "\"reno\"",
+            "\"rneo\"",
+            "test.toml:9:14: flow[0].controller: there is no controller `rneo`; did you mean `reno`?\n",
+        ),
+        (
+            "controller = \"reno\"",
+            "start = \"1 s\"",
+            "test.toml:8:1: flow[0].controller: is missing; write controller = \"rapid\", or [compare] with some\n",
+        ),
+        (
+            "[[flow]]\ncontroller = \"reno\"",
+            "",
+            "test.toml:1:1: flow: is missing, so nothing would be sent; write [[flow]] with a controller\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nstart = \"60 s\"",
+            "test.toml:10:9: flow[0].start: 60 s is not before the end of the run; write less than \"60 s\"\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nstart = \"5 s\"\nstop = \"5 s\"",
+            "test.toml:11:8: flow[0].stop: 5 s is not after its start; write more than \"5 s\"\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nstart = { uniform = [\"5 s\", \"4 s\"] }",
+            "test.toml:10:9: flow[0].start: 5 s is more than 4 s; put the smaller time first\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nstart = { uniform = [\"5 s\"] }",
+            "test.toml:10:21: flow[0].start.uniform: a list of 1 does not fit here; write an array of length 2\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nstart = { unifrm = [\"5 s\"] }",
+            "test.toml:10:11: flow[0].start.unifrm: there is no key `unifrm`; did you mean `uniform`?\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\ncount = 0",
+            "test.toml:10:9: flow[0].count: is zero; write 1 or more, or remove the flow\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\ncount = -1",
+            "test.toml:10:9: flow[0].count: integer `-1` does not fit here; write a whole number, 0 or more\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nrecovery = \"sac\"",
+            "test.toml:10:12: flow[0].recovery: there is no choice `sac`; did you mean `sack`?\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nroute = [\"bottlneck\"]",
+            "test.toml:10:10: flow[0].route[0]: there is no link `bottlneck`; did you mean `bottleneck`?\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\nroute = []",
+            "test.toml:10:9: flow[0].route: has no link; write one like [\"bottleneck\"]\n",
+        ),
+        (
+            "[path]",
+            "measure = { to = \"61 s\" }\n[path]",
+            "test.toml:3:18: measure.to: 61 s is after the end of the run; write at most \"60 s\"\n",
+        ),
+        (
+            "[path]",
+            "measure = { from = \"9 s\", to = \"9 s\" }\n[path]",
+            "test.toml:3:20: measure.from: 9 s is not before the interval's end; write less than \"9 s\"\n",
+        ),
+        (
+            "[path]",
+            "sample = \"1 ns\"\n[path]",
+            "test.toml:3:10: sample: 1 ns makes more than 10000000 samples in 60 s; write at least \"6 us\"\n",
+        ),
+        (
+            "[path]",
+            "packet = \"0 B\"\n[path]",
+            "test.toml:3:10: packet: 0 B is no size for a packet; write \"1 B\" to \"1 MB\"\n",
+        ),
+        (
+            "[path]",
+            "controller.rneo.a = 1\n[path]",
+            "test.toml:3:12: controller.rneo: there is no controller `rneo`; did you mean `reno`?\n",
+        ),
+        (
+            "[path]",
+            "controller.reno.nonsense = 1\n[path]",
+            "test.toml:3:28: controller.reno.nonsense: there is no parameter `nonsense`",
+        ),
+        (
+            "[path]",
+            "sweep.path.rate = [\"1 Gbps\"]\n[path]",
+            "test.toml:3:7: sweep.path: is no list of values; write \"path.rate\" = [\"1 Gbps\", \"10 Gbps\"], with the whole key in quotes\n",
+        ),
+        (
+            "[path]",
+            "sweep.\"path.rate\" = [\"1 Gbps\", \"fast\"]\n[path]",
+            "test.toml:3:32: path.rate: `fast` does not start with a number; write a rate like \"1 Gbps\"\n",
+        ),
+        (
+            "[path]",
+            "sweep.\"path.rte\" = [\"1 Gbps\"]\n[path]",
+            "test.toml:3:21: path.rte: there is no key `rte`; did you mean `rate`?\n",
+        ),
+        (
+            "[path]",
+            "compare.controllers = []\n[path]",
+            "test.toml:3:23: compare.controllers: names none; write controllers = [\"rapid\", \"bic\"]\n",
+        ),
+        (
+            "[path]",
+            "compare.controllers = [\"reno\", \"bicc\"]\n[path]",
+            "test.toml:3:32: compare.controllers[1]: there is no controller `bicc`",
+        ),
+        (
+            "[path]",
+            "compare.controllers = [\"reno\", \"reno\"]\n[path]",
+            "test.toml:3:32: compare.controllers[1]: `reno` is listed twice; remove one\n",
+        ),
+        // More than the machine has.
+        (
+            "1 bdp",
+            "100 TB",
+            "test.toml:6:10: path.buffer: this needs about 12800 GB of memory and 8.00 GB are free; write less\n",
+        ),
+        ("1 Gbps", "900 Tbps", "test.toml:4:8: path.rate: this needs about"),
+        (
+            "\"reno\"",
+            "\"reno\"\ncount = 1000000000000000",
+            "test.toml:10:9: flow[0].count: this needs about 6e10 GB of memory",
+        ),
+    ] {
+        assert!(DUMBBELL.contains(from), "{from}");
+        let lines = errors(&DUMBBELL.replacen(from, to, 1), &[]);
+        if !lines.starts_with(said) || lines.lines().count() != 1 || !lines.contains(';') {
+            wrong += &format!("\nexpected {said}\nbut got  {lines}");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn mistakes_in_routes_are_named() {
+    for (from, to, said) in [
+        ("\"b\"]", "\"c\"]", "test.toml:8:15: flow[0].route[1]: there is no link `c`; there is `a`, `b`\n"),
+        ("\"b\"]", "\"a\"]", "test.toml:8:15: flow[0].route[1]: `a` is crossed twice; remove one\n"),
+        ("route = [\"a\", \"b\"]", "", "test.toml:6:1: flow[0].route: is missing; write one like route = [\"a\"]\n"),
+        (
+            "\"b\"]",
+            "\"b\"]\nrtt = \"50 ms\"",
+            "test.toml:9:7: flow[0].rtt: 50 ms is less than its links' delays, there and back; write at least \"60 ms\"\n",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"a\"",
+            "test.toml:4:12: link[1].name: there is another link `a`; give it a name of its own\n",
+        ),
+    ] {
+        let lines = errors(&TWO_LINKS.replacen(from, to, 1), &[]);
+        assert!(lines.starts_with(said), "\nexpected {said}but got {lines}");
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line_name_the_option() {
+    for (set, said) in [
+        (
+            "path.rate=fast",
+            "test.toml: --set path.rate: `fast` does not start with a number; write a rate like \"1 Gbps\"\n",
+        ),
+        (
+            "path.rate=10",
+            "test.toml: --set path.rate: integer `10` does not fit here; write a rate with its unit in quotes, like \"1 Gbps\"\n",
+        ),
+        ("path.rte=1 Gbps", "test.toml: --set path.rte: there is no key `rte`; did you mean `rate`?\n"),
+        (
+            "flow[3].count=2",
+            "test.toml: --set flow[3].count: there is no element 3; the list has 1 element, counted from 0; name a key of the scenario\n",
+        ),
+        (
+            "path.rate.x=2",
+            "test.toml: --set path.rate.x: `x` is looked for in what is no table; name a key of the scenario\n",
+        ),
+        ("path=1", "test.toml: --set path: integer `1` does not fit here; write a table\n"),
+        ("path.buffer=1e9 GB", "test.toml: --set path.buffer: this needs about 1e8 GB of memory"),
+    ] {
+        let lines = errors(DUMBBELL, &[set]);
+        assert!(lines.starts_with(said), "\nexpected {said}but got {lines}");
+    }
+}
+
+#[test]
+fn memory_is_that_of_all_runs_together() {
+    let lines = errors(DUMBBELL, &["sample=10 us", "flow[0].count=30"]);
+    assert!(
+        lines.starts_with(
+            "test.toml: --set sample: this needs about 9.60 GB of memory and 8.00 GB are free; write more"
+        ),
+        "{lines}"
+    );
+
+    // One of 4.5 GB fits, two at a time do not; and of what fits alone, the samples of ten may not.
+    let big = ["path.buffer=35e6 packets", "sweep.seed=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"];
+    assert!(errors(DUMBBELL, &big).contains("--set path.buffer: this needs about 8.97 GB of memory"));
+    assert!(errors(DUMBBELL, &big).contains("2 runs at a time, and 8.00 GB are free; write less, or use fewer --jobs"));
+    assert_eq!(runs(DUMBBELL, &big[..1]).len(), 1);
+    let fine = ["sample=20 us", "flow[0].count=5", big[1], "seed=3"];
+    assert_eq!(runs(DUMBBELL, &fine[..2]).len(), 1);
+    assert!(errors(DUMBBELL, &fine).contains("sweep: its runs need about"), "{}", errors(DUMBBELL, &fine));
+}
+
+#[test]
+fn several_mistakes_are_all_named() {
+    let lines = errors(DUMBBELL, &["sample=0 s", "flow[0].count=0", "path.rtt=0 s"]);
+    assert!(lines.lines().count() >= 3, "{lines}");
+}
+
+#[test]
+fn a_message_is_one_line_whatever_it_quotes() {
+    let lines = errors(&DUMBBELL.replace("rate =", "\"\\n\\u001b[2J\" ="), &[]);
+    assert!(lines.contains("\\n\\u{1b}[2J") && lines.lines().count() == 1, "{lines}");
+    let lines = errors(&DUMBBELL.replace("1 Gbps", &"x".repeat(1_000_000)), &[]);
+    assert!(lines.len() < 1000);
+}
+
+#[test]
+fn too_many_runs_are_refused_before_they_are_made() {
+    let many: Vec<String> = (1..=200).map(|n| n.to_string()).collect();
+    let sweep = format!("sweep = {{ seed = [{0}], \"flow[0].count\" = [{0}] }}\n", many.join(","));
+    assert!(errors(&(sweep + DUMBBELL), &[]).contains("more than 10000 runs; sweep fewer values"));
+}
+
+#[test]
+fn shipped_scenarios_are_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    let mut seen = 0;
+    for file in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let plan = load(&file, &[], &MACHINE).unwrap_or_else(|p| panic!("{}", p[0]));
+        assert!(!plan.title.is_empty());
+        seen += 1;
+    }
+    assert!(seen >= 4);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let problems = load(Path::new("no/such.toml"), &[], &MACHINE).unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "no/such.toml: cannot be read (no such file or directory); check its name and permissions"
+    );
+}
+
+/// Pieces of scenarios, right and wrong, that random texts are made of: random characters alone would never pass the parser.
+fn piece() -> impl Strategy<Value = String> {
+    let value = prop_oneof![
+        Just("\"1 bdp\"".to_string()),
+        Just("[\"a\", \"bottleneck\"]".to_string()),
+        Just("{ uniform = [\"0 s\", \"9e18 ps\"] }".to_string()),
+        Just("[1, 2, \"3 s\"]".to_string()),
+        Just("1979-05-27".to_string()),
+        (any::<f64>(), "(ps|ms|s|h|bps|Gbps|Tbps|B|TB|bdp|packets|)").prop_map(|(n, unit)| format!("\"{n} {unit}\"")),
+        (0u32..20, "(ms|s|h|bps|Gbps|Tbps|B|kB|TB|bdp|packets)").prop_map(|(n, unit)| format!("\"1e{n} {unit}\"")),
+        "(reno|newreno|cbr|droptail|reverse|sack|a|b)".prop_map(|name| format!("\"{name}\"")),
+        any::<i64>().prop_map(|n| n.to_string()),
+        any::<f64>().prop_map(|n| format!("{n:?}")),
+    ];
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|min-rto|rate|rtt|buffer|packet-error|access|delay|name|\
+               controller|start|stop|size|route|direction|count|receive-window|recovery|kind|compare.controllers|\
+               sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
+    let header =
+        "(\\[path\\]|\\[\\[link\\]\\]|\\[\\[flow\\]\\]|\\[\\[traffic\\]\\]|\\[measure\\]|\\[sweep\\]|\\[compare\\])\n";
+    prop_oneof![4 => (key, value).prop_map(|(key, value)| format!("{key} = {value}\n")), 1 => header]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_the_parser_panic(text in ".{0,200}", set in ".{0,40}") {
+        check_total(&text, &set);
+    }
+
+    #[test]
+    fn no_scenario_makes_the_parser_panic(
+        top in proptest::collection::vec(piece(), 0..6),
+        rest in proptest::collection::vec(piece(), 0..8),
+        set in piece(),
+        whole in any::<bool>(),
+    ) {
+        let base = if whole { DUMBBELL } else { TWO_LINKS };
+        check_total(&format!("{}{base}{}", top.concat(), rest.concat()), set.trim());
+        // And with one thing changed in what is right, which gets further.
+        check_total(base, &format!("path.{}", set.trim()));
+        check_total(base, &format!("flow[0].{}", set.trim()));
+        check_total(base, set.trim());
+    }
+}
+
+/// Whatever comes in, out comes a plan that can be run, or lines.
+fn check_total(text: &str, set: &str) {
+    let sets: Vec<Set> = set.parse().into_iter().collect();
+    let machine = Machine { memory: 20_000_000, jobs: NonZero::<usize>::MIN };
+    match read("any.toml", text, &sets, &machine) {
+        Ok(plan) => assert!(!plan.runs.is_empty()),
+        Err(problems) => {
+            assert!(!problems.is_empty());
+            assert!(problems.iter().all(|problem| problem.to_string().lines().count() == 1));
+        }
+    }
+}
+
+#[test]
+fn the_reference_shows_scenarios_that_are_right() {
+    let reference = include_str!("../../../docs/scenarios.md");
+    let blocks: Vec<&str> = reference.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 4);
+    for block in blocks {
+        // Some are a part only.
+        let whole = if block.contains("duration") { block.to_string() } else { format!("{DUMBBELL}{block}") };
+        assert!(!runs(&whole, &[]).is_empty());
+    }
+}

@@ -1,0 +1,181 @@
+//! The files and tables that runs leave.
+
+mod common;
+
+use common::finished;
+use lab::results::{Summary, summary, table, write};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::path::Path;
+
+fn json_of(summary: &Summary) -> Value {
+    serde_json::to_value(summary).unwrap()
+}
+
+fn rows(file: &Path) -> Vec<Row> {
+    let reader = SerializedFileReader::new(File::open(file).unwrap()).unwrap();
+    reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
+}
+
+fn field<'a>(row: &'a Row, column: &str) -> &'a Field {
+    row.get_column_iter().find(|(name, _)| *name == column).unwrap().1
+}
+
+#[test]
+fn json_has_what_was_promised() {
+    let summary = json_of(&summary("Who is first?", 7, &[finished("reno", 2, true)]));
+    assert_eq!((&summary["title"], &summary["seed"]), (&json!("Who is first?"), &json!(7)));
+    let run = &summary["runs"][0];
+    for key in ["name", "controller", "parameters", "packets_delivered", "wall_seconds", "links", "flows", "jain"] {
+        assert!(!run[key].is_null(), "{key} in {run}");
+    }
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    for key in ["name", "utilization", "mean_queue_packets", "max_queue_packets", "drops"] {
+        assert!(keys(&run["links"][0]).contains(&key.to_string()), "{key}");
+    }
+    for key in [
+        "id",
+        "controller",
+        "rtt_ms",
+        "throughput_mbps",
+        "retransmitted_packets",
+        "loss_events",
+        "acquire_rtts",
+        "completion_seconds",
+    ] {
+        assert!(keys(&run["flows"][0]).contains(&key.to_string()), "{key}");
+    }
+    assert_eq!(run["flows"][0]["acquire_rtts"], json!(6.5));
+    assert_eq!(run["flows"][1]["acquire_rtts"], Value::Null);
+    assert_eq!(run["flows"][1]["rtt_ms"], json!(110.0));
+}
+
+#[test]
+fn what_is_not_a_number_is_null() {
+    let mut run = finished("rapid", 1, false);
+    run.outcome.flows[0].delivered = control::Bytes(0);
+    run.outcome.flows[0].series.rtt.fill(f64::NAN);
+    run.outcome.links[0].mean_queue = f64::INFINITY;
+    let text = serde_json::to_string(&summary("", 1, &[run])).unwrap();
+    let run = &serde_json::from_str::<Value>(&text).unwrap()["runs"][0];
+    assert_eq!((&run["jain"], &run["flows"][0]["mean_rtt_ms"]), (&Value::Null, &Value::Null));
+    assert_eq!(run["links"][0]["mean_queue_packets"], Value::Null);
+}
+
+#[test]
+fn fairness_at_500_ms() {
+    let even = summary("", 1, &[finished("reno", 2, true)]).runs[0].clone();
+    assert!(even.jain_500ms_median.unwrap() > 0.99);
+    // The second flow is there for 19 of 20 s only.
+    assert!(even.jain < even.jain_500ms_median.unwrap());
+    let mut odd = finished("reno", 2, true);
+    odd.run.experiment.sample = control::Duration::from_millis(300);
+    assert_eq!(summary("", 1, &[odd]).runs[0].jain_500ms_median, None);
+}
+
+#[test]
+fn same_runs_same_bytes() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut runs = [finished("rapid", 3, false), finished("reno", 2, true)];
+    write(one.path(), "t", 1, &runs).unwrap();
+    runs[0].wall_seconds = 99.0;
+    write(two.path(), "t", 1, &runs).unwrap();
+    for file in ["summary.json", "flows.parquet", "links.parquet", "report.html"] {
+        let [one, two] = [one.path(), two.path()].map(|dir| fs::read(dir.join(file)).unwrap());
+        assert!(!one.is_empty() && one == two, "{file}");
+    }
+    let summary = fs::read_to_string(one.path().join("summary.json")).unwrap();
+    assert!(!summary.contains("wall_seconds"));
+}
+
+#[test]
+fn flows_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = [finished("rapid", 3, false), finished("reno", 2, true)];
+    write(dir.path(), "t", 1, &runs).unwrap();
+    let rows = rows(&dir.path().join("flows.parquet"));
+    let samples = runs[0].outcome.sampled.len();
+    assert_eq!(rows.len(), (3 + 2) * samples);
+
+    // The last sample of reno's second flow.
+    let (row, series) = (rows.last().unwrap(), &runs[1].outcome.flows[1].series);
+    let text = |text: &str| Field::Str(text.to_string());
+    assert_eq!((field(row, "run"), field(row, "controller")), (&text("reno"), &text("reno")));
+    assert_eq!((field(row, "flow"), field(row, "time_s")), (&Field::Int(2), &Field::Double(20.0)));
+    assert_eq!(field(row, "window_packets"), &Field::Double(*series.window.last().unwrap()));
+    assert_eq!(field(row, "rate_mbps"), &Field::Null);
+    assert_eq!(field(row, "rtt_ms"), &Field::Double(series.rtt.last().unwrap() * 1e3));
+    assert_eq!(field(row, "phase"), &text("congestion-avoidance"));
+    let mbps = *series.delivered.last().unwrap() as f64 * 8.0 / 0.05 / 1e6;
+    assert!(matches!(field(row, "throughput_mbps"), Field::Double(x) if (x - mbps).abs() < 1e-6 * mbps));
+
+    // Rapid's second flow has not begun in the first sample.
+    let row = &rows[samples];
+    assert_eq!((field(row, "flow"), field(row, "phase")), (&Field::Int(2), &Field::Null));
+    assert_eq!((field(row, "throughput_mbps"), field(row, "rtt_ms")), (&Field::Double(0.0), &Field::Null));
+}
+
+#[test]
+fn links_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = [finished("rapid", 3, false), finished("reno", 2, true)];
+    write(dir.path(), "t", 1, &runs).unwrap();
+    let rows = rows(&dir.path().join("links.parquet"));
+    let series = &runs[0].outcome.links[0].series;
+    assert_eq!(rows.len(), 2 * series.queue.len());
+    assert_eq!(field(&rows[3], "link"), &Field::Str("bottleneck".into()));
+    assert_eq!(field(&rows[3], "queue_packets"), &Field::Double(series.queue[3]));
+    assert_eq!(field(&rows[3], "max_queue_packets"), &Field::Long(series.max_queue[3] as i64));
+    assert_eq!(field(&rows[0], "drops"), &Field::Long(1));
+    assert_eq!(field(&rows[3], "utilization"), &Field::Double(series.utilization[3]));
+}
+
+#[test]
+fn reports_of_many_runs_stay_small() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs: Vec<_> = (0..100).map(|i| finished(&format!("run {i}"), 2, true)).collect();
+    write(dir.path(), "t", 1, &runs).unwrap();
+    let size = fs::metadata(dir.path().join("report.html")).unwrap().len();
+    assert!(size < 3_000_000, "{size} bytes");
+}
+
+#[test]
+fn no_runs_no_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "nothing", 1, &[]).unwrap();
+    assert_eq!(rows(&dir.path().join("flows.parquet")).len(), 0);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(write(&dir.path().join("missing"), "t", 1, &[]).is_err());
+}
+
+#[test]
+fn one_row_per_run() {
+    let text = table(&summary("", 1, &[finished("rapid", 1, false), finished("a-run-with-a-longer-name", 1, true)]));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 6, "{text}");
+    assert!(lines[1].contains("goodput") && lines[2].contains("Mbps"), "{text}");
+    assert!(lines[4].starts_with("rapid ") && lines[4].ends_with("6.5"), "{text}");
+    assert!(!text.contains("Jain"), "one flow has nobody to be fair to:\n{text}");
+    assert!(lines[4].chars().count() == lines[5].chars().count(), "numbers end where numbers end:\n{text}");
+}
+
+#[test]
+fn few_flows_are_listed_and_many_are_not() {
+    let text = table(&summary("", 1, &[finished("reno", 3, true)]));
+    assert_eq!(text.lines().count(), 5 + 1 + 4 + 3, "{text}");
+    let text = table(&summary("", 1, &[finished("reno", 50, true)]));
+    assert_eq!(text.lines().count(), 5, "{text}");
+}
+
+#[test]
+fn long_names_wrap() {
+    let name = "thalweg, path.rate = 10 Gbps, path.rtt = 100 ms, path.buffer = 1 bdp, flow.packet = 1500 B";
+    let text = table(&summary("", 1, &[finished(name, 1, true)]));
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}

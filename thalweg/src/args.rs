@@ -1,0 +1,103 @@
+//! What the command line accepts.
+
+use clap::{Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use lab::scenario::Set;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// Congestion control: simulate and compare controllers.
+#[derive(Debug, Parser)]
+#[command(name = "thalweg", version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  thalweg run scenarios/gigabit.toml                    compare controllers, print a table
+  thalweg run scenarios/gigabit.toml --out results/gigabit
+                                                        the same, with a report and the data behind it
+  thalweg controllers rapid                             its parameters, their defaults and units
+  thalweg check my.toml                                 is this scenario right?";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  thalweg run scenarios/gigabit.toml --set path.rate=10Gbps --set duration=60s
+  thalweg run my.toml --set 'flow[0].start=2 s' --set 'compare.controllers=[\"bic\", \"rapid\"]'
+  thalweg run my.toml --format json | jq '.runs[] | {name, jain}'
+  thalweg run my.toml --out results/my && xdg-open results/my/report.html
+
+Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong, 130 interrupted.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Simulate a scenario and print what came out.
+    Run(Run),
+    /// Say what is wrong with a scenario, or what it would run.
+    Check(Check),
+    /// List the congestion controllers, or describe one.
+    Controllers {
+        /// The one to describe: its source, its parameters, their defaults and units.
+        name: Option<String>,
+    },
+    /// Print the JSON Schema of scenario files, for editors.
+    Schema,
+    /// Print a script that completes commands and options in a shell.
+    #[command(after_help = "Example, for bash:\n  source <(thalweg completions bash)")]
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+}
+
+/// Which scenario, with what changed.
+#[derive(Debug, clap::Args)]
+pub struct Scenario {
+    /// The scenario, a TOML file.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Give a key of the scenario another value; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<Set>,
+    /// How many runs to make at the same time [default: one per core].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZero<usize>>,
+}
+
+/// Arguments of `thalweg run`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct Run {
+    #[command(flatten)]
+    pub scenario: Scenario,
+    /// Write report.html, summary.json and the time series (Parquet) into this folder, replacing earlier results in it.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// How to print the results.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Show no progress and say nothing but results and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Arguments of `thalweg check`.
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub scenario: Scenario,
+}
+
+/// How to print results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table, for people.
+    #[default]
+    Table,
+    /// JSON, for programs.
+    Json,
+}

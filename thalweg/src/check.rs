@@ -1,0 +1,23 @@
+//! `thalweg check`.
+
+use crate::args::Check;
+use crate::failure::Failure;
+use crate::print;
+use lab::scenario::{self, Machine};
+use std::fmt::Write;
+
+/// Says what is wrong with a scenario, or what it would run.
+pub fn check(args: &Check) -> Result<(), Failure> {
+    let scenario = &args.scenario;
+    let plan = scenario::load(&scenario.file, &scenario.sets, &Machine::this(scenario.jobs))?;
+    let mut text = format!("{}\n", plan.title);
+    for run in &plan.runs {
+        let experiment = &run.experiment;
+        let flows = match experiment.flows.len() {
+            1 => "1 flow".to_string(),
+            n => format!("{n} flows"),
+        };
+        let _ = writeln!(text, "  {}: {flows}, {}", run.name, experiment.duration);
+    }
+    print::text(&text)
+}

@@ -1,0 +1,177 @@
+//! The folder for results: they are written beside it and get its name when they are complete.
+
+use crate::failure::{Failure, reason};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, TempDir};
+
+/// What `lab::results::write` puts into a folder: one that holds anything else is not ours to replace.
+const FILES: [&str; 4] = ["summary.json", "flows.parquet", "links.parquet", "report.html"];
+
+/// Results on their way to their folder. If it is dropped before [`Folder::publish`], nothing remains of them.
+pub struct Folder {
+    /// As the user named it.
+    name: PathBuf,
+    /// Where results belong.
+    goal: PathBuf,
+    /// Where they are written; declared before `made`, because it lies in there and has to go first.
+    temporary: TempDir,
+    made: Made,
+}
+
+/// Folders that had to be made; those that are empty are removed again.
+struct Made(Vec<PathBuf>);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for folder in self.0.iter().rev() {
+            // One with something in it stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+impl Folder {
+    /// Makes sure that results can be written to `name`: it is free, or holds earlier results and nothing else.
+    pub fn prepare(name: &Path) -> Result<Folder, Failure> {
+        let wrong = |why: String| Failure::Wrong(vec![format!("--out {}: {why}", name.display())]);
+        let unwritable = |e: io::Error| wrong(format!("cannot be written ({}); name another folder", reason(&e)));
+        let goal = match name.canonicalize() {
+            Ok(existing) => {
+                if let Some(why) = not_ours(&existing).map_err(unwritable)? {
+                    return Err(wrong(why));
+                }
+                existing
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => std::path::absolute(name).map_err(unwritable)?,
+            Err(e) => return Err(unwritable(e)),
+        };
+        let parent = goal.parent().ok_or_else(|| wrong("is no place for results; name another folder".into()))?;
+        let made = make(parent).map_err(unwritable)?;
+        let temporary = temporary_in(parent).map_err(unwritable)?;
+        Ok(Folder { name: name.to_path_buf(), goal, temporary, made })
+    }
+
+    /// Where to write results until they are complete.
+    pub fn path(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// Gives the results their name, in place of earlier ones.
+    pub fn publish(mut self) -> Result<(), Failure> {
+        let done = self.swap();
+        done.map_err(|e| {
+            Failure::Failed(format!("--out {}: cannot be written ({})", self.name.display(), reason(&e)))
+        })?;
+        self.temporary.disable_cleanup(true);
+        self.made.0.clear();
+        Ok(())
+    }
+
+    fn swap(&self) -> io::Result<()> {
+        if !self.goal.exists() {
+            return fs::rename(self.temporary.path(), &self.goal);
+        }
+        // A folder with something in it cannot be renamed over: the earlier results step aside, for a moment.
+        let aside = temporary_in(self.goal.parent().unwrap_or(&self.goal))?;
+        let earlier = aside.path().join("earlier");
+        fs::rename(&self.goal, &earlier)?;
+        fs::rename(self.temporary.path(), &self.goal).inspect_err(|_| {
+            let _ = fs::rename(&earlier, &self.goal);
+        })
+    }
+}
+
+/// Why `folder` must not be replaced, if it must not.
+fn not_ours(folder: &Path) -> io::Result<Option<String>> {
+    if !folder.is_dir() {
+        return Ok(Some("is a file; name a folder".into()));
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.push(entry?.file_name());
+    }
+    if !names.is_empty() && !names.iter().any(|name| name == "summary.json") {
+        return Ok(Some("is there and holds no earlier results; name another folder, or remove it".into()));
+    }
+    let other = names.iter().find(|name| !FILES.iter().any(|ours| ours == name));
+    Ok(other.map(|name| {
+        format!("holds `{}`, which would be lost; move it away, or name another folder", name.to_string_lossy())
+    }))
+}
+
+/// Makes `folder` with the folders above it that are missing.
+fn make(folder: &Path) -> io::Result<Made> {
+    let mut made = Made(Vec::new());
+    let missing: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
+    for above in missing.into_iter().rev() {
+        fs::create_dir(above)?;
+        made.0.push(above.to_path_buf());
+    }
+    Ok(made)
+}
+
+/// A folder beside the results', so that renaming does not move data.
+fn temporary_in(parent: &Path) -> io::Result<TempDir> {
+    let mut builder = Builder::new();
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777); // less the umask, as for any new folder
+    #[cfg(unix)]
+    builder.permissions(permissions);
+    builder.prefix(".thalweg-").tempdir_in(parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(path: &Path) -> String {
+        match Folder::prepare(path) {
+            Err(Failure::Wrong(lines)) => lines.concat(),
+            Err(other) => panic!("{other:?}"),
+            Ok(_) => panic!("{} was accepted", path.display()),
+        }
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn complete_results_replace_earlier_ones_and_leave_nothing_else() {
+        let home = tempfile::tempdir().unwrap();
+        let goal = home.path().join("a/b");
+        for text in ["first", "second"] {
+            let folder = Folder::prepare(&goal).unwrap();
+            fs::write(folder.path().join("summary.json"), text).unwrap();
+            folder.publish().unwrap();
+            assert_eq!(fs::read_to_string(goal.join("summary.json")).unwrap(), text);
+        }
+        assert_eq!(names(&home.path().join("a")), ["b"]);
+    }
+
+    #[test]
+    fn results_that_are_not_complete_leave_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = Folder::prepare(&home.path().join("a/b/c")).unwrap();
+        fs::write(folder.path().join("summary.json"), "half").unwrap();
+        drop(folder);
+        assert!(names(home.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_ours_stays() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("thesis.tex"), "").unwrap();
+        assert!(wrong(home.path()).contains("holds no earlier results"));
+        fs::write(home.path().join("summary.json"), "").unwrap();
+        assert!(wrong(home.path()).contains("`thesis.tex`, which would be lost"));
+        assert!(wrong(&home.path().join("thesis.tex")).contains("is a file"));
+        assert!(wrong(&home.path().join("thesis.tex/results")).contains("cannot be written"));
+        assert_eq!(names(home.path()), ["summary.json", "thesis.tex"]);
+    }
+}

@@ -1,0 +1,27 @@
+//! Standard output, whose reader may go away.
+
+use crate::failure::{Failure, reason};
+use std::io::{self, Write};
+
+/// Prints `bytes` as they are.
+pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(Failure::Unread),
+        Err(e) => Err(Failure::Failed(format!("cannot print: {}", reason(&e)))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Prints `text` and ends its last line.
+pub fn text(text: &str) -> Result<(), Failure> {
+    bytes(format!("{}\n", text.trim_end_matches('\n')).as_bytes())
+}
+
+/// Prints `value` as JSON.
+pub fn json<T: serde::Serialize>(value: &T) -> Result<(), Failure> {
+    match serde_json::to_string_pretty(value) {
+        Ok(json) => text(&json),
+        Err(e) => Err(Failure::Failed(format!("cannot write JSON: {e}"))),
+    }
+}

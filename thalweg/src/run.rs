@@ -1,0 +1,52 @@
+//! `thalweg run`.
+
+use crate::args::{Format, Run};
+use crate::failure::{Failure, reason};
+use crate::folder::Folder;
+use crate::interrupt::Interrupt;
+use crate::print;
+use crate::progress::Bar;
+use lab::runner::{self, Stopped};
+use lab::scenario::{self, Machine};
+use lab::{Plan, results};
+
+/// Simulates a scenario and prints what came out.
+pub fn run(args: &Run) -> Result<(), Failure> {
+    let machine = Machine::this(args.scenario.jobs);
+    let plan = scenario::load(&args.scenario.file, &args.scenario.sets, &machine)?;
+    // Ctrl-C is caught before there is anything to clean up.
+    let interrupt = Interrupt::catch();
+    let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
+
+    let finished = simulate(&plan, &machine, &interrupt, args.quiet)?;
+    let Plan { title, seed, .. } = &plan;
+    if let (Some(folder), Some(name)) = (folder, &args.out) {
+        let written = results::write(folder.path(), title, *seed, &finished);
+        written
+            .map_err(|e| Failure::Failed(format!("--out {}: cannot be written ({})", name.display(), reason(&e))))?;
+        if interrupt.came() {
+            return Err(Failure::Interrupted);
+        }
+        folder.publish()?;
+        if !args.quiet {
+            eprintln!("report: {}", name.join("report.html").display());
+        }
+    }
+    let summary = results::summary(title, *seed, &finished);
+    match args.format {
+        Format::Table => print::text(&results::table(&summary)),
+        Format::Json => print::json(&summary),
+    }
+}
+
+fn simulate(plan: &Plan, machine: &Machine, interrupt: &Interrupt, quiet: bool) -> Result<Vec<lab::Finished>, Failure> {
+    let bar = Bar::new(plan.runs.len(), runner::total_seconds(plan), quiet);
+    let finished = runner::run(plan, machine.jobs, &|progress| {
+        bar.show(progress);
+        !interrupt.came()
+    });
+    finished.map_err(|stopped| match stopped {
+        Stopped::Cancelled => Failure::Interrupted,
+        Stopped::Refused(why) => Failure::Failed(why),
+    })
+}

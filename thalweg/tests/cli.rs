@@ -1,0 +1,254 @@
+//! The command as a user meets it.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SHORT: &str = r#"
+title = "Short"
+duration = "2 s"
+sample = "10 ms"
+
+[path]
+rate = "10 Mbps"
+rtt = "20 ms"
+buffer = "1 bdp"
+
+[compare]
+controllers = ["reno", "newreno"]
+
+[[flow]]
+size = "100 kB"
+"#;
+
+/// A folder with `SHORT` in it, called `short.toml`.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("short.toml"), SHORT).unwrap();
+    home
+}
+
+/// Runs thalweg in `home`; returns its exit code, standard output and standard error.
+fn thalweg(home: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = cargo_bin_cmd!("thalweg").current_dir(home).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn scenarios() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
+}
+
+#[test]
+fn json_has_everything_that_was_promised() {
+    let home = home();
+    let (code, out, err) = thalweg(home.path(), &["run", "short.toml", "--format", "json", "--set", "seed=7"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let summary: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((summary["title"].as_str(), summary["seed"].as_u64()), (Some("Short"), Some(7)));
+    let runs = summary["runs"].as_array().unwrap();
+    assert_eq!(runs.iter().map(|run| run["name"].as_str().unwrap()).collect::<Vec<_>>(), ["reno", "newreno"]);
+    for run in runs {
+        for key in ["name", "controller", "parameters", "packets_delivered", "wall_seconds", "links", "flows", "jain"] {
+            assert!(run.get(key).is_some(), "{key}");
+        }
+        for key in ["name", "utilization", "mean_queue_packets", "max_queue_packets", "drops"] {
+            assert!(run["links"][0].get(key).is_some(), "{key}");
+        }
+        let flow = &run["flows"][0];
+        for key in ["id", "controller", "rtt_ms", "throughput_mbps", "retransmitted_packets", "loss_events"] {
+            assert!(flow.get(key).is_some_and(|value| !value.is_null()), "{key}");
+        }
+        assert!(flow.get("acquire_rtts").is_some());
+        assert!(flow["completion_seconds"].as_f64().unwrap() > 0.08, "100 kB at 10 Mbps");
+    }
+    assert_eq!(names(home.path()), ["short.toml"], "without --out no files");
+}
+
+#[test]
+fn jobs_do_not_change_results() {
+    let home = home();
+    for jobs in ["1", "2"] {
+        let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--quiet", "--out", jobs, "--jobs", jobs]);
+        assert_eq!((code, err.as_str()), (0, ""));
+    }
+    for name in names(&home.path().join("1")) {
+        let read = |jobs| fs::read(home.path().join(jobs).join(&name)).unwrap();
+        assert_eq!(read("1"), read("2"), "{name}");
+    }
+}
+
+#[test]
+fn results_go_where_they_shall() {
+    let home = home();
+    // Twice: the second replaces the first.
+    for _ in 0..2 {
+        let (code, out, err) = thalweg(home.path(), &["run", "short.toml", "--out", "results/short"]);
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("newreno"), "{out}");
+        assert_eq!(err, format!("report: {}\n", Path::new("results/short/report.html").display()));
+    }
+    assert_eq!(names(&home.path().join("results")), ["short"]);
+    let results = home.path().join("results/short");
+    assert!(names(&results).contains(&"summary.json".to_string()));
+    assert!(names(&results).contains(&"report.html".to_string()));
+    let summary: Value = serde_json::from_slice(&fs::read(results.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_wrong_is_said_in_a_line() {
+    let home = home();
+    fs::write(home.path().join("file"), "").unwrap();
+    fs::create_dir(home.path().join("thesis")).unwrap();
+    fs::write(home.path().join("thesis/draft.tex"), "").unwrap();
+    let broken = SHORT.replace("rtt", "rrt");
+    fs::write(home.path().join("broken.toml"), broken).unwrap();
+    for (args, said) in [
+        (&["run", "broken.toml"][..], "broken.toml:8:1: path.rrt: there is no key `rrt`; did you mean `rtt`?\n"),
+        (&["check", "broken.toml"], "broken.toml:8:1: path.rrt: there is no key `rrt`; did you mean `rtt`?\n"),
+        (
+            &["run", "short.toml", "--set", "path.rate=-1 Gbps"],
+            "short.toml: --set path.rate: `-1 Gbps` is negative; a rate must be zero or more, like \"1 Gbps\"\n",
+        ),
+        (
+            &["run", "none.toml"],
+            "none.toml: cannot be read (no such file or directory); check its name and permissions\n",
+        ),
+        (&["run", "short.toml", "--out", "file"], "--out file: is a file; name a folder\n"),
+        (
+            &["run", "short.toml", "--out", "file/results"],
+            "--out file/results: cannot be written (not a directory); name another folder\n",
+        ),
+        (
+            &["run", "short.toml", "--out", "thesis"],
+            "--out thesis: is there and holds no earlier results; name another folder, or remove it\n",
+        ),
+        (&["controllers", "rneo"], "rneo: there is no controller `rneo`; did you mean `reno`?\n"),
+    ] {
+        let (code, out, err) = thalweg(home.path(), args);
+        assert_eq!((code, out.as_str(), err.as_str()), (2, "", said), "{args:?}");
+    }
+    let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--set", "path.buffer=1e6 TB"]);
+    assert_eq!(code, 2);
+    assert!(err.starts_with("short.toml: --set path.buffer: this needs about") && err.lines().count() == 1, "{err}");
+    assert_eq!(names(home.path()), ["broken.toml", "file", "short.toml", "thesis"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_nothing_behind() {
+    let home = home();
+    // Long enough that it is certainly running when the signal comes.
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
+        .current_dir(home.path())
+        .args(["run", "short.toml", "--out", "new/results", "--set", "duration=100 h", "--set", "sample=1 s"])
+        .args(["--set", "path.rate=1 Gbps", "--set", "flow[0].size=900 TB"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Results are being prepared once their folder's parent is there.
+    let begin = Instant::now();
+    while !home.path().join("new").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none(), "it did not start");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(names(&home.path().join("new")).len(), 1, "only a temporary folder so far");
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begin.elapsed() > Duration::from_secs(20) {
+            child.kill().unwrap();
+            panic!("it did not stop");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_eq!(status.code(), Some(130));
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(out, "");
+    assert_eq!(names(home.path()), ["short.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for args in [&["schema"][..], &["completions", "bash"], &["controllers"]] {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{args:?}");
+    }
+}
+
+#[test]
+fn the_schema_accepts_shipped_scenarios_and_refuses_wrong_ones() {
+    let (code, out, _) = thalweg(&scenarios(), &["schema"]);
+    assert_eq!(code, 0);
+    let schema: Value = serde_json::from_str(&out).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors = |text: &str| -> Vec<String> {
+        let scenario: Value = toml::from_str(text).unwrap();
+        validator.iter_errors(&scenario).map(|error| error.to_string()).collect()
+    };
+    for name in names(&scenarios()) {
+        let found = errors(&fs::read_to_string(scenarios().join(&name)).unwrap());
+        assert!(found.is_empty(), "{name}: {found:?}");
+    }
+    assert!(errors(SHORT).is_empty());
+    for (from, to) in [
+        ("10 Mbps", "10 Mb"),
+        ("rtt", "rrt"),
+        ("1 bdp", "1 bpd"),
+        ("\"reno\"", "\"rneo\""),
+        ("[compare]", "[controller.reno]\nnonsense = 1\n[compare]"),
+        ("\"100 kB\"", "\"100 kB\"\nstart = { uniform = [\"1 s\"] }"),
+    ] {
+        assert!(!errors(&SHORT.replacen(from, to, 1)).is_empty(), "{to}");
+    }
+}
+
+#[test]
+fn shipped_scenarios_pass_the_check() {
+    for name in names(&scenarios()) {
+        let (code, out, err) = thalweg(&scenarios(), &["check", &name]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(out.lines().count() > 1, "{out}");
+    }
+}
+
+#[test]
+fn controllers_are_listed_and_described() {
+    let (code, out, _) = thalweg(&scenarios(), &["controllers"]);
+    assert_eq!(code, 0);
+    for controller in control::registry::all() {
+        assert!(out.contains(controller.name) && out.contains(controller.source), "{}", controller.name);
+        let (code, out, _) = thalweg(&scenarios(), &["controllers", controller.name]);
+        assert_eq!(code, 0);
+        for (name, default) in controller.defaults().as_object().unwrap() {
+            assert!(out.contains(&format!("{name} = {default}")), "{name}: {out}");
+        }
+    }
+}
