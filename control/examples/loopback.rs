@@ -19,7 +19,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or("thalweg".into());
     let seconds = arguments.next().map_or(Ok(5.0), |s| s.parse())?;
-    let controller = registry::find(&name).ok_or("no such controller; see `thalweg controllers`")?;
+    let delivered = transfer(&name, Duration::from_secs(seconds))?;
+    println!("{name}: {:.1} MB in {seconds} s", delivered.0 as f64 / 1e6);
+    Ok(())
+}
+
+/// Sends for so long; returns what was acknowledged.
+pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::Error>> {
+    let controller = registry::find(name).ok_or("no such controller; see `thalweg controllers`")?;
     // The one setting that differs from the simulator's: this clock and this scheduler are not exact to a picosecond.
     let takes_it = controller.defaults().get("resolution").is_some();
     let overrides = takes_it.then(|| ("resolution".to_string(), "10 us".into())).into_iter().collect();
@@ -34,10 +41,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| receive(&far, parties.receiver, &over));
-        let delivered = send(&near, parties.sender, Duration::from_secs(seconds));
+        let delivered = send(&near, parties.sender, run);
         over.store(true, Ordering::Relaxed);
-        println!("{name}: {:.1} MB in {seconds} s", delivered?.0 as f64 / 1e6);
-        Ok(())
+        Ok(delivered?)
     })
 }
 

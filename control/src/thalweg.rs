@@ -1,7 +1,7 @@
-//! Our own: RAPID of 2017 with a narrower stream and a self-tuning limit on how fast it climbs, so that many flows neither
-//! oscillate nor fill the buffer, and one flow loses nothing of its speed.
+//! Our own: RAPID of 2017 with streams that are no wider than they have to be and a self-tuning limit on how fast it climbs,
+//! so that many flows neither oscillate nor fill the buffer, and one flow loses nothing of its speed.
 
-use crate::rapid::{Analyser, Estimator, Filter, Layout, Machine, SlowStart, StepLimit};
+use crate::rapid::{Analyser, Estimator, Filter, Layout, Machine, Settings, SlowStart, Spread, StepLimit};
 use crate::registry::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
@@ -15,8 +15,13 @@ use serde::{Deserialize, Serialize};
 pub struct Thalweg {
     /// Packets in a p-stream (N)
     pub stream: u16,
-    /// Spread factor (m): the rate of a packet over that of the one before it
-    pub spread: f64,
+    /// Spread factor (m), the rate of a packet over that of the one before it: at the start and when an estimate reaches the
+    /// edge of a stream's rates
+    pub widest: f64,
+    /// Least spread factor
+    pub narrowest: f64,
+    /// Factor on m - 1 per estimate within a stream's rates
+    pub narrowing: f64,
     /// Time over which an increase of the available bandwidth is adopted
     pub tau: Duration,
     /// Number of p-streams over which a decrease is adopted
@@ -31,7 +36,9 @@ pub struct Thalweg {
     pub lowest_step: f64,
     /// What is added to that
     pub step_floor: Rate,
-    /// Factor on kappa when an estimate is less than half the average rate
+    /// An estimate below this share of the average rate is a collapse
+    pub collapse: f64,
+    /// Factor on kappa upon a collapse
     pub back_off: f64,
     /// Growth of kappa per tau otherwise
     pub regrow: f64,
@@ -43,16 +50,19 @@ impl Default for Thalweg {
     fn default() -> Thalweg {
         Thalweg {
             stream: 90,
-            spread: 1.03,
+            widest: 1.03,
+            narrowest: 1.01,
+            narrowing: 0.99,
             tau: Duration::from_millis(250),
             eta: 1.5,
             beta: 0.5,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
-            lowest_step: 0.1,
+            lowest_step: 0.05,
             step_floor: Rate::from_mbps(1.0),
+            collapse: 0.8,
             back_off: 0.7,
-            regrow: 0.02,
+            regrow: 0.1,
             resolution: Duration(50),
         }
     }
@@ -61,31 +71,39 @@ impl Default for Thalweg {
 impl Protocol for Thalweg {
     fn check(&self) -> Result<(), String> {
         within("stream", self.stream as f64, 3.0..=10_000.0)?;
-        within("spread", self.spread, 1.0001..=4.0)?;
+        within("widest", self.widest, 1.0001..=4.0)?;
+        within("narrowest", self.narrowest, 1.0001..=self.widest)?;
+        within("narrowing", self.narrowing, 0.0..=1.0)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("beta", self.beta, 0.01..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
         within("lowest-step", self.lowest_step, 0.0..=1e6)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
+        within("collapse", self.collapse, 0.0..=1.0)?;
         within("back-off", self.back_off, 0.01..=1.0)?;
         within("regrow", self.regrow, 0.0..=100.0)
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let limit = StepLimit::new(self.lowest_step, self.highest_step, self.step_floor, self.back_off, self.regrow);
-        let filter = Filter { tau: self.tau, eta: self.eta, limit: Some(limit) };
-        let slow_start = SlowStart::PACKET_SCALE_2017;
-        Box::new(Machine::new(
+        let limit = StepLimit {
+            kappa: self.highest_step,
+            bounds: (self.lowest_step, self.highest_step),
+            floor: self.step_floor,
+            collapse: self.collapse,
+            back_off: self.back_off,
+            regrow: self.regrow,
+        };
+        Box::new(Machine::new(Settings {
             packet,
-            self.stream,
-            self.spread,
-            Layout::AllRising,
-            slow_start,
-            self.initial_rate,
-            self.beta,
-            filter,
-        ))
+            len: self.stream,
+            spread: Spread::adaptive(self.widest, self.narrowest, self.narrowing),
+            layout: Layout::AllRising,
+            slow_start: SlowStart::PACKET_SCALE_2017,
+            initial_rate: self.initial_rate,
+            beta: self.beta,
+            filter: Filter { tau: self.tau, eta: self.eta, limit: Some(limit) },
+        }))
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {

@@ -11,8 +11,8 @@ use crate::packet::{Body, Packet};
 use crate::recorder::Recorder;
 use control::{Duration, Time};
 
-/// Simulates `experiment`. Calls `progress` with the simulated time at each sample, and gives up (returning none) when it says
-/// false.
+/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
+/// it says false.
 ///
 /// # Errors
 /// If a flow names a controller that does not exist, or parameters that it does not take.
@@ -20,6 +20,9 @@ pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> R
     let mut engine = Engine::new(experiment)?;
     Ok(engine.run(progress).then(|| engine.outcome()))
 }
+
+/// Some milliseconds' worth.
+const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 
 struct Engine<'a> {
     experiment: &'a Experiment,
@@ -85,7 +88,8 @@ impl<'a> Engine<'a> {
                 break;
             }
             self.events += 1;
-            if !self.handle(now, event, progress) {
+            self.handle(now, event);
+            if self.events.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(now) {
                 return false;
             }
         }
@@ -93,7 +97,7 @@ impl<'a> Engine<'a> {
     }
 
     #[inline]
-    fn handle(&mut self, now: Time, (kind, index): Event, progress: &mut dyn FnMut(Time) -> bool) -> bool {
+    fn handle(&mut self, now: Time, (kind, index): Event) {
         match kind {
             Kind::Exit => {
                 let (packet, arrived) = self.network.exit(now, index);
@@ -122,10 +126,8 @@ impl<'a> Engine<'a> {
             Kind::Sample => {
                 self.recorder.sample(now, &mut self.network, &mut self.flows);
                 self.network.agenda.add(now + self.experiment.sample, (Kind::Sample, 0));
-                return progress(now);
             }
         }
-        true
     }
 
     /// A packet has reached its host.
@@ -178,7 +180,8 @@ impl<'a> Engine<'a> {
         let flows = self.flows.iter_mut().map(|flow| {
             let (counters, record) = (flow.source.counters, &mut *flow.record);
             FlowOutcome {
-                delivered: record.measured.1 - record.measured.0,
+                delivered: record.measured.1.delivered - record.measured.0.delivered,
+                mean_rtt: record.measured.1.mean_rtt_since(&record.measured.0),
                 retransmitted_packets: counters.retransmitted,
                 loss_events: counters.loss_events,
                 timeouts: counters.timeouts,

@@ -32,17 +32,28 @@ pub struct Record {
     /// Its samples so far.
     pub series: FlowSeries,
     /// The totals at the last sample.
-    before: Before,
-    /// Bytes delivered at the beginning and the end of the measured interval.
-    pub measured: (Bytes, Bytes),
+    before: Totals,
+    /// The totals at the beginning and the end of the measured interval.
+    pub measured: (Totals, Totals),
 }
 
-#[derive(Default)]
-struct Before {
-    delivered: u64,
+/// Totals of a flow since its start.
+#[derive(Clone, Copy, Default)]
+pub struct Totals {
+    /// Delivered for the first time.
+    pub delivered: Bytes,
+    /// Packets sent again.
     retransmitted: u64,
-    rtt_sum: Duration,
+    /// Sum, in picoseconds, and number of the round-trip times.
+    rtt_sum: u128,
     rtt_samples: u64,
+}
+
+impl Totals {
+    /// The mean round-trip time since `earlier`, in seconds; NaN without a sample.
+    pub fn mean_rtt_since(&self, earlier: &Totals) -> f64 {
+        (self.rtt_sum - earlier.rtt_sum) as f64 / 1e12 / (self.rtt_samples - earlier.rtt_samples) as f64
+    }
 }
 
 impl Flow {
@@ -55,8 +66,8 @@ impl Flow {
             acquired: None,
             completed: None,
             series: FlowSeries::default(),
-            before: Before::default(),
-            measured: (Bytes(0), Bytes(0)),
+            before: Totals::default(),
+            measured: Default::default(),
         };
         Flow { source, sink, watch: record.acquire.ends, record: Box::new(record) }
     }
@@ -69,27 +80,47 @@ impl Flow {
         self.watch = if record.acquired.is_some() { Time::MAX } else { record.acquire.ends };
     }
 
-    /// A sampling interval ends.
-    pub fn sample(&mut self, now: Time) {
-        let record = &mut *self.record;
-        let active = now >= record.start && !self.source.is_done();
-        let state = active.then(|| self.source.state());
-        let counters = self.source.counters;
-        let samples = counters.rtt_samples - record.before.rtt_samples;
-        let rtt = (counters.rtt_sum - record.before.rtt_sum).as_secs() / samples as f64;
-        let delivered = self.sink.delivered().0;
-        let series = &mut record.series;
-        series.delivered.push(delivered - record.before.delivered);
-        series.window.push(state.and_then(|s| s.window).unwrap_or(f64::NAN));
-        series.rate.push(state.and_then(|s| s.rate).map_or(f64::NAN, |rate| rate.as_bps()));
-        series.rtt.push(rtt); // NaN without a sample
-        series.retransmitted.push((counters.retransmitted - record.before.retransmitted) as u32);
-        series.phase.push(state.map(|s| s.phase));
-        record.before = Before {
-            delivered,
+    /// The totals now.
+    pub fn totals(&self) -> Totals {
+        let counters = &self.source.counters;
+        Totals {
+            delivered: self.sink.delivered(),
             retransmitted: counters.retransmitted,
             rtt_sum: counters.rtt_sum,
             rtt_samples: counters.rtt_samples,
+        }
+    }
+
+    /// A sampling interval ends.
+    pub fn sample(&mut self, now: Time) {
+        let totals = self.totals();
+        let record = &mut *self.record;
+        let active = now >= record.start && !self.source.is_done();
+        let state = active.then(|| self.source.state());
+        let before = std::mem::replace(&mut record.before, totals);
+        let series = &mut record.series;
+        series.delivered.push((totals.delivered - before.delivered).0);
+        series.window.push(state.and_then(|s| s.window).unwrap_or(f64::NAN));
+        series.rate.push(state.and_then(|s| s.rate).map_or(f64::NAN, |rate| rate.as_bps()));
+        series.rtt.push(totals.mean_rtt_since(&before));
+        series.retransmitted.push((totals.retransmitted - before.retransmitted) as u32);
+        series.phase.push(state.map(|s| s.phase));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip_times_add_up_over_hours_of_many_packets() {
+        let hour = 40_000_000_000 / 8000 * 3600; // packets, at 40 Gbps
+        let after = |hours: u64| Totals {
+            rtt_sum: u128::from(hours * hour) * 100_000_000_000,
+            rtt_samples: hours * hour,
+            ..Totals::default()
         };
+        assert!((after(3).mean_rtt_since(&after(2)) - 0.1).abs() < 1e-12);
+        assert!(after(3).mean_rtt_since(&after(3)).is_nan());
     }
 }

@@ -23,6 +23,8 @@ pub struct Outcome {
 pub struct FlowOutcome {
     /// Delivered for the first time within the measured interval.
     pub delivered: Bytes,
+    /// Mean of the round-trip times measured within that interval, in seconds; NaN without one.
+    pub mean_rtt: f64,
     /// Packets sent again, over the whole run.
     pub retransmitted_packets: u64,
     /// Loss events, timeouts included, over the whole run.

@@ -4,7 +4,7 @@ use crate::experiment::Experiment;
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::outcome::{FlowSeries, LinkOutcome, LinkSeries};
-use control::{Bytes, Duration, Time};
+use control::{Duration, Time};
 use path::Counters;
 
 /// Samples everything at regular times, and totals at the beginning and the end of the measured interval.
@@ -74,11 +74,11 @@ impl Recorder {
             }
         }
         for flow in flows {
-            let delivered: Bytes = flow.sink.delivered();
+            let totals = flow.totals();
             if begins {
-                flow.record.measured.0 = delivered;
+                flow.record.measured.0 = totals;
             } else {
-                flow.record.measured.1 = delivered;
+                flow.record.measured.1 = totals;
             }
         }
     }
@@ -118,7 +118,7 @@ impl Recorder {
             let (from, to) = lane.measured;
             let name = experiment.links[lane.link / 2].name.clone();
             LinkOutcome {
-                name: if lane.link % 2 == 0 { name } else { format!("{name} (reverse)") },
+                name: if lane.link.is_multiple_of(2) { name } else { format!("{name} (reverse)") },
                 utilization: (to.busy - from.busy).as_secs() / interval.as_secs(),
                 mean_queue: mean_queue(&from, &to, interval.as_secs()),
                 max_queue: to.max_queue,

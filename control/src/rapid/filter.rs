@@ -27,32 +27,31 @@ impl Filter {
     }
 }
 
-/// The self-tuning limit of `thalweg`: when estimates collapse, the senders together climb faster than their feedback comes
-/// back, and each has to climb more gently.
+/// The self-tuning limit of `thalweg`: an estimate well below the average means that the senders together climb faster than
+/// their feedback comes back; so each climbs more gently, the fast ones like the slow ones, or a fast flow would be the first
+/// to take back what all gave up.
 #[derive(Clone, Debug)]
 pub struct StepLimit {
-    /// The most by which the average may aim above itself, as a multiple of itself: now, and its bounds.
-    kappa: f64,
-    lowest: f64,
-    highest: f64,
-    /// What is added to that, so that a slow flow moves at all.
-    floor: Rate,
-    /// Factor on a collapse; growth per tau otherwise.
-    back_off: f64,
-    regrow: f64,
+    /// The most by which the average may aim above itself, as a multiple of itself.
+    pub kappa: f64,
+    /// The least and the most that may become.
+    pub bounds: (f64, f64),
+    /// What is added to it, so that a slow flow moves at all.
+    pub floor: Rate,
+    /// An estimate below this share of the average is a collapse.
+    pub collapse: f64,
+    /// Factor on kappa upon a collapse.
+    pub back_off: f64,
+    /// Growth of kappa per tau otherwise.
+    pub regrow: f64,
 }
 
 impl StepLimit {
-    /// A limit between `lowest` and `highest` times the average, plus `floor`.
-    pub fn new(lowest: f64, highest: f64, floor: Rate, back_off: f64, regrow: f64) -> StepLimit {
-        StepLimit { kappa: highest, lowest, highest, floor, back_off, regrow }
-    }
-
     fn update(&mut self, average: f64, estimate: f64, share: f64) -> f64 {
-        self.kappa = if estimate < average / 2.0 {
-            (self.kappa * self.back_off).max(self.lowest)
+        self.kappa = if estimate < average * self.collapse {
+            (self.kappa * self.back_off).max(self.bounds.0)
         } else {
-            (self.kappa * (1.0 + self.regrow * share)).min(self.highest)
+            (self.kappa * (1.0 + self.regrow * share)).min(self.bounds.1)
         };
         self.kappa * average + self.floor.as_bps()
     }
@@ -78,7 +77,14 @@ mod tests {
 
     #[test]
     fn the_limit_falls_with_collapses_and_recovers() {
-        let limit = StepLimit::new(0.1, 8.0, Rate::from_mbps(1.0), 0.7, 0.02);
+        let limit = StepLimit {
+            kappa: 8.0,
+            bounds: (0.1, 8.0),
+            floor: Rate::from_mbps(1.0),
+            collapse: 0.5,
+            back_off: 0.7,
+            regrow: 0.02,
+        };
         let mut filter = Filter { tau: Duration::from_millis(250), eta: 1.5, limit: Some(limit) };
         let (average, length) = (Rate::from_mbps(100.0), Duration::from_millis(250));
         let climb = |filter: &mut Filter| filter.apply(average, Rate::from_gbps(10.0), length).as_mbps();

@@ -8,11 +8,13 @@
 mod estimate;
 mod filter;
 mod sender;
+mod spread;
 mod stream;
 
 pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
 pub use filter::{Filter, StepLimit};
-pub use sender::{Machine, SlowStart};
+pub use sender::{Machine, Settings, SlowStart};
+pub use spread::Spread;
 pub use stream::{Layout, Stream};
 
 use crate::registry::Protocol;
@@ -84,8 +86,16 @@ const RESOLUTION: Duration = Duration(50);
 
 impl Rapid {
     fn machine(&self, packet: Bytes, layout: Layout, slow_start: SlowStart) -> Machine {
-        let filter = Filter { tau: self.tau, eta: self.eta, limit: None };
-        Machine::new(packet, self.stream, self.spread, layout, slow_start, self.initial_rate, self.beta, filter)
+        Machine::new(Settings {
+            packet,
+            len: self.stream,
+            spread: Spread::fixed(self.spread),
+            layout,
+            slow_start,
+            initial_rate: self.initial_rate,
+            beta: self.beta,
+            filter: Filter { tau: self.tau, eta: self.eta, limit: None },
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sender: when each packet of the p-streams leaves, in slow start, probing and recovery.
 
 use super::filter::Filter;
+use super::spread::Spread;
 use super::stream::{Layout, Stream};
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -23,17 +24,30 @@ impl SlowStart {
     pub const PACKET_SCALE_2017: SlowStart = SlowStart { first: 20, longest: 20, spread: 2.0 };
 }
 
+/// What distinguishes the versions.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Bytes of a full packet.
+    pub packet: Bytes,
+    /// Packets in a p-stream (N).
+    pub len: u16,
+    /// Its spread factor (m).
+    pub spread: Spread,
+    /// How its rates are laid out.
+    pub layout: Layout,
+    /// How the first estimate is found.
+    pub slow_start: SlowStart,
+    /// Rate of the first packets.
+    pub initial_rate: Rate,
+    /// Factor on the average rate after a loss.
+    pub beta: f64,
+    /// How the average follows the estimates.
+    pub filter: Filter,
+}
+
 /// The sender's state machine.
 pub struct Machine {
-    packet: Bytes,
-    /// N and m of a p-stream.
-    len: u16,
-    spread: f64,
-    layout: Layout,
-    slow_start: SlowStart,
-    initial_rate: Rate,
-    beta: f64,
-    filter: Filter,
+    settings: Settings,
     mode: Mode,
     /// The mean rate of the present p-stream.
     average: Rate,
@@ -46,10 +60,6 @@ pub struct Machine {
     /// When the packet sent last was due; none if the next one is due at once.
     previous: Option<Time>,
     rtt: Duration,
-    /// Acknowledged since `counted`, and the rate of that over the last whole round trip.
-    acked: Bytes,
-    counted: Time,
-    delivered: Option<Rate>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,38 +82,18 @@ const INITIAL_RTT: Duration = Duration::from_millis(250);
 const SILENCE: u64 = 4;
 
 impl Machine {
-    /// A sender of packets of `packet` bytes. `len` and `spread` are a p-stream's N and m; `beta` is the factor after a loss.
-    #[allow(clippy::too_many_arguments)]
-    pub fn new(
-        packet: Bytes,
-        len: u16,
-        spread: f64,
-        layout: Layout,
-        slow_start: SlowStart,
-        initial_rate: Rate,
-        beta: f64,
-        filter: Filter,
-    ) -> Machine {
+    /// A sender that has sent nothing yet.
+    pub fn new(settings: Settings) -> Machine {
         let mut machine = Machine {
-            packet,
-            len,
-            spread,
-            layout,
-            slow_start,
-            initial_rate,
-            beta,
-            filter,
             mode: Mode::Probing,
-            average: initial_rate,
+            average: settings.initial_rate,
             estimate: None,
             estimated: u32::MAX,
             heard: Time::ZERO,
-            stream: Stream::uniform(0, initial_rate),
+            stream: Stream::uniform(0, settings.initial_rate),
             previous: None,
             rtt: INITIAL_RTT,
-            acked: Bytes(0),
-            counted: Time::ZERO,
-            delivered: None,
+            settings,
         };
         machine.restart();
         machine
@@ -112,30 +102,41 @@ impl Machine {
     /// Back to the initial rate (PACKET-SCALE-2017, section IV-C).
     fn restart(&mut self) {
         self.estimate = None;
-        self.average = self.initial_rate;
-        self.begin_slow_start(self.slow_start.first, self.initial_rate);
+        self.average = self.settings.initial_rate;
+        self.begin_slow_start(self.settings.slow_start.first, self.settings.initial_rate);
     }
 
     fn begin_slow_start(&mut self, len: u16, first: Rate) {
-        self.stream =
-            Stream::starting_at(self.stream.id().wrapping_add(1), len, self.slow_start.spread, first, self.layout);
+        self.stream = Stream::starting_at(
+            self.stream.id().wrapping_add(1),
+            len,
+            self.settings.slow_start.spread,
+            first,
+            self.settings.layout,
+        );
         self.average = self.stream.average();
-        self.mode = Mode::SlowStart { len, top: self.stream.top_rate() };
+        self.mode = Mode::SlowStart { len, top: self.stream.range().1 };
     }
 
     /// The next p-stream, after applying the filter (its "just before sending out a new p-stream").
     fn begin_stream(&mut self, pipe: &Pipe) {
         if let Some(estimate) = self.estimate {
-            self.average = self.filter.apply(self.average, estimate, self.stream_length());
+            self.average = self.settings.filter.apply(self.average, estimate, self.stream_length());
         }
         // Never wait for more data: what there is makes a shorter stream.
-        let available = pipe.backlog.0.div_ceil(self.packet.0).max(1);
-        let len = available.min(self.len as u64) as u16;
-        self.stream = Stream::new(self.stream.id().wrapping_add(1), len, self.spread, self.average, self.layout);
+        let available = pipe.backlog.0.div_ceil(self.settings.packet.0).max(1);
+        let len = available.min(self.settings.len as u64) as u16;
+        self.stream = Stream::new(
+            self.stream.id().wrapping_add(1),
+            len,
+            self.settings.spread.factor(),
+            self.average,
+            self.settings.layout,
+        );
     }
 
     fn stream_length(&self) -> Duration {
-        self.average.time_for(Bytes(self.packet.0 * self.len as u64))
+        self.average.time_for(Bytes(self.settings.packet.0 * self.settings.len as u64))
     }
 
     /// How long to go on without an estimate.
@@ -149,17 +150,6 @@ impl Machine {
         self.restart();
     }
 
-    /// Counts what arrives per round trip.
-    fn count(&mut self, now: Time, acked: Bytes) {
-        self.acked += acked;
-        let elapsed = now.since(self.counted);
-        if elapsed >= self.rtt {
-            self.delivered = Some(self.acked.over(elapsed));
-            self.acked = Bytes(0);
-            self.counted = now;
-        }
-    }
-
     fn on_estimate(&mut self, now: Time, stream: u32, rate: Rate) {
         if stream == self.estimated {
             return; // the same report again
@@ -167,6 +157,9 @@ impl Machine {
         self.estimated = stream;
         self.heard = now;
         self.estimate = Some(rate);
+        if self.mode == Mode::Probing && self.stream.probes() {
+            self.settings.spread.update(rate, self.stream.range());
+        }
         if let Mode::SlowStart { len, top } = self.mode
             && stream == self.stream.id()
         {
@@ -176,7 +169,7 @@ impl Machine {
                 self.mode = Mode::Probing;
                 self.end_stream();
             } else {
-                self.begin_slow_start((2 * len).min(self.slow_start.longest), rate);
+                self.begin_slow_start((2 * len).min(self.settings.slow_start.longest), rate);
             }
             // The packet sent last is a round trip old: its gap is over.
             self.previous = None;
@@ -185,7 +178,7 @@ impl Machine {
 
     /// The next packet begins a new stream.
     fn end_stream(&mut self) {
-        self.stream = Stream::new(self.stream.id(), 0, 1.0, self.average, self.layout);
+        self.stream = Stream::new(self.stream.id(), 0, 1.0, self.average, self.settings.layout);
     }
 }
 
@@ -207,7 +200,7 @@ impl Sender for Machine {
             }
         }
         let Some(previous) = self.previous else { return Next::Now };
-        let due = previous + self.stream.gap(self.packet);
+        let due = previous + self.stream.gap(self.settings.packet);
         if due > now { Next::At(due) } else { Next::Now }
     }
 
@@ -226,7 +219,6 @@ impl Sender for Machine {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
         }
-        self.count(now, ack.acked);
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(rate as f64));
         }
@@ -236,7 +228,7 @@ impl Sender for Machine {
             if from_slow_start && let Some(estimate) = self.estimate {
                 self.average = estimate;
             }
-            self.average = self.average * self.beta;
+            self.average = self.average * self.settings.beta;
             // What streams found that were sent before the loss is out of date: behind a full buffer they look uncongested.
             self.estimate = None;
             self.mode = Mode::Probing;
@@ -252,27 +244,23 @@ impl Sender for Machine {
                 let from_slow_start = match self.mode {
                     Mode::Recovery { from_slow_start } => {
                         // What was sent at the reduced rate was lost as well.
-                        self.average = self.average * self.beta;
+                        self.average = self.average * self.settings.beta;
                         from_slow_start
                     }
                     mode => matches!(mode, Mode::SlowStart { .. }),
                 };
-                // The papers' recovery is NewReno's, whose clock is acknowledgments: no faster than what gets through.
-                if let Some(delivered) = self.delivered.filter(|delivered| *delivered < self.average) {
-                    self.average = delivered;
-                }
                 self.mode = Mode::Recovery { from_slow_start };
-                self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.beta);
+                self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
             }
         }
     }
 
     fn state(&self) -> State {
-        let phase = match self.mode {
-            Mode::SlowStart { .. } => Phase::SlowStart,
-            Mode::Probing => Phase::Probing,
-            Mode::Recovery { .. } => Phase::Recovery,
+        let (phase, rate) = match self.mode {
+            Mode::SlowStart { .. } => (Phase::SlowStart, self.average),
+            Mode::Probing => (Phase::Probing, self.average),
+            Mode::Recovery { .. } => (Phase::Recovery, self.average * self.settings.beta),
         };
-        State { window: None, rate: Some(self.average), phase }
+        State { window: None, rate: Some(rate), phase }
     }
 }

@@ -89,13 +89,16 @@ impl Stream {
         Rate::from_bps(self.rate).time_for(size)
     }
 
-    /// The rate of its last packet.
-    pub fn top_rate(&self) -> Rate {
-        let steps = (self.len - self.sent - 1) as f64;
-        match self.second {
-            Some(second) if self.sent == 0 => Rate::from_bps(second * libm::pow(self.growth, steps - 1.0)),
-            _ => Rate::from_bps(self.rate * libm::pow(self.growth, steps)),
-        }
+    /// The lowest and the highest rate of its series.
+    pub fn range(&self) -> (Rate, Rate) {
+        let steps = |n: f64| libm::pow(self.growth, n);
+        let first = match self.second {
+            Some(second) if self.sent == 0 => second,
+            Some(_) => self.rate / steps(self.sent as f64 - 1.0),
+            None => self.rate / steps(self.sent as f64),
+        };
+        let rising = self.len - self.second.is_some() as u16;
+        (Rate::from_bps(first), Rate::from_bps(first * steps(rising as f64 - 1.0)))
     }
 
     /// The mean rate of all its packets, taken before the first is sent.
@@ -146,6 +149,20 @@ mod tests {
     }
 
     #[test]
+    fn the_range_is_known_at_every_packet() {
+        for layout in [Layout::AverageFirst, Layout::AllRising] {
+            let mut stream = Stream::new(0, 30, 1.07, Rate::from_mbps(100.0), layout);
+            let rates = rates(stream);
+            let (low, high) = (rates.iter().cloned().fold(f64::MAX, f64::min), rates[29]);
+            while !stream.is_over() {
+                let range = stream.range();
+                assert!((range.0.as_bps() / low - 1.0).abs() < 1e-9 && (range.1.as_bps() / high - 1.0).abs() < 1e-9);
+                stream.send(Time::ZERO);
+            }
+        }
+    }
+
+    #[test]
     fn the_gaps_add_up_to_the_streams_length_in_picoseconds() {
         let average = Rate::from_gbps(40.0);
         let mut stream = Stream::new(0, 90, 1.039, average, Layout::AllRising);
@@ -179,6 +196,6 @@ mod tests {
     #[test]
     fn slow_start_spans_1_mbps_to_524_gbps() {
         let stream = Stream::starting_at(0, 20, 2.0, Rate::from_mbps(1.0), Layout::AllRising);
-        assert_eq!(stream.top_rate(), Rate::from_mbps(524_288.0));
+        assert_eq!(stream.range(), (Rate::from_mbps(1.0), Rate::from_mbps(524_288.0)));
     }
 }

@@ -57,8 +57,8 @@ pub struct SourceCounters {
     pub loss_events: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// Round-trip samples: their sum and number.
-    pub rtt_sum: Duration,
+    /// Round-trip samples: their sum in picoseconds (at 40 Gbps and 100 ms, 64 bits would last for 37 s), and their number.
+    pub rtt_sum: u128,
     /// See `rtt_sum`.
     pub rtt_samples: u64,
 }
@@ -193,7 +193,7 @@ impl Source {
         }
         let rtt = now.since(packet.sent);
         self.rtt.sample(rtt);
-        self.counters.rtt_sum += rtt;
+        self.counters.rtt_sum += u128::from(rtt.0);
         self.counters.rtt_samples += 1;
         let ack = Ack {
             acked: Bytes(acked * self.packet as u64),

@@ -1,0 +1,18 @@
+//! The second host, in wall-clock time: window and rate controllers both move data over loopback. How much is the machine's
+//! business.
+
+#[allow(dead_code)]
+#[path = "../examples/loopback.rs"]
+mod loopback;
+
+use control::{Bytes, Duration};
+
+#[test]
+fn the_same_controllers_move_data_in_wall_clock_time() {
+    for name in ["reno", "thalweg"] {
+        let delivered = loopback::transfer(name, Duration::from_secs(1.0)).unwrap();
+        println!("{name}: {} bytes", delivered.0);
+        assert!(delivered > Bytes(20 * 1200), "{name}: more than the packets that need no acknowledgment");
+    }
+    assert!(loopback::transfer("rneo", Duration::from_secs(1.0)).is_err());
+}
