@@ -1,6 +1,6 @@
 //! Congestion control algorithms, each beside its paper.
 //!
-//! What lives here: the three [roles](roles) that a protocol is made of, one file per protocol, and the [registry] that
+//! What lives here: the three [roles] that a protocol is made of, one file per protocol, and the [registry] that
 //! names them. What does not: sockets, clocks, random numbers, threads, and any knowledge of who calls. A host passes the
 //! time in and carries the decisions out; the same controller runs in virtual time, in an emulator and under QUIC.
 //!

@@ -43,9 +43,12 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
         let mut sent = 0;
         let mut steps = 0;
         while sent < arriving + lost {
-            let before = host.state();
+            let mut before = host.state();
             let event = host.step(sent >= arriving);
             let after = host.state();
+            if event == Event::Lost(Loss::Event) {
+                before = host.before_loss; // asking it for the next packet may have changed it since
+            }
             check_state(&after);
             check_change(event, &before, &after);
             if let Some(w) = after.window {

@@ -46,17 +46,22 @@ pub fn run(
         go_on,
     };
     let finished: Mutex<Vec<_>> = Mutex::new(plan.runs.iter().map(|_| Err(Stopped::Cancelled)).collect());
-    thread::scope(|scope| {
-        for _ in 0..jobs.get().min(plan.runs.len()) {
-            scope.spawn(|| {
-                while let Some((i, run)) = shared.take(&plan.runs) {
-                    let one = shared.make(run);
-                    if let Ok(mut finished) = finished.lock() {
-                        finished[i] = one;
-                    }
-                }
-            });
+    let work = || {
+        while let Some((i, run)) = shared.take(&plan.runs) {
+            let one = shared.make(run);
+            if let Ok(mut finished) = finished.lock() {
+                finished[i] = one;
+            }
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..jobs.get().min(plan.runs.len()) {
+            // The system may not give so many threads; those that are there do it all.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
     });
     let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
     // A refusal stops the other runs, so that it may stand after a cancelled one.

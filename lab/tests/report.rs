@@ -14,6 +14,7 @@ use std::future::Future;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::Once;
 use std::time::Duration;
 
 #[test]
@@ -97,7 +98,7 @@ fn in_browser(name: &str, title: &str, runs: &[Finished], what: impl AsyncFnOnce
     lab::results::write(dir.path(), title, 1, runs).unwrap();
     let url = format!("file://{}", dir.path().join("report.html").display());
     wait(async {
-        let client = driver.browser(dir.path().join("profile").to_str().unwrap()).await;
+        let Some(client) = driver.browser(dir.path().join("profile").to_str().unwrap()).await else { return };
         let page = Page { client, name: name.to_string() };
         page.client.goto("about:blank").await.unwrap();
         page.log("performance").await; // what the browser did for itself
@@ -117,6 +118,20 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
+/// Says that there is no browser to test with; fails where there must be one.
+fn skip(why: &str) {
+    let why = why.lines().next().unwrap_or_default();
+    assert!(std::env::var_os("CI").is_none(), "{why}; install chromium and chromium-driver");
+    // Not `eprintln`, which the test harness hides.
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: reports are not opened in a browser ({why}); install chromium and chromium-driver"
+        );
+    });
+}
+
 /// A chromedriver of our own.
 struct Driver {
     process: Child,
@@ -126,16 +141,7 @@ struct Driver {
 impl Driver {
     fn start() -> Option<Driver> {
         let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let mut process = match started {
-            Ok(process) => process,
-            Err(error) if std::env::var_os("CI").is_some() => {
-                panic!("chromedriver: {error}; install chromium and chromium-driver")
-            }
-            Err(error) => {
-                eprintln!("skipped: chromedriver: {error}; install chromium and chromium-driver");
-                return None;
-            }
-        };
+        let mut process = started.map_err(|error| skip(&format!("chromedriver: {error}"))).ok()?;
         let lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let port = lines
             .map_while(Result::ok)
@@ -143,7 +149,7 @@ impl Driver {
         Some(Driver { process, port: port.expect("chromedriver tells its port") })
     }
 
-    async fn browser(&mut self, profile: &str) -> Client {
+    async fn browser(&mut self, profile: &str) -> Option<Client> {
         let args = json!([
             "--headless",
             "--no-sandbox",
@@ -165,11 +171,9 @@ impl Driver {
         let Value::Object(capabilities) = capabilities else { unreachable!() };
         let capabilities: Capabilities = capabilities.into_iter().collect();
         let url = format!("http://localhost:{}", self.port);
-        ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&url)
-            .await
-            .expect("chromium starts")
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        builder.capabilities(capabilities);
+        builder.connect(&url).await.map_err(|error| skip(&format!("chromium: {error}"))).ok()
     }
 }
 

@@ -56,7 +56,7 @@ fn json_has_what_was_promised() {
 fn what_is_not_a_number_is_null() {
     let mut run = finished("rapid", 1, false);
     run.outcome.flows[0].delivered = control::Bytes(0);
-    run.outcome.flows[0].series.rtt.fill(f64::NAN);
+    run.outcome.flows[0].mean_rtt = f64::NAN;
     run.outcome.links[0].mean_queue = f64::INFINITY;
     let text = serde_json::to_string(&summary("", 1, &[run])).unwrap();
     let run = &serde_json::from_str::<Value>(&text).unwrap()["runs"][0];

@@ -1,8 +1,8 @@
 //! The queue that most routers have: first in, first out, and what does not fit is dropped.
 
 use crate::Packet;
+use crate::ring::Ring;
 use control::Bytes;
-use std::collections::VecDeque;
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,15 +18,15 @@ pub enum Buffer {
 /// A FIFO with a limit.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
-    waiting: VecDeque<P>,
+    waiting: Ring<P>,
     bytes: Bytes,
     buffer: Buffer,
 }
 
-impl<P: Packet> DropTail<P> {
+impl<P: Packet + Copy> DropTail<P> {
     /// An empty queue.
     pub fn new(buffer: Buffer) -> DropTail<P> {
-        DropTail { waiting: VecDeque::new(), bytes: Bytes(0), buffer }
+        DropTail { waiting: Ring::new(), bytes: Bytes(0), buffer }
     }
 
     /// Takes `packet` in, or says false and drops it.
@@ -38,7 +38,7 @@ impl<P: Packet> DropTail<P> {
         };
         if fits {
             self.bytes += packet.size();
-            self.waiting.push_back(packet);
+            self.waiting.push(packet);
         }
         fits
     }
@@ -52,7 +52,7 @@ impl<P: Packet> DropTail<P> {
     pub fn pop(&mut self) {
         if let Some(packet) = self.waiting.front() {
             self.bytes -= packet.size();
-            self.waiting.pop_front();
+            self.waiting.pop();
         }
     }
 

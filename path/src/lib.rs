@@ -10,6 +10,7 @@
 pub mod droptail;
 pub mod errors;
 pub mod link;
+pub mod ring;
 
 pub use droptail::{Buffer, DropTail};
 pub use errors::PacketErrors;

@@ -5,6 +5,7 @@
 //! timed event per link, its exit, however long it queued; and of all packets inside, only the first one's exit time
 //! matters to the driver.
 
+use crate::ring::Ring;
 use crate::{Buffer, DropTail, Packet, PacketErrors};
 use control::{Bytes, Duration, Rate, Router, Time};
 use std::collections::VecDeque;
@@ -22,11 +23,13 @@ pub struct Link<P> {
     /// When the transmitter has sent all that it has begun.
     free_at: Time,
     /// Being transmitted or propagating, with the time at which each leaves the far end.
-    pipe: VecDeque<(Time, P)>,
+    pipe: Ring<(Time, P)>,
     /// Packets put into `pipe` and taken out of it so far, and the numbers of those in it that an error has struck.
     entered: u64,
     left: u64,
     struck: VecDeque<u64>,
+    /// The first of these numbers, or `u64::MAX`.
+    next_struck: u64,
     counters: Counters,
 }
 
@@ -60,10 +63,11 @@ impl<P: Packet + Copy> Link<P> {
             errors: None,
             router: None,
             free_at: Time::ZERO,
-            pipe: VecDeque::new(),
+            pipe: Ring::new(),
             entered: 0,
             left: 0,
             struck: VecDeque::new(),
+            next_struck: u64::MAX,
             counters: Counters::default(),
         }
     }
@@ -79,7 +83,7 @@ impl<P: Packet + Copy> Link<P> {
     }
 
     /// A packet arrives at the near end. Says whether the link was empty: then [`Link::next_exit`] is new.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: &P) -> bool {
         self.advance(now);
         self.counters.arrived += 1;
@@ -99,12 +103,11 @@ impl<P: Packet + Copy> Link<P> {
         self.admit(now, &packet)
     }
 
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, now: Time, packet: &P) -> bool {
         if self.free_at <= now {
             let was_empty = self.pipe.is_empty();
-            self.pipe.push_back((Time::ZERO, *packet));
-            self.transmit(now);
+            self.transmit(now, packet);
             was_empty
         } else {
             self.account(now);
@@ -129,18 +132,22 @@ impl<P: Packet + Copy> Link<P> {
     /// If the link is empty.
     #[inline]
     pub fn exit(&mut self) -> (P, bool) {
-        // Copied through the reference: taking it out of pop_front's Option costs a stall, as the Option's tag lies in the packet.
+        // Copied through the reference: an Option of a packet would cost a stall, as its tag lies within the packet.
         let &(time, packet) = self.pipe.front().expect("a packet is due");
-        self.pipe.pop_front();
+        self.pipe.pop();
         if self.pipe.is_empty() {
             self.advance(time);
         }
         self.left += 1;
-        let struck = self.struck.front() == Some(&self.left);
-        if struck {
-            self.struck.pop_front();
-        }
-        (packet, !struck)
+        (packet, self.left != self.next_struck || self.pass_struck())
+    }
+
+    /// The packet that leaves was struck; says that it is not whole.
+    #[cold]
+    fn pass_struck(&mut self) -> bool {
+        self.struck.pop_front();
+        self.next_struck = self.struck.front().copied().unwrap_or(u64::MAX);
+        false
     }
 
     /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
@@ -149,7 +156,7 @@ impl<P: Packet + Copy> Link<P> {
         self.account(now);
         let mut counters = self.counters;
         // A transmission that goes on past `now` has not been busy for so long yet.
-        counters.busy = counters.busy - self.free_at.since(now);
+        counters.busy -= self.free_at.since(now);
         self.counters.max_queue = self.queue.len();
         counters
     }
@@ -188,43 +195,35 @@ impl<P: Packet + Copy> Link<P> {
         self.account(start);
         if let Some(&packet) = self.queue.first() {
             self.queue.pop();
-            self.pipe.push_back((Time::ZERO, packet));
-            self.transmit(start);
+            self.transmit(start, &packet);
         }
     }
 
-    /// Transmits the last packet in the pipe. It is copied there first and changed there, since a copy right after a change
-    /// would have to wait for the change.
-    #[inline]
-    fn transmit(&mut self, start: Time) {
-        let Some((exit, packet)) = self.pipe.back_mut() else { return };
-        packet.pass_hop();
+    /// Transmits `packet`. It is copied into the pipe as it is and changed there, since a copy right after a change would have to
+    /// wait for the change.
+    #[inline(always)]
+    fn transmit(&mut self, start: Time, packet: &P) {
         let size = packet.size();
         if size != self.usual.0 {
             self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
         }
         let lasts = self.usual.1;
         self.free_at = start + lasts;
-        *exit = self.free_at + self.delay;
         self.counters.busy += lasts;
+        let (_, copy) = self.pipe.push((self.free_at + self.delay, *packet));
+        copy.pass_hop();
+        if let Some(router) = &mut self.router
+            && let Some(stamp) = copy.stamp()
+        {
+            router.on_departure(start, stamp, size, self.queue.bytes());
+        }
         self.entered += 1;
         if let Some(errors) = &mut self.errors
             && errors.strikes()
         {
             self.struck.push_back(self.entered);
+            self.next_struck = self.next_struck.min(self.entered);
             self.counters.struck += 1;
-        }
-        if self.router.is_some() {
-            self.depart_from_router(start, size);
-        }
-    }
-
-    #[cold]
-    fn depart_from_router(&mut self, start: Time, size: Bytes) {
-        if let (Some(router), Some((_, packet))) = (&mut self.router, self.pipe.back_mut())
-            && let Some(stamp) = packet.stamp()
-        {
-            router.on_departure(start, stamp, size, self.queue.bytes());
         }
     }
 

@@ -49,7 +49,7 @@ impl Agenda {
     }
 
     /// Adds an event.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, time: Time, (kind, index): Event) {
         let entry = (time.0 as u128) << 64 | (kind as u128) << 32 | index as u128;
         if self.hole {
@@ -83,27 +83,29 @@ impl Agenda {
         let mut at = 0;
         loop {
             let children = 4 * at + 1;
-            let Some(rest) = heap.get(children..) else { break };
-            let mut least = match rest.first() {
-                Some(&first) => (first, children),
-                None => break,
-            };
-            for (i, &child) in rest.iter().enumerate().take(4).skip(1) {
-                if child < least.0 {
-                    least = (child, children + i);
+            let (least, which) = match heap.get(children..) {
+                Some(&[a, b, c, d, ..]) => {
+                    let (ab, i) = if b < a { (b, 1) } else { (a, 0) };
+                    let (cd, j) = if d < c { (d, 3) } else { (c, 2) };
+                    if cd < ab { (cd, j) } else { (ab, i) }
                 }
-            }
-            if entry <= least.0 {
+                Some(rest @ [_, ..]) => {
+                    let (i, &least) = rest.iter().enumerate().min_by_key(|&(_, &child)| child).unwrap_or((0, &entry));
+                    (least, i)
+                }
+                _ => break,
+            };
+            if entry <= least {
                 break;
             }
-            heap[at] = least.0;
-            at = least.1;
+            heap[at] = least;
+            at = children + which;
         }
         heap[at] = entry;
     }
 
     /// Lets `entry`, which was put at the end, rise to its place.
-    #[inline]
+    #[cold]
     fn rise(&mut self, entry: Entry) {
         let mut at = self.heap.len() - 1;
         while at > 0 {

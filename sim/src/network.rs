@@ -61,7 +61,7 @@ impl Network {
     }
 
     /// `packet` is at its hop: puts it onto the link there. Says whether it has reached its host instead.
-    #[inline]
+    #[inline(always)]
     pub fn forward(&mut self, now: Time, packet: &Packet) -> bool {
         let hop = self.hops[packet.hop as usize];
         if hop == HOST {
@@ -77,7 +77,7 @@ impl Network {
     }
 
     /// The first packet leaves link `index`. Returns it, and whether it has reached its host.
-    #[inline]
+    #[inline(always)]
     pub fn exit(&mut self, now: Time, index: u32) -> (Packet, bool) {
         let link = &mut self.links[index as usize];
         let (packet, whole) = link.exit();

@@ -43,6 +43,9 @@ pub enum Command {
     Controllers {
         /// The one to describe: its source, its parameters, their defaults and units.
         name: Option<String>,
+        /// Describe all of them, as Markdown (docs/controllers.md).
+        #[arg(long, conflicts_with = "name")]
+        markdown: bool,
     },
     /// Print the JSON Schema of scenario files, for editors.
     Schema,

@@ -1,7 +1,7 @@
 //! Why a command ends early, and with which exit code.
 
+use crate::print;
 use lab::scenario::Problem;
-use std::io;
 use std::process::ExitCode;
 
 /// Why a command ends early.
@@ -22,11 +22,11 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Wrong(lines) => {
-                lines.iter().for_each(|line| eprintln!("{line}"));
+                lines.iter().for_each(|line| print::note(line));
                 ExitCode::from(2)
             }
             Failure::Failed(line) => {
-                eprintln!("{line}");
+                print::note(&line);
                 ExitCode::FAILURE
             }
             // What shells say of a process that SIGINT ended.
@@ -40,10 +40,4 @@ impl From<Vec<Problem>> for Failure {
     fn from(problems: Vec<Problem>) -> Failure {
         Failure::Wrong(problems.iter().map(Problem::to_string).collect())
     }
-}
-
-/// What the system says of an error, in its words but without its number.
-pub fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

@@ -1,6 +1,7 @@
 //! Standard output, whose reader may go away.
 
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
+use lab::reason;
 use std::io::{self, Write};
 
 /// Prints `bytes` as they are.
@@ -16,6 +17,11 @@ pub fn bytes(bytes: &[u8]) -> Result<(), Failure> {
 /// Prints `text` and ends its last line.
 pub fn text(text: &str) -> Result<(), Failure> {
     bytes(format!("{}\n", text.trim_end_matches('\n')).as_bytes())
+}
+
+/// Says `line` on standard error, if anybody can hear it.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints `value` as JSON.

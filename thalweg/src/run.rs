@@ -1,14 +1,14 @@
 //! `thalweg run`.
 
 use crate::args::{Format, Run};
-use crate::failure::{Failure, reason};
+use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::progress::Bar;
 use lab::runner::{self, Stopped};
 use lab::scenario::{self, Machine};
-use lab::{Plan, results};
+use lab::{Plan, reason, results};
 
 /// Simulates a scenario and prints what came out.
 pub fn run(args: &Run) -> Result<(), Failure> {
@@ -29,7 +29,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         }
         folder.publish()?;
         if !args.quiet {
-            eprintln!("report: {}", name.join("report.html").display());
+            print::note(&format!("report: {}", name.join("report.html").display()));
         }
     }
     let summary = results::summary(title, *seed, &finished);

@@ -135,6 +135,16 @@ fn what_is_wrong_is_said_in_a_line() {
             &["run", "short.toml", "--out", "thesis"],
             "--out thesis: is there and holds no earlier results; name another folder, or remove it\n",
         ),
+        (
+            &["run", "short.toml", "--set", "path.rate"],
+            "invalid value 'path.rate' for '--set <KEY=VALUE>': `path.rate` has no `=`; write KEY=VALUE, like path.rate=10Gbps\n",
+        ),
+        (
+            &["run", "short.toml", "--sett", "seed=1"],
+            "unexpected argument '--sett' found; tip: a similar argument exists: '--set'; \
+             Usage: thalweg run --set <KEY=VALUE> <FILE>\n",
+        ),
+        (&["run"], "the following required arguments were not provided: <FILE>; Usage: thalweg run <FILE>\n"),
         (&["controllers", "rneo"], "rneo: there is no controller `rneo`; did you mean `reno`?\n"),
     ] {
         let (code, out, err) = thalweg(home.path(), args);
@@ -251,4 +261,21 @@ fn controllers_are_listed_and_described() {
             assert!(out.contains(&format!("{name} = {default}")), "{name}: {out}");
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn errors_that_cannot_be_told_are_no_panic() {
+    for args in [&["run", "none.toml"][..], &["run", "--frobnicate"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = Command::new(assert_cmd::cargo::cargo_bin!("thalweg")).args(args).stderr(full).status().unwrap();
+        assert_eq!(status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn more_jobs_than_the_system_has_threads_are_no_error() {
+    let home = home();
+    let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--jobs", "1000000000", "--quiet"]);
+    assert_eq!((code, err.as_str()), (0, ""));
 }

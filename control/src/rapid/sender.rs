@@ -107,13 +107,8 @@ impl Machine {
     }
 
     fn begin_slow_start(&mut self, len: u16, first: Rate) {
-        self.stream = Stream::starting_at(
-            self.stream.id().wrapping_add(1),
-            len,
-            self.settings.slow_start.spread,
-            first,
-            self.settings.layout,
-        );
+        self.stream =
+            Stream::starting_at(self.stream.id().wrapping_add(1), len, self.settings.slow_start.spread, first);
         self.average = self.stream.average();
         self.mode = Mode::SlowStart { len, top: self.stream.range().1 };
     }

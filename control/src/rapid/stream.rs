@@ -51,12 +51,11 @@ impl Stream {
         Stream { id, len, sent: 0, probes: true, rate, growth: spread, second }
     }
 
-    /// A stream of `len` packets whose rates start at `first` (slow start). With [`Layout::AverageFirst`], the first two
-    /// packets go at that rate.
-    pub fn starting_at(id: u32, len: u16, spread: f64, first: Rate, layout: Layout) -> Stream {
-        let rate = first.as_bps();
-        let second = (layout == Layout::AverageFirst).then_some(rate);
-        Stream { id, len, sent: 0, probes: true, rate, growth: spread, second }
+    /// A slow-start stream of `len` packets whose rates start at `first`. Two packets go at that rate both (RAPID-2009, table IV,
+    /// whose first stream reaches no more than its first rate, and the others `spread`^(N-1) times theirs).
+    pub fn starting_at(id: u32, len: u16, spread: f64, first: Rate) -> Stream {
+        let growth = if len <= 2 { 1.0 } else { spread };
+        Stream { id, len, sent: 0, probes: true, rate: first.as_bps(), growth, second: None }
     }
 
     /// Packets at one rate, which close the streams before them and are not analysed (recovery).
@@ -195,7 +194,18 @@ mod tests {
     /// PACKET-SCALE-2017, table I: 20 packets of slow start reach from 1 Mbps to 524 Gbps.
     #[test]
     fn slow_start_spans_1_mbps_to_524_gbps() {
-        let stream = Stream::starting_at(0, 20, 2.0, Rate::from_mbps(1.0), Layout::AllRising);
+        let stream = Stream::starting_at(0, 20, 2.0, Rate::from_mbps(1.0));
         assert_eq!(stream.range(), (Rate::from_mbps(1.0), Rate::from_mbps(524_288.0)));
+    }
+
+    /// RAPID-2009, table IV: N = 2, 4, 8, 16 reach 100 Kbps, 800 Kbps, 102 Mbps and 3.3 Tbps.
+    #[test]
+    fn slow_start_of_2009_reaches_terabits_in_four_streams() {
+        let mut rate = Rate::from_mbps(0.1);
+        for (n, mbps) in [(2, 0.1), (4, 0.8), (8, 102.4), (16, 3_355_443.2)] {
+            let (low, high) = Stream::starting_at(0, n, 2.0, rate).range();
+            assert_eq!((low, high.as_mbps()), (rate, mbps));
+            rate = high;
+        }
     }
 }

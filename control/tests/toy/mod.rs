@@ -56,12 +56,15 @@ pub struct Host {
     newest: Option<Report>,
     heard: Time,
     pub app_limited: bool,
+    /// What the sender showed just before it was told of the last loss event.
+    pub before_loss: State,
 }
 
 impl Host {
     pub fn new(controller: &Controller, path: Path) -> Host {
         let Parties { sender, receiver } = controller.build(controller.defaults(), path.packet).unwrap();
         Host {
+            before_loss: sender.state(),
             path,
             sender,
             receiver,
@@ -160,6 +163,7 @@ impl Host {
             self.to_repair += 1;
             if packet.number >= self.recovery_until {
                 self.recovery_until = self.sent;
+                self.before_loss = self.sender.state();
                 self.sender.on_loss(self.now, &Loss::Event);
                 event = Some(Event::Lost(Loss::Event));
             }

@@ -1,6 +1,6 @@
 //! One self-contained page with the summary and interactive plots of the time series.
 //!
-//! What to plot is decided here ([`figures`]), on a common grid of time ([`grid`]); `page.js` draws it with uPlot, which lies
+//! What to plot is decided here (`figures`), on a common grid of time (`grid`); `page.js` draws it with uPlot, which lies
 //! unmodified in `vendor/`.
 
 mod figures;

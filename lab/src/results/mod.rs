@@ -1,5 +1,5 @@
 //! What runs gave, for people and for programs: a [table] for the terminal, a [summary] for JSON, the time series as
-//! Parquet, and the [report](crate::report).
+//! Parquet, and the [report].
 
 mod columns;
 mod jain;

@@ -132,21 +132,18 @@ fn summarize(finished: &Finished) -> RunSummary {
         .iter()
         .zip(&outcome.flows)
         .enumerate()
-        .map(|(i, (flow, result))| {
-            let mean_rtt_ms = mean_rtt_ms(result, &outcome.sampled, (from, to));
-            FlowSummary {
-                id: i + 1,
-                controller: flow.controller.clone(),
-                rtt_ms: flow.rtt.as_millis(),
-                mean_rtt_ms,
-                throughput_mbps: result.delivered.over(to.since(from)).as_mbps(),
-                mean_window_packets: result.mean_window,
-                retransmitted_packets: result.retransmitted_packets,
-                loss_events: result.loss_events,
-                timeouts: result.timeouts,
-                acquire_rtts: result.acquired.map(|time| time.as_secs() / flow.rtt.as_secs()),
-                completion_seconds: flow.size.and(result.completed).map(Duration::as_secs),
-            }
+        .map(|(i, (flow, result))| FlowSummary {
+            id: i + 1,
+            controller: flow.controller.clone(),
+            rtt_ms: flow.rtt.as_millis(),
+            mean_rtt_ms: result.mean_rtt * 1e3,
+            throughput_mbps: result.delivered.over(to.since(from)).as_mbps(),
+            mean_window_packets: result.mean_window,
+            retransmitted_packets: result.retransmitted_packets,
+            loss_events: result.loss_events,
+            timeouts: result.timeouts,
+            acquire_rtts: result.acquired.map(|time| time.as_secs() / flow.rtt.as_secs()),
+            completion_seconds: flow.size.and(result.completed).map(Duration::as_secs),
         })
         .collect();
     let shares: Vec<f64> = experiment
@@ -191,16 +188,4 @@ fn active_within(flow: &Flow, result: &FlowOutcome, (from, to): (Time, Time)) ->
     let completed = result.completed.map(|time| flow.start + time);
     let end = completed.or(flow.stop).unwrap_or(Time::MAX);
     flow.start < to && end > from
-}
-
-/// The mean over the samples in the measured interval, each weighted by what was delivered in it.
-fn mean_rtt_ms(flow: &FlowOutcome, sampled: &[Time], (from, to): (Time, Time)) -> f64 {
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for ((&rtt, &delivered), &time) in flow.series.rtt.iter().zip(&flow.series.delivered).zip(sampled) {
-        if time > from && time <= to && !rtt.is_nan() {
-            sum += rtt * delivered as f64;
-            weight += delivered as f64;
-        }
-    }
-    sum / weight * 1e3
 }

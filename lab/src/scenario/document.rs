@@ -7,6 +7,7 @@ use super::wording;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::ops::Range;
+use std::rc::Rc;
 use toml::de::{DeTable, DeValue};
 
 /// A scenario's text, parsed, and what was laid over it since.
@@ -14,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 pub(super) struct Document<'t> {
     name: &'t str,
     text: &'t str,
-    spans: DeTable<'t>,
+    spans: Rc<DeTable<'t>>,
     tree: Value,
     laid_over: Vec<(KeyPath, Origin)>,
 }
@@ -47,7 +48,7 @@ impl<'t> Document<'t> {
         let spans = DeTable::parse(text).map_err(|e| vec![syntax(e.span(), e.message())])?.into_inner();
         let tree =
             plain(&DeValue::Table(spans.clone())).map_err(|(span, message)| vec![syntax(Some(span), &message)])?;
-        Ok(Document { name, text, spans, tree, laid_over: Vec::new() })
+        Ok(Document { name, text, spans: Rc::new(spans), tree, laid_over: Vec::new() })
     }
 
     /// Lays a `--set` over the file.
@@ -75,6 +76,13 @@ impl<'t> Document<'t> {
         self.tree.get(key)
     }
 
+    /// Forgets a top-level key; problems still know where it stands.
+    pub fn forget(&mut self, key: &str) {
+        if let Some(tree) = self.tree.as_object_mut() {
+            tree.shift_remove(key);
+        }
+    }
+
     /// Reads the whole tree as a `T`.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Vec<Problem>> {
         self.read_value(&KeyPath::default(), self.tree.clone())
@@ -99,14 +107,29 @@ impl<'t> Document<'t> {
 
     /// A problem at `path`.
     pub fn problem_at(&self, path: &KeyPath, part: Part, message: String) -> Problem {
-        // What was laid over last holds.
-        let origin = self.laid_over.iter().rev().find(|(laid, _)| path.is_within(laid)).map(|(_, origin)| origin);
+        // What was laid over last holds; it also made the tables above it, if the file has none.
+        let made = |laid: &KeyPath| laid.is_within(path) && !self.has(path);
+        let origin = self.laid_over.iter().rev().find(|(laid, _)| path.is_within(laid) || made(laid));
+        let origin = origin.map(|(_, origin)| origin);
         let place = match origin {
             Some(Origin::Set) => Place::Set,
             Some(Origin::Sweep(element)) => self.place(element, part),
             None => self.place(path, part),
         };
         Problem { file: self.name.into(), place, key: path.to_string(), message }
+    }
+
+    /// Whether the text has something at `path`.
+    fn has(&self, path: &KeyPath) -> bool {
+        let mut steps = path.0.iter();
+        let Some(Step::Key(first)) = steps.next() else { return true };
+        let first = self.spans.get(first.as_str()).map(|value| value.get_ref());
+        let found = steps.try_fold(first, |here, step| match (step, here?) {
+            (Step::Key(key), DeValue::Table(table)) => Some(table.get(key.as_str()).map(|value| value.get_ref())),
+            (Step::Index(index), DeValue::Array(list)) => Some(list.get(*index).map(|value| value.get_ref())),
+            _ => None,
+        });
+        found.flatten().is_some()
     }
 
     /// Where `path` stands in the text; if it is not there, the innermost table that could have it.

@@ -131,7 +131,9 @@ fn times(scenario: &Scenario, problems: &mut Problems) -> Option<(Time, Time)> {
     let from = scenario.measure.from;
     let to = scenario.measure.to.unwrap_or(*duration);
     let at = KeyPath::of("measure");
-    if to > *duration {
+    if to == Duration::ZERO {
+        problems.add(at.key("to"), "is zero; write one like \"60 s\", or remove it");
+    } else if to > *duration {
         problems.add(at.key("to"), format!("{to} is after the end of the run; write at most \"{duration}\""));
     } else if from >= to {
         problems.add(at.key("from"), format!("{from} is not before the interval's end; write less than \"{to}\""));
@@ -202,12 +204,11 @@ fn traffic(scenario: &Scenario, network: &Network, problems: &mut Problems) -> V
         }
         let size = size.unwrap_or(scenario.packet);
         before_the_end(*start, scenario.duration, at.key("start"), problems);
+        if let Some(stop) = stop {
+            let message = format!("{stop} is not after its start; write more than \"{start}\"");
+            problems.unless(stop > start, at.key("stop"), message);
+        }
         let stop = stop.unwrap_or(scenario.duration);
-        problems.unless(
-            stop > *start,
-            at.key("stop"),
-            format!("{stop} is not after its start; write more than \"{start}\""),
-        );
         let Some(route) = network.route(route.as_deref(), *direction, &at, problems) else { continue };
         all.push(Cbr { rate: *rate, packet: size, route, start: Time(start.0), stop: Time(stop.0) });
     }

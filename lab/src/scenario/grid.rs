@@ -26,6 +26,9 @@ struct Axis {
 pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<Problem>> {
     let compared = compared(document)?;
     let axes = axes(document)?;
+    // Each run has its own copy, and a sweep may be long.
+    let mut fixed = document.clone();
+    fixed.forget("sweep");
     let points = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let runs = points.and_then(|n| n.checked_mul(compared.len())).filter(|n| *n <= MOST_RUNS);
     let (Some(points), Some(_)) = (points, runs) else {
@@ -36,7 +39,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
     let mut memory = Memory::new(*machine);
     let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
     for point in 0..points {
-        let mut document = document.clone();
+        let mut document = fixed.clone();
         let settings = settle(&mut document, &axes, point)?;
         let scenario: Scenario = document.read()?;
         for controller in &compared {

@@ -44,7 +44,7 @@ pub struct Scenario {
     /// Links of an arbitrary network, for flows to name in their routes.
     #[serde(default)]
     pub link: Vec<Link>,
-    /// The transfers. With [compare], one that starts at once and never ends is assumed if none is given.
+    /// The transfers. With `[compare]`, one that starts at once and never ends is assumed if none is given.
     #[serde(default)]
     pub flow: Vec<Flow>,
     /// Traffic that does not react to congestion.
@@ -127,7 +127,7 @@ pub enum Queue {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Flow {
-    /// Its congestion controller; if not given, those of [compare].
+    /// Its congestion controller; if not given, those of `[compare]`.
     pub controller: Option<String>,
     /// When it starts; at 0 s if not given. { uniform = ["0 s", "20 s"] } draws a time for each copy.
     pub start: Spread,

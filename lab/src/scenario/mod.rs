@@ -1,8 +1,8 @@
 //! Scenarios: TOML files that say what to simulate, and how they become a [`Plan`].
 //!
-//! A file is parsed into a tree that remembers where each key stands ([`document`]); `--set`, `[compare]` and `[sweep]` change
-//! the tree ([`set`], [`grid`]); the tree is read into plain structs ([`keys`]), which are checked and completed to one
-//! [`sim::Experiment`] per run ([`experiment`]). Whatever is wrong with a scenario is found before anything runs, and is a
+//! A file is parsed into a tree that remembers where each key stands (`document`); `--set`, `[compare]` and `[sweep]` change
+//! the tree ([`set`], `grid`); the tree is read into plain structs ([`keys`]), which are checked and completed to one
+//! [`sim::Experiment`] per run (`experiment`). Whatever is wrong with a scenario is found before anything runs, and is a
 //! [`Problem`]: one line that names the place, the key and the remedy.
 
 pub mod buffer;
@@ -47,9 +47,8 @@ pub fn load(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Pr
             Err(_) => Err(vec![Problem::of_file(&name, "is not UTF-8 text; name a scenario, a TOML file")]),
         },
         Err(e) => {
-            let e = e.to_string();
-            let reason = e.split(" (os error").next().unwrap_or(&e).to_lowercase();
-            Err(vec![Problem::of_file(&name, &format!("cannot be read ({reason}); check its name and permissions"))])
+            let message = format!("cannot be read ({}); check its name and permissions", crate::reason(&e));
+            Err(vec![Problem::of_file(&name, &message)])
         }
     }
 }

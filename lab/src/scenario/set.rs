@@ -22,9 +22,14 @@ impl FromStr for Set {
         let (key, value) = text
             .split_once('=')
             .ok_or_else(|| format!("`{text}` has no `=`; write KEY=VALUE, like path.rate=10Gbps"))?;
-        let as_toml =
-            toml::de::DeValue::parse(value.trim()).ok().and_then(|v| super::document::plain(v.get_ref()).ok());
-        Ok(Set { path: KeyPath::parse(key)?, value: as_toml.unwrap_or_else(|| value.trim().into()) })
+        let path = KeyPath::parse(key)?;
+        let value = match toml::de::DeValue::parse(value.trim()) {
+            Ok(toml) => {
+                super::document::plain(toml.get_ref()).map_err(|(_, why)| format!("{path}: {why}; write another"))?
+            }
+            Err(_) => value.trim().into(),
+        };
+        Ok(Set { path, value })
     }
 }
 
@@ -83,6 +88,10 @@ mod tests {
         }
         assert!("path.rate".parse::<Set>().unwrap_err().contains("KEY=VALUE"));
         assert!("=1".parse::<Set>().is_err());
+        for (text, said) in [("seed=99999999999999999999", "too large"), ("path.packet-error=nan", "no finite number")]
+        {
+            assert!(text.parse::<Set>().unwrap_err().contains(said), "{text}");
+        }
     }
 
     #[test]

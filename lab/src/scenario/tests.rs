@@ -225,7 +225,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"reno\"",
             "\"reno\"\nstart = { uniform = [\"5 s\"] }",
-            "test.toml:10:21: flow[0].start.uniform: a list of 1 does not fit here; write an array of length 2\n",
+            "test.toml:10:21: flow[0].start.uniform: a list of 1 does not fit here; write a list of 2\n",
         ),
         (
             "\"reno\"",
@@ -381,6 +381,16 @@ fn mistakes_on_the_command_line_name_the_option() {
             "path.rate.x=2",
             "test.toml: --set path.rate.x: `x` is looked for in what is no table; name a key of the scenario\n",
         ),
+        ("a.b.c=1", "test.toml: --set a: there is no key `a`; did you mean `ack`?\n"),
+        (
+            "controller.bik.smax=1",
+            "test.toml: --set controller.bik: there is no controller `bik`; did you mean `bic`?\n",
+        ),
+        ("measure.to=0 s", "test.toml: --set measure.to: is zero; write one like \"60 s\", or remove it\n"),
+        (
+            "flow[0].start={ uniform = [\"0 s\"] }",
+            "test.toml: --set flow[0].start.uniform: a list of 1 does not fit here; write a list of 2\n",
+        ),
         ("path=1", "test.toml: --set path: integer `1` does not fit here; write a table\n"),
         ("path.buffer=1e9 GB", "test.toml: --set path.buffer: this needs about 1e8 GB of memory"),
     ] {
@@ -428,6 +438,14 @@ fn too_many_runs_are_refused_before_they_are_made() {
     let many: Vec<String> = (1..=200).map(|n| n.to_string()).collect();
     let sweep = format!("sweep = {{ seed = [{0}], \"flow[0].count\" = [{0}] }}\n", many.join(","));
     assert!(errors(&(sweep + DUMBBELL), &[]).contains("more than 10000 runs; sweep fewer values"));
+}
+
+#[test]
+fn long_sweeps_are_planned_in_no_time() {
+    let seeds: Vec<String> = (1..=10_000).map(|n| n.to_string()).collect();
+    let begin = std::time::Instant::now();
+    assert_eq!(runs(&format!("sweep.seed = [{}]\n{DUMBBELL}", seeds.join(",")), &[]).len(), 10_000);
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn plainly(expected: &str) -> String {
         "a string" => "a text in quotes".into(),
         "a sequence" => "a list in brackets, like [\"a\", \"b\"]".into(),
         "a map" => "a table".into(),
-        "fewer elements in array" => "fewer elements".into(),
+        "an array of length 2" | "fewer elements in array" => "a list of 2".into(),
         other if other.starts_with("struct ") || other.starts_with("internally tagged") => "a table".into(),
         other => other.into(),
     }

@@ -324,7 +324,7 @@ impl Source {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, now: Time, repair: Option<u64>, pipe: &Pipe, network: &mut impl Network) {
         let segment = match repair {
             Some(segment) => {

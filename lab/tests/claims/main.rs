@@ -1,0 +1,10 @@
+//! What the simulator and the controllers must show, each test a claim with its figures: `cargo test --release -p lab --test
+//! claims -- --nocapture`. One binary, because linking one takes longer than most of its tests.
+
+mod laws;
+mod many_flows;
+mod profiles;
+mod rapid;
+mod recovery;
+mod response;
+mod simulate;

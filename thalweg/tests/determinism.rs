@@ -1,0 +1,53 @@
+//! The same seed gives the same files, to the byte, however many runs are made at a time; another seed does not.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use std::fs;
+use std::path::Path;
+
+/// Everything random there is: starts, round-trip times and transmission errors.
+const RANDOM: &str = r#"
+title = "Random"
+duration = "3 s"
+
+[path]
+rate = "50 Mbps"
+rtt = "30 ms"
+buffer = "1 bdp"
+packet-error = 1e-3
+
+[compare]
+controllers = ["reno", "bic", "rapid", "thalweg"]
+
+[sweep]
+"flow[0].count" = [1, 5]
+
+[[flow]]
+start = { uniform = ["0 s", "1 s"] }
+rtt = { uniform = ["30 ms", "60 ms"] }
+"#;
+
+/// The results of `RANDOM` with this seed.
+fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 3] {
+    let folder = format!("{seed}-{jobs}");
+    cargo_bin_cmd!("thalweg")
+        .current_dir(home)
+        .args(["run", "random.toml", "--quiet", "--out", &folder])
+        .args(["--jobs", &jobs.to_string(), "--set", &format!("seed={seed}")])
+        .assert()
+        .success();
+    ["summary.json", "flows.parquet", "links.parquet"].map(|name| fs::read(home.join(&folder).join(name)).unwrap())
+}
+
+#[test]
+fn results_depend_on_the_seed_and_on_nothing_else() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("random.toml"), RANDOM).unwrap();
+    let first = results(home.path(), 1, 1);
+    // The same folder again, then two at a time: whatever differs between two executions must not show.
+    for jobs in [1, 2] {
+        assert!(results(home.path(), 1, jobs) == first, "{jobs} jobs");
+    }
+    for (other, same) in results(home.path(), 2, 2).iter().zip(&first) {
+        assert_ne!(other, same);
+    }
+}

@@ -1,0 +1,78 @@
+//! What README and docs promise, held against the program.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const README: &str = include_str!("../../README.md");
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// The fenced blocks of `language` in `text`.
+fn fenced<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let blocks = text.split("\n```").skip(1).step_by(2);
+    blocks.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
+}
+
+/// README's commands: the first runs, the second tests.
+fn commands() -> [&'static str; 2] {
+    let blocks = fenced(README, "sh");
+    let commands: Vec<&str> = blocks.iter().flat_map(|block| block.lines()).collect();
+    commands.try_into().expect("two commands, and no other")
+}
+
+#[test]
+fn the_first_command_prints_the_table_shown() {
+    let arguments = commands()[0].strip_prefix("cargo run --release -- ").expect("runs the program");
+    let (arguments, out) = arguments.split_once(" --out ").expect("leaves a report");
+    assert!(README.contains(&format!("{out}/report.html")));
+    let folder = tempfile::tempdir().unwrap();
+    let output = cargo_bin_cmd!("thalweg")
+        .current_dir(root())
+        .args(arguments.split(' '))
+        .arg("--out")
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.path().join("report.html").exists());
+    let table = String::from_utf8(output.stdout).unwrap();
+    let shown = fenced(README, "text")[0];
+    assert!(shown.trim_end() == table.trim_end(), "README.md must show this table:\n{table}");
+}
+
+#[test]
+fn the_second_command_is_what_ci_runs() {
+    let ci = fs::read_to_string(root().join(".ci/run")).unwrap();
+    assert!(ci.lines().any(|line| line == commands()[1]), ".ci/run has no line `{}`", commands()[1]);
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    pages.extend(fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()));
+    for page in pages.iter().filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
+        let text = fs::read_to_string(page).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://")) {
+            let file = link.split('#').next().unwrap();
+            assert!(page.parent().unwrap().join(file).exists(), "{}: {link}", page.display());
+        }
+        let scenarios = text.match_indices("scenarios/").map(|(at, _)| &text[at..]);
+        for name in scenarios.filter_map(|rest| Some(&rest[..rest.find(".toml")? + 5])) {
+            let named = name.chars().all(|c| c.is_ascii_alphanumeric() || "/-.".contains(c));
+            assert!(!named || root().join(name).exists(), "{}: {name}", page.display());
+        }
+    }
+}
+
+#[test]
+fn the_list_of_controllers_is_up_to_date() {
+    let output = cargo_bin_cmd!("thalweg").args(["controllers", "--markdown"]).output().unwrap();
+    let page = fs::read_to_string(root().join("docs/controllers.md")).unwrap();
+    let advice =
+        "docs/controllers.md is out of date: cargo run --release -- controllers --markdown > docs/controllers.md";
+    assert!(page == String::from_utf8(output.stdout).unwrap(), "{advice}");
+}
