@@ -150,8 +150,12 @@ fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usiz
 /// The rate at which queueing set in for good (PACKET-SCALE-2017, section IV-B). None if there is nothing to compare.
 pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
     let (first, last) = (samples.first()?, samples.last()?);
-    if samples.len() < 2 {
-        return None;
+    match samples.len() {
+        1 => return None,
+        // One step is no trend (RAPID-2009's first slow-start stream has two packets, 83 ms apart: any cross-traffic would end
+        // slow start at half of 100 kbps).
+        2 => return Some(last.rate),
+        _ => {}
     }
     Some(match excursions(samples, resolution, |_, _| ()) {
         None => last.rate,
@@ -203,6 +207,11 @@ mod tests {
     fn queueing_from_a_packet_on_gives_the_rate_before() {
         assert_eq!(onset(&samples(&[0, 0, 0, 0, 1, 3, 6, 10]), 0), Some(4.0));
         assert_eq!(onset(&samples(&[5, 3, 1, 0, 1, 3, 6, 10]), 0), Some(4.0), "after an old queue has drained");
+    }
+
+    #[test]
+    fn two_packets_show_no_trend() {
+        assert_eq!((onset(&samples(&[0]), 0), onset(&samples(&[0, 9]), 0)), (None, Some(2.0)));
     }
 
     #[test]
