@@ -63,8 +63,7 @@ pub enum Next {
 pub struct Pipe {
     /// Sent, and not yet known to have arrived or to be lost (RFC 6675's pipe).
     pub in_flight: Bytes,
-    /// Still to be sent for the first time; [`Bytes`]`(u64::MAX)` for a source without end. Zero if what leaves next is
-    /// a retransmission.
+    /// Still to be sent for the first time; [`Bytes`]`(u64::MAX)` for a source without end.
     pub backlog: Bytes,
     /// Bytes that a full packet takes on the wire.
     pub packet: Bytes,

@@ -1,7 +1,7 @@
 //! Our own: RAPID of 2017 with streams that are no wider than they have to be and a self-tuning limit on how fast it climbs,
 //! so that many flows neither oscillate nor fill the buffer, and one flow loses nothing of its speed.
 
-use crate::rapid::{Analyser, Estimator, Filter, Layout, Machine, Settings, SlowStart, Spread, StepLimit};
+use crate::rapid::{self, Analyser, Estimator, Filter, Layout, Machine, Settings, SlowStart, Spread, StepLimit};
 use crate::registry::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
@@ -74,6 +74,8 @@ impl Protocol for Thalweg {
         within("widest", self.widest, 1.0001..=4.0)?;
         within("narrowest", self.narrowest, 1.0001..=self.widest)?;
         within("narrowing", self.narrowing, 0.0..=1.0)?;
+        rapid::check_range(self.stream, self.widest)?;
+        within("resolution", self.resolution.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("beta", self.beta, 0.01..=1.0)?;

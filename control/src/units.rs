@@ -116,11 +116,6 @@ impl Rate {
     pub fn time_for(self, size: Bytes) -> Duration {
         Duration((size.0 as f64 * (8.0 * PS_PER_SECOND / self.0) + 0.5) as u64)
     }
-
-    /// How much passes in `time`, rounded down.
-    pub fn bytes_in(self, time: Duration) -> Bytes {
-        Bytes((self.0 / 8.0 * time.as_secs()) as u64)
-    }
 }
 
 impl Bytes {

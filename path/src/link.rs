@@ -38,8 +38,6 @@ pub struct Link<P> {
 pub struct Counters {
     /// The moment up to which these are counted.
     pub at: Time,
-    /// Packets that arrived.
-    pub arrived: u64,
     /// Packets that the queue dropped.
     pub dropped: u64,
     /// Packets lost to errors.
@@ -86,7 +84,6 @@ impl<P: Packet + Copy> Link<P> {
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: &P) -> bool {
         self.advance(now);
-        self.counters.arrived += 1;
         if self.router.is_some() {
             return self.arrive_at_router(now, packet);
         }

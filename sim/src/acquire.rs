@@ -51,7 +51,7 @@ impl Acquire {
             if self.number >= BINS {
                 let began = Time(self.ends.0 - self.bin.0 * BINS as u64);
                 let had = self.constant_room.unwrap_or_else(|| room(&self.spare, began, self.ends));
-                if got as f64 >= SHARE * had {
+                if had > 0.0 && got as f64 >= SHARE * had {
                     return Some(began.since(self.start));
                 }
             }

@@ -68,7 +68,7 @@ impl<'a> Engine<'a> {
         let mut cross = Vec::new();
         for (i, cbr) in experiment.cross.iter().enumerate() {
             let way = network.add_route(&cbr.route, false, None, Duration::ZERO);
-            cross.push((way, cbr.rate.time_for(cbr.packet)));
+            cross.push((way, cbr.rate.time_for(cbr.packet).max(Duration(1))));
             if cbr.start < cbr.stop {
                 network.agenda.add(cbr.start, (Kind::Cross, i as u32));
             }
@@ -144,7 +144,7 @@ impl<'a> Engine<'a> {
                     flow.check_acquired(now);
                 }
                 let answer = flow.sink.on_arrival(now, packet, stamp);
-                if flow.sink.cumulative() == flow.source.segments() {
+                if flow.sink.cumulative() == flow.source.size() {
                     flow.record.completed.get_or_insert(now);
                 }
                 match answer {
@@ -158,7 +158,7 @@ impl<'a> Engine<'a> {
                 let mut line = Line { network: &mut self.network, now, flow: index };
                 flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut line);
             }
-            Body::Cross => {}
+            Body::Cross => {} // for nobody
         }
     }
 

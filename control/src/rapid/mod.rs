@@ -84,6 +84,11 @@ impl Default for Rapid2009 {
 /// Rounding of each time to picoseconds adds up to some of them.
 const RESOLUTION: Duration = Duration(50);
 
+/// The highest over the lowest rate of a stream must be a number to speak of.
+pub(crate) fn check_range(stream: u16, spread: f64) -> Result<(), String> {
+    within("the highest over the lowest rate of a stream", libm::pow(spread, stream as f64), 1.0..=1e12)
+}
+
 impl Rapid {
     fn machine(&self, packet: Bytes, layout: Layout, slow_start: SlowStart) -> Machine {
         Machine::new(Settings {
@@ -103,6 +108,8 @@ impl Protocol for Rapid {
     fn check(&self) -> Result<(), String> {
         within("stream", self.stream as f64, 3.0..=10_000.0)?;
         within("spread", self.spread, 1.0001..=4.0)?;
+        check_range(self.stream, self.spread)?;
+        within("resolution", self.resolution.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("beta", self.beta, 0.01..=1.0)?;

@@ -155,9 +155,9 @@ impl Machine {
         if self.mode == Mode::Probing && self.stream.probes() {
             self.settings.spread.update(rate, self.stream.range());
         }
-        if let Mode::SlowStart { len, top } = self.mode
-            && stream == self.stream.id()
-        {
+        // Also the estimate of a stream whose tail was lost, which comes when slow start has begun again: or the same burst would
+        // be sent, and its tail lost, for ever.
+        if let Mode::SlowStart { len, top } = self.mode {
             // In single precision, as the rate travels.
             if rate.as_bps() < 0.999_999 * top.as_bps() {
                 self.average = rate;
@@ -179,8 +179,11 @@ impl Machine {
 
 impl Sender for Machine {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
-        if pipe.in_flight == Bytes(0) || !self.stream.probes() {
-            self.heard = now; // nothing is out there that could be heard of
+        // Nothing is out there that could be heard of; but in slow start, an estimate is waited for all the same, and its stream
+        // may have been lost.
+        let waits = matches!(self.mode, Mode::SlowStart { .. }) && self.stream.is_over();
+        if (pipe.in_flight == Bytes(0) && !waits) || !self.stream.probes() {
+            self.heard = now;
         }
         if now > self.heard + self.patience() {
             self.lose_feedback(now);

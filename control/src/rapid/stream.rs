@@ -73,11 +73,6 @@ impl Stream {
         self.sent == self.len
     }
 
-    /// Whether none of its packets has been sent.
-    pub fn is_fresh(&self) -> bool {
-        self.sent == 0
-    }
-
     /// Whether the receiver analyses it.
     pub fn probes(&self) -> bool {
         self.probes

@@ -203,6 +203,9 @@ fn traffic(scenario: &Scenario, network: &Network, problems: &mut Problems) -> V
             packet(*size, at.key("packet"), problems);
         }
         let size = size.unwrap_or(scenario.packet);
+        // Times are whole picoseconds: so short a gap would be rounded beyond recognition.
+        let packets = "makes more than one packet per nanosecond; write less, or a larger traffic.packet";
+        problems.unless(rate.time_for(size) >= Duration(1000), at.key("rate"), packets);
         before_the_end(*start, scenario.duration, at.key("start"), problems);
         if let Some(stop) = stop {
             let message = format!("{stop} is not after its start; write more than \"{start}\"");

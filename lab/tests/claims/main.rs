@@ -2,6 +2,7 @@
 //! claims -- --nocapture`. One binary, because linking one takes longer than most of its tests.
 
 mod laws;
+mod liveness;
 mod many_flows;
 mod profiles;
 mod rapid;

@@ -45,9 +45,9 @@ impl RoundTrip {
         }
         // Where the round-trip time does not vary, SRTT + 4 RTTVAR is SRTT, and a repair takes as long as that. So the minimum
         // bounds the second term, as Linux does it, and not the sum.
-        let margin = Duration(4 * self.variation).max(self.least);
+        let margin = Duration(self.variation.saturating_mul(4)).max(self.least);
         let base = if self.smoothed == 0 { INITIAL } else { Duration(self.smoothed) + margin };
-        if self.backoff == 0 { base } else { Duration(base.0 << self.backoff).min(LARGEST.max(base)) }
+        if self.backoff == 0 { base } else { Duration(base.0.saturating_mul(1 << self.backoff)).min(LARGEST.max(base)) }
     }
 
     /// Section 5.5: the timer has expired.

@@ -99,6 +99,13 @@ impl Scoreboard {
         })
     }
 
+    /// A reduction: what was lost before it has been answered. (Kept, it would look new 2^31 packets later.)
+    pub fn forget_lost_again(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.last_lost_again = None;
+        }
+    }
+
     /// Sets the state of an outstanding segment.
     fn mark(&mut self, segment: u64, state: u8) {
         let marks = self.marks.get_or_insert_default();
@@ -273,6 +280,9 @@ impl Scoreboard {
     pub fn resend(&mut self, segment: u64, order: u32) {
         self.mark(segment, RESENT);
         if let Some(marks) = &mut self.marks {
+            while marks.resent.front().is_some_and(|&(_, segment)| segment < self.una) {
+                marks.resent.pop_front();
+            }
             marks.resent.push_back((order, segment));
         }
     }

@@ -16,6 +16,8 @@ pub struct Source {
     recovery: Recovery,
     /// Segments in all; `u64::MAX` if there is no end.
     segments: u64,
+    /// The same before [`Source::stop`].
+    size: u64,
     packet: u32,
     last_packet: u32,
     receive_window: u64,
@@ -107,6 +109,7 @@ impl Source {
             rtt: RoundTrip::new(setup.min_rto),
             recovery: setup.recovery,
             segments,
+            size: segments,
             packet: packet as u32,
             last_packet: last_packet as u32,
             receive_window: setup.receive_window.unwrap_or(u64::MAX),
@@ -138,9 +141,10 @@ impl Source {
         self.board.una() == self.segments
     }
 
-    /// Segments in all; `u64::MAX` if there is no end.
-    pub fn segments(&self) -> u64 {
-        self.segments
+    /// Segments that it was to send in all; `u64::MAX` if there is no end.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// From now on, nothing new is sent.
@@ -232,6 +236,7 @@ impl Source {
         self.counters.loss_events += 1;
         self.counters.timeouts += 1;
         self.board.lose_all();
+        self.board.forget_lost_again();
         self.recover = self.board.next();
         self.reduced = self.order;
         self.recovering = false;
@@ -275,6 +280,7 @@ impl Source {
         self.recovering = true;
         self.recover = self.board.next();
         self.reduced = self.order;
+        self.board.forget_lost_again();
         self.repair_at_once = true;
         self.counters.loss_events += 1;
         self.controller.on_loss(now, &Loss::Event);
@@ -334,7 +340,7 @@ impl Source {
             }
             None => self.board.send_new(),
         };
-        let size = if segment + 1 == self.segments { self.last_packet } else { self.packet };
+        let size = if segment + 1 == self.size { self.last_packet } else { self.packet };
         let stamp = self.controller.on_send(now, Bytes(size as u64), pipe);
         network.send(Packet {
             flow: self.flow,

@@ -1,0 +1,96 @@
+//! However bad the path, no flow falls silent for good.
+
+use crate::simulate::{between, figures, runs};
+
+const ALL: &str =
+    r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "rapid", "rapid-2009", "thalweg"]"#;
+
+/// One packet in ten is lost, acknowledgments too: each flow still delivers something in the last tenth of the run.
+#[test]
+fn no_flow_dies_of_packet_errors() {
+    for seed in 1..4 {
+        let scenario = format!(
+            r#"
+            duration = "1000 s"
+            sample = "1 s"
+            seed = {seed}
+            path = {{ rate = "100 Mbps", rtt = "40 ms", buffer = "1 bdp", packet-error = 0.1 }}
+            [compare]
+            {ALL}
+            "#
+        );
+        for run in runs(&scenario) {
+            let late: u64 = between(&run, &run.outcome.flows[0].series.delivered, 900.0, 1000.0).iter().sum();
+            println!("{:10} seed {seed}: {:.3} MB in the last 100 s", run.run.name, late as f64 / 1e6);
+            assert!(late > 0, "{} seed {seed}", run.run.name);
+        }
+    }
+}
+
+/// A congested link with a short buffer and many flows, of which some lose the ends of their first streams.
+#[test]
+fn no_flow_dies_of_congestion() {
+    let scenario = format!(
+        r#"
+        duration = "400 s"
+        sample = "1 s"
+        path = {{ rate = "20 Mbps", rtt = "60 ms", buffer = "50 packets" }}
+        [compare]
+        {ALL}
+        [[flow]]
+        count = 20
+        start = {{ uniform = ["0 s", "10 s"] }}
+        [[flow]]
+        controller = "reno"
+        direction = "reverse"
+        count = 5
+        "#
+    );
+    for run in runs(&scenario) {
+        for (i, flow) in run.outcome.flows.iter().enumerate() {
+            let late: u64 = between(&run, &flow.series.delivered, 200.0, 400.0).iter().sum();
+            assert!(late > 0, "{} flow {}", run.run.name, i + 1);
+        }
+    }
+}
+
+/// A buffer shorter than a slow-start stream: its tail is lost, and what arrived of it has to do.
+#[test]
+fn a_shallow_buffer_does_not_keep_a_flow_in_slow_start() {
+    for buffer in [1, 3, 10] {
+        let scenario = format!(
+            r#"
+            duration = "60 s"
+            path = {{ rate = "100 Mbps", rtt = "40 ms", buffer = "{buffer} packets" }}
+            [compare]
+            controllers = ["rapid", "rapid-2009", "thalweg"]
+            "#
+        );
+        for run in runs(&scenario) {
+            let figures = figures(&run);
+            let flow = &figures.flows[0];
+            println!(
+                "{:10} {buffer} packets: {:.1} Mbps, {} timeouts",
+                figures.name, flow.throughput_mbps, flow.timeouts
+            );
+            assert!(flow.throughput_mbps > 2.0 && flow.timeouts < 100, "{} {buffer}", figures.name);
+        }
+    }
+}
+
+/// What is stopped before its end is not complete.
+#[test]
+fn a_stopped_flow_is_not_complete() {
+    let run = crate::simulate::run(
+        r#"
+        duration = "5 s"
+        path = { rate = "100 Mbps", rtt = "40 ms", buffer = "1 bdp" }
+        [[flow]]
+        controller = "reno"
+        size = "100 MB"
+        stop = "1 s"
+        "#,
+    );
+    assert_eq!(figures(&run).flows[0].completion_seconds, None);
+    assert_eq!(run.outcome.flows[0].completed, None);
+}
