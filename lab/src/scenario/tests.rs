@@ -400,6 +400,13 @@ fn mistakes_on_the_command_line_name_the_option() {
 }
 
 #[test]
+fn traffic_leaves_its_packets_time() {
+    let lines = errors(DUMBBELL, &["traffic=[{ kind = \"cbr\", rate = \"20 Tbps\", packet = \"1 B\" }]"]);
+    let said = "test.toml: --set traffic[0].rate: makes more than one packet per nanosecond; write less, or a larger traffic.packet\n";
+    assert_eq!(lines, said);
+}
+
+#[test]
 fn memory_is_that_of_all_runs_together() {
     let lines = errors(DUMBBELL, &["sample=10 us", "flow[0].count=30"]);
     assert!(
