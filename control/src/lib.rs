@@ -21,6 +21,6 @@ pub mod scalable;
 pub mod thalweg;
 pub mod window;
 
-pub use registry::{Controller, Protocol, Recovery};
+pub use registry::{Controller, Family, Protocol, Recovery};
 pub use roles::{Ack, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
 pub use units::{Bytes, Duration, Rate, Time};

@@ -1,6 +1,6 @@
 //! All controllers by name: the one place from which scenario files, the command line and the docs take their list.
 //!
-//! To add a controller, write its file and add a line to [`all`].
+//! To add a controller, write its file and add it to [`all`], beside the others of its [`Family`].
 
 use crate::roles::{Receiver, Sender};
 use crate::units::Bytes;
@@ -33,6 +33,49 @@ pub enum Recovery {
     NewReno,
 }
 
+/// What a controller goes by: what it takes for congestion, and what it sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The delays of packets sent at exact times.
+    PacketScale,
+    /// A window, and losses.
+    LossWindow,
+    /// A window, and delays.
+    DelayWindow,
+    /// A rate, and a measurement of the path's.
+    Rate,
+}
+
+impl Family {
+    /// All families, in the order in which to list them.
+    pub const ALL: [Family; 4] = [Family::PacketScale, Family::LossWindow, Family::DelayWindow, Family::Rate];
+
+    /// What lists and files call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::PacketScale => "packet-scale",
+            Family::LossWindow => "loss-window",
+            Family::DelayWindow => "delay-window",
+            Family::Rate => "rate",
+        }
+    }
+
+    /// What its controllers have in common, in a line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Family::PacketScale => "every packet leaves at an exact time, and its delay tells the available bandwidth",
+            Family::LossWindow => "a window that grows until a packet is lost",
+            Family::DelayWindow => "a window that also gives way when the round-trip time shows a queue",
+            Family::Rate => "a sending rate, set by what the path was measured to deliver",
+        }
+    }
+
+    /// Its controllers, in the order in which to list them.
+    pub fn controllers(self) -> impl Iterator<Item = &'static Controller> {
+        all().iter().filter(move |controller| controller.family == self)
+    }
+}
+
 /// The parties of one flow.
 pub struct Parties {
     /// At the source.
@@ -49,6 +92,8 @@ pub struct Controller {
     pub summary: &'static str,
     /// Paper or RFC.
     pub source: &'static str,
+    /// What it goes by.
+    pub family: Family,
     /// How hosts repair its losses.
     pub recovery: Recovery,
     defaults: Value,
@@ -59,6 +104,7 @@ pub struct Controller {
 impl Controller {
     fn new<P: Protocol>(
         name: &'static str,
+        family: Family,
         recovery: Recovery,
         source: &'static str,
         summary: &'static str,
@@ -68,6 +114,7 @@ impl Controller {
             name,
             summary,
             source,
+            family,
             recovery,
             defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
             schema: schemars::schema_for!(P),
@@ -146,13 +193,15 @@ pub enum ParameterError {
     },
 }
 
-/// Every controller, in the order in which to list them.
+/// Every controller, family by family, in the order in which to list them.
 pub fn all() -> &'static [Controller] {
+    use Family::{LossWindow, PacketScale};
     use Recovery::{NewReno, Sack};
     static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
         vec![
             Controller::new(
                 "thalweg",
+                PacketScale,
                 Sack,
                 "our own, after PACKET-SCALE-2017",
                 "RAPID with a narrower stream and a step that tunes itself to the number of flows",
@@ -160,6 +209,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "rapid",
+                PacketScale,
                 Sack,
                 "PACKET-SCALE-2017 (Lovewell et al., IEEE/ACM ToN 25(1))",
                 "every packet probes: streams of 90 packets with rising rates find the available bandwidth",
@@ -167,6 +217,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "rapid-2009",
+                PacketScale,
                 Sack,
                 "RAPID-2009 (Konda and Kaur, INFOCOM 2009)",
                 "the first RAPID: streams of 30 packets, decreases adopted at once",
@@ -174,6 +225,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "newreno",
+                LossWindow,
                 NewReno,
                 "RFC 5681, RFC 6582",
                 "TCP without selective acknowledgments",
@@ -181,6 +233,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "reno",
+                LossWindow,
                 Sack,
                 "RFC 5681, RFC 6675",
                 "TCP with selective acknowledgments",
@@ -188,13 +241,15 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "aimd",
+                LossWindow,
                 Sack,
                 "BIC-2004, section VI",
-                "a packets more per round trip, a share b less on a loss",
+                "AIMD(a, b): a packets more per round trip, a share b less on a loss",
                 crate::aimd::Aimd::default(),
             ),
             Controller::new(
                 "scalable",
+                LossWindow,
                 Sack,
                 "Kelly, CCR 2003",
                 "STCP: growth in proportion to the window",
@@ -202,6 +257,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "highspeed",
+                LossWindow,
                 Sack,
                 "RFC 3649",
                 "HSTCP: the larger the window, the faster it grows and the less it gives up",
@@ -209,6 +265,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "bic",
+                LossWindow,
                 Sack,
                 "BIC-2004, section VI-A",
                 "binary search for the window of the last loss",
@@ -216,6 +273,7 @@ pub fn all() -> &'static [Controller] {
             ),
             Controller::new(
                 "bic-linux",
+                LossWindow,
                 Sack,
                 "Linux, tcp_bic.c",
                 "BIC with the constants of Linux; not its integer arithmetic, nor its special cases near the maximum, before \

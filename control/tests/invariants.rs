@@ -3,7 +3,7 @@
 mod toy;
 
 use control::registry::{self, Controller};
-use control::{Bytes, Duration, Loss, Rate, State, Time};
+use control::{Bytes, Duration, Family, Loss, Rate, State, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use toy::{Event, Host, Path};
@@ -123,12 +123,16 @@ fn large_windows_react_to_losses() {
     }
 }
 
-/// The names are unique, and the defaults valid and in the form in which they are read.
+/// The names are unique, families stay together, and the defaults valid and in the form in which they are read.
 #[test]
 fn the_registry_is_sound() {
+    let mut families = None;
     for (i, controller) in registry::all().iter().enumerate() {
         let name = controller.name;
         assert!(registry::all()[..i].iter().all(|c| c.name != name), "{name} is there twice");
+        let family = Family::ALL.iter().position(|&family| family == controller.family);
+        assert!(family >= families, "{name} is not beside its family");
+        families = family;
         assert_eq!(controller.parameters(&Default::default()).as_ref(), Ok(controller.defaults()), "{name}");
         for parameter in controller.defaults().as_object().unwrap().keys() {
             let described = controller.schema().pointer(&format!("/properties/{parameter}/description"));

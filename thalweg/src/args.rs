@@ -43,9 +43,9 @@ pub enum Command {
     Controllers {
         /// The one to describe: its source, its parameters, their defaults and units.
         name: Option<String>,
-        /// Describe all of them, as Markdown (docs/controllers.md).
-        #[arg(long, conflicts_with = "name")]
-        markdown: bool,
+        /// Describe all of them in Markdown: write a page per family, and one that lists them, into this folder.
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "name")]
+        markdown: Option<PathBuf>,
     },
     /// Print the JSON Schema of scenario files, for editors.
     Schema,

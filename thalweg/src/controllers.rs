@@ -2,17 +2,23 @@
 
 use crate::failure::Failure;
 use crate::print;
-use control::{Controller, Recovery, registry};
-use lab::scenario;
+use control::{Controller, Family, Recovery, registry};
+use lab::{reason, scenario};
 use serde_json::Value;
 use std::fmt::Write;
+use std::path::Path;
+use std::{fs, io};
 
-/// Lists all controllers.
+/// Lists all controllers, family by family.
 pub fn list() -> Result<(), Failure> {
     let width = registry::all().iter().map(|c| c.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for controller in registry::all() {
-        let _ = writeln!(text, "{:width$}  {} [{}]", controller.name, controller.summary, controller.source);
+    for family in families() {
+        let _ = writeln!(text, "{}: {}", family.name(), family.summary());
+        for controller in family.controllers() {
+            let _ = writeln!(text, "  {:width$}  {} [{}]", controller.name, controller.summary, controller.source);
+        }
+        text += "\n";
     }
     print::text(&text)
 }
@@ -21,6 +27,7 @@ pub fn list() -> Result<(), Failure> {
 pub fn describe(name: &str) -> Result<(), Failure> {
     let controller = scenario::controller(name).map_err(|why| Failure::Wrong(vec![format!("{name}: {why}")]))?;
     let mut text = format!("{}: {}\nSource: {}\n", controller.name, controller.summary, controller.source);
+    let _ = writeln!(text, "Family: {}", controller.family.name());
     let _ = writeln!(text, "Loss recovery: {}", recovery(controller));
     let parameters = parameters(controller);
     if !parameters.is_empty() {
@@ -35,11 +42,46 @@ pub fn describe(name: &str) -> Result<(), Failure> {
     print::text(&text)
 }
 
-/// Describes all controllers, as Markdown.
-pub fn markdown() -> Result<(), Failure> {
-    let mut text = String::from(MARKDOWN);
-    for controller in registry::all() {
-        let _ = writeln!(text, "\n## {}\n\n{}.\n", controller.name, controller.summary);
+/// Describes all controllers in Markdown: a page per family, and one that lists them, in `folder`.
+pub fn markdown(folder: &Path) -> Result<(), Failure> {
+    let write = || -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        fs::write(folder.join("README.md"), index())?;
+        families().try_for_each(|family| fs::write(folder.join(format!("{}.md", family.name())), page(family)))
+    };
+    write().map_err(|e| {
+        let why = format!("cannot be written ({}); name another folder", reason(&e));
+        Failure::Wrong(vec![format!("--markdown {}: {why}", folder.display())])
+    })
+}
+
+/// The page that lists all controllers.
+fn index() -> String {
+    let mut text = String::from(INDEX);
+    for family in families() {
+        let name = family.name();
+        let _ = writeln!(text, "\n## [{name}]({name}.md)\n\n{}.\n", sentence(family.summary()));
+        text += "| controller | what it does | source |\n|---|---|---|\n";
+        for Controller { name: controller, summary, source, .. } in family.controllers() {
+            let _ = writeln!(text, "| [`{controller}`]({name}.md#{controller}) | {summary} | {source} |");
+        }
+    }
+    text
+}
+
+const INDEX: &str = "\
+# Controllers
+
+What `[compare]` and `[[flow]]` may name. A scenario gives a controller other parameters in `[controller.NAME]`.
+
+These pages are made from the code: `cargo run --release -- controllers --markdown docs/controllers`.
+";
+
+/// The page of one family.
+fn page(family: Family) -> String {
+    let mut text = format!("# {}\n\n{}.\n", sentence(family.name()), sentence(family.summary()));
+    for controller in family.controllers() {
+        let _ = writeln!(text, "\n## {}\n\n{}.\n", controller.name, sentence(controller.summary));
         let _ = writeln!(text, "Source: {}. Loss recovery: `{}`.", controller.source, recovery(controller));
         for (i, (parameter, default, description)) in parameters(controller).into_iter().enumerate() {
             if i == 0 {
@@ -49,16 +91,19 @@ pub fn markdown() -> Result<(), Failure> {
             let _ = writeln!(text, "| `{parameter}` | `{default}` | {description} |");
         }
     }
-    print::text(&text)
+    text
 }
 
-const MARKDOWN: &str = "\
-# Controllers
+/// `text` with a capital at its beginning.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
+}
 
-What `[compare]` and `[[flow]]` may name. A scenario gives a controller other parameters in `[controller.NAME]`.
-
-This page is made from the code: `cargo run --release -- controllers --markdown > docs/controllers.md`.
-";
+/// The families that have controllers.
+fn families() -> impl Iterator<Item = Family> {
+    Family::ALL.into_iter().filter(|family| family.controllers().next().is_some())
+}
 
 /// Name, default and description of each of its parameters.
 fn parameters(controller: &Controller) -> Vec<(&str, &Value, &str)> {

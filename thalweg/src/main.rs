@@ -45,7 +45,7 @@ fn command(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(&args),
-        Command::Controllers { markdown: true, .. } => controllers::markdown(),
+        Command::Controllers { markdown: Some(folder), .. } => controllers::markdown(&folder),
         Command::Controllers { name: None, .. } => controllers::list(),
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),
         Command::Schema => print::json(&lab::scenario::schema()),

@@ -145,6 +145,10 @@ fn what_is_wrong_is_said_in_a_line() {
              Usage: thalweg run --set <KEY=VALUE> <FILE>\n",
         ),
         (&["run"], "the following required arguments were not provided: <FILE>; Usage: thalweg run <FILE>\n"),
+        (
+            &["controllers", "--markdown", "file/pages"],
+            "--markdown file/pages: cannot be written (not a directory); name another folder\n",
+        ),
         (&["controllers", "rneo"], "rneo: there is no controller `rneo`; did you mean `reno`?\n"),
     ] {
         let (code, out, err) = thalweg(home.path(), args);
@@ -255,6 +259,7 @@ fn controllers_are_listed_and_described() {
     assert_eq!(code, 0);
     for controller in control::registry::all() {
         assert!(out.contains(controller.name) && out.contains(controller.source), "{}", controller.name);
+        assert!(out.contains(controller.family.summary()), "{}", controller.name);
         let (code, out, _) = thalweg(&scenarios(), &["controllers", controller.name]);
         assert_eq!(code, 0);
         for (name, default) in controller.defaults().as_object().unwrap() {
