@@ -1,7 +1,7 @@
 //! When does a flow have the spare capacity? The first time from which its mean throughput over the next 10 RTTs is at least
 //! 95 % of it.
 
-use crate::experiment::{Cbr, Experiment, Flow};
+use crate::experiment::{Cross, Experiment, Flow};
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
@@ -75,17 +75,18 @@ fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
     bytes
 }
 
-/// The spare capacity of a route over time: its narrowest link, less the constant traffic that crosses it the same way.
+/// The spare capacity of a route over time: its narrowest link, less the mean of the traffic that does not react and crosses it the same way.
 pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)]> {
-    let shares = |cbr: &&Cbr, link: usize| cbr.route.reverse == flow.route.reverse && cbr.route.links.contains(&link);
+    let shares =
+        |cross: &&Cross, link: usize| cross.route.reverse == flow.route.reverse && cross.route.links.contains(&link);
     let mut changes: Vec<Time> = vec![Time::ZERO];
-    changes.extend(experiment.cross.iter().flat_map(|cbr| [cbr.start, cbr.stop]));
+    changes.extend(experiment.cross.iter().flat_map(|cross| [cross.start, cross.stop]));
     changes.sort();
     changes.dedup();
     let spare_at = |time: Time| {
         let left = |&link: &usize| {
-            let present = |cbr: &&Cbr| cbr.start <= time && time < cbr.stop && shares(cbr, link);
-            experiment.links[link].rate - experiment.cross.iter().filter(present).map(|cbr| cbr.rate).sum()
+            let present = |cross: &&Cross| cross.start <= time && time < cross.stop && shares(cross, link);
+            experiment.links[link].rate - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
         };
         let narrowest = flow.route.links.iter().map(left).fold(f64::INFINITY, |least, rate| least.min(rate.as_bps()));
         (time, Rate::from_bps(narrowest.min(flow.access.map_or(f64::INFINITY, Rate::as_bps))))

@@ -17,7 +17,7 @@ pub enum Kind {
     Timeout = 2,
     /// A delayed acknowledgment may be due.
     DelayedAck = 3,
-    /// Constant traffic sends a packet.
+    /// Traffic that does not react sends a packet.
     Cross = 4,
     /// The measured interval begins or ends.
     Measure = 5,

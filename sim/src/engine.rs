@@ -2,13 +2,14 @@
 
 use crate::acquire::{Acquire, spare_capacity};
 use crate::agenda::{Event, Kind};
-use crate::experiment::{self, Cbr, Experiment};
+use crate::experiment::{self, Cross, Experiment};
 use crate::flow::Flow;
 use crate::host::{self, Answer, Setup, Sink, Source};
 use crate::network::Network;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::packet::{Body, Packet};
 use crate::recorder::Recorder;
+use crate::traffic::cross;
 use control::{Duration, Time};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
@@ -28,8 +29,8 @@ struct Engine<'a> {
     experiment: &'a Experiment,
     network: Network,
     flows: Vec<Flow>,
-    /// Next packet of each source of constant traffic, its first hop, and the time between two.
-    cross: Vec<(u32, Duration)>,
+    /// Each source of traffic that does not react, and the first hop of its packets.
+    cross: Vec<(u32, cross::Source)>,
     recorder: Recorder,
     events: u64,
     end: Time,
@@ -70,12 +71,14 @@ impl<'a> Engine<'a> {
             flows.push(Flow::new(source, sink, flow.start, flow.stop, acquire));
         }
         let mut cross = Vec::new();
-        for (i, cbr) in experiment.cross.iter().enumerate() {
-            let way = network.add_route(&cbr.route, false, None, Duration::ZERO);
-            cross.push((way, cbr.rate.time_for(cbr.packet).max(Duration(1))));
-            if cbr.start < cbr.stop {
-                network.agenda.add(cbr.start, (Kind::Cross, i as u32));
+        for (i, traffic) in experiment.cross.iter().enumerate() {
+            let way = network.add_route(&traffic.route, false, None, Duration::ZERO);
+            let mut source = cross::Source::new(traffic, experiment.seed, i);
+            let first = source.first(traffic.start);
+            if first < traffic.stop {
+                network.agenda.add(first, (Kind::Cross, i as u32));
             }
+            cross.push((way, source));
         }
         network.agenda.add(experiment.measure.0, (Kind::Measure, 0));
         network.agenda.add(experiment.measure.1, (Kind::Measure, 1));
@@ -167,12 +170,11 @@ impl<'a> Engine<'a> {
     }
 
     fn cross_traffic(&mut self, now: Time, index: u32) {
-        let Cbr { packet, stop, .. } = self.experiment.cross[index as usize];
-        let (hop, interval) = self.cross[index as usize];
-        let size = packet.0 as u32;
+        let Cross { packet, stop, .. } = self.experiment.cross[index as usize];
+        let (hop, source) = &mut self.cross[index as usize];
+        let (hop, next, size) = (*hop, now + source.gap(), packet.0 as u32);
         self.network
             .forward(now, &Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross });
-        let next = now + interval;
         if next < stop {
             self.network.agenda.add(next, (Kind::Cross, index));
         }

@@ -19,7 +19,7 @@ pub struct Experiment {
     /// The transfers.
     pub flows: Vec<Flow>,
     /// Traffic that does not react.
-    pub cross: Vec<Cbr>,
+    pub cross: Vec<Cross>,
 }
 
 /// A link, in both directions alike.
@@ -89,17 +89,47 @@ pub struct Flow {
     pub min_rto: Duration,
 }
 
-/// Traffic at a constant bit rate.
+/// Traffic that does not react: packets of equal size.
 #[derive(Clone, Debug)]
-pub struct Cbr {
-    /// Its rate on the wire.
+pub struct Cross {
+    /// Its rate on the wire; of an on/off source, while it is on.
     pub rate: Rate,
+    /// How its packets follow each other.
+    pub pattern: Pattern,
     /// Its packets.
     pub packet: Bytes,
     /// Which links it crosses.
     pub route: Route,
-    /// When the first packet leaves.
+    /// No packet leaves before.
     pub start: Time,
     /// No packet leaves from here on.
     pub stop: Time,
+}
+
+/// How packets that do not react follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pattern {
+    /// At equal intervals.
+    Constant,
+    /// At exponentially distributed intervals.
+    Poisson,
+    /// At equal intervals while the source is on, and not at all while it is off.
+    OnOff {
+        /// Mean length of the periods in which it is on.
+        on: Duration,
+        /// Mean length of those in which it is off.
+        off: Duration,
+        /// Shape of the Pareto distribution of both, above 1.
+        shape: f64,
+    },
+}
+
+impl Cross {
+    /// Its mean rate between start and stop.
+    pub fn mean_rate(&self) -> Rate {
+        match self.pattern {
+            Pattern::Constant | Pattern::Poisson => self.rate,
+            Pattern::OnOff { on, off, .. } => self.rate * (on.as_secs() / (on.as_secs() + off.as_secs())),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A packet-level simulator: virtual time, hosts, traffic, recording.
 //!
 //! What lives here: the [agenda] of timed events, the [hosts](host) that own reliability (scoreboard, recovery, timers), the
-//! routes through `path`'s links, constant traffic, and the recorder. What does not: congestion control (`control` decides,
+//! routes through `path`'s links, [traffic], and the recorder. What does not: congestion control (`control` decides,
 //! the hosts obey and never ask which protocol it is), queues and links (`path`), files, units in texts, and threads. A run
 //! takes an [`Experiment`], plain data with every choice made, and gives an [`Outcome`].
 //!
@@ -18,7 +18,8 @@ mod network;
 pub mod outcome;
 pub mod packet;
 mod recorder;
+pub mod traffic;
 
 pub use engine::run;
-pub use experiment::{Buffer, Cbr, Experiment, Flow, Link, Route};
+pub use experiment::{Buffer, Cross, Experiment, Flow, Link, Pattern, Route};
 pub use outcome::{FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};

@@ -34,7 +34,7 @@ pub struct FlowOutcome {
     /// Mean of the congestion window over the samples of the measured interval, in packets; none if the controller has none.
     pub mean_window: Option<f64>,
     /// From its start to the first time from which its mean throughput over the next 10 RTTs is at least 95 % of the spare
-    /// capacity (the narrowest of its links, less the constant traffic on it).
+    /// capacity (the narrowest of its links, less the mean of the traffic on it that does not react).
     pub acquired: Option<Duration>,
     /// From its start until all of it was delivered, if it has a size and was.
     pub completed: Option<Duration>,

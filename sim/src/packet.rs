@@ -34,7 +34,7 @@ pub enum Body {
         /// The receiver's newest report.
         report: Option<Report>,
     },
-    /// Constant traffic, for nobody.
+    /// Traffic that does not react, for nobody.
     Cross,
 }
 

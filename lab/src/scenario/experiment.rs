@@ -2,14 +2,15 @@
 
 use super::flows;
 use super::key_path::KeyPath;
-use super::keys::{Scenario, Traffic};
+use super::keys::Scenario;
 use super::memory::Memory;
 use super::network::Network;
+use super::traffic;
 use super::wording;
 use control::registry::ParameterError;
 use control::{Bytes, Controller, Duration, Time, registry};
 use serde_json::{Map, Value};
-use sim::{Cbr, Experiment};
+use sim::Experiment;
 
 /// More samples than a plot can show or a run should keep.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -69,7 +70,7 @@ pub(super) fn build(
     let parameters = all_parameters(scenario, problems);
     let network = Network::new(scenario, problems)?;
     let tables = flows::tables(scenario, compared, &network, problems);
-    let cross = traffic(scenario, &network, problems);
+    let cross = traffic::cross(scenario, &network, problems);
     if !problems.found.is_empty() {
         return None;
     }
@@ -188,32 +189,6 @@ fn all_parameters(scenario: &Scenario, problems: &mut Problems) -> Map<String, V
             }
             Err(ParameterError::Together { problem }) => problems.add(at, problem),
         }
-    }
-    all
-}
-
-/// The traffic that does not react.
-fn traffic(scenario: &Scenario, network: &Network, problems: &mut Problems) -> Vec<Cbr> {
-    let mut all = Vec::new();
-    for (i, traffic) in scenario.traffic.iter().enumerate() {
-        let Traffic { kind: _, rate, packet: size, start, stop, route, direction } = traffic;
-        let at = KeyPath::of("traffic").index(i);
-        problems.unless(rate.as_bps() > 0.0, at.key("rate"), "is zero; write one like \"200 Mbps\"");
-        if let Some(size) = size {
-            packet(*size, at.key("packet"), problems);
-        }
-        let size = size.unwrap_or(scenario.packet);
-        // Times are whole picoseconds: so short a gap would be rounded beyond recognition.
-        let packets = "makes more than one packet per nanosecond; write less, or a larger traffic.packet";
-        problems.unless(rate.time_for(size) >= Duration(1000), at.key("rate"), packets);
-        before_the_end(*start, scenario.duration, at.key("start"), problems);
-        if let Some(stop) = stop {
-            let message = format!("{stop} is not after its start; write more than \"{start}\"");
-            problems.unless(stop > start, at.key("stop"), message);
-        }
-        let stop = stop.unwrap_or(scenario.duration);
-        let Some(route) = network.route(route.as_deref(), *direction, &at, problems) else { continue };
-        all.push(Cbr { rate: *rate, packet: size, route, start: Time(start.0), stop: Time(stop.0) });
     }
     all
 }

@@ -2,6 +2,7 @@
 
 use super::buffer::BufferSize;
 use super::spread::Spread;
+use super::traffic::AnyKind;
 use control::{Bytes, Duration, Rate, Recovery};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,9 +48,10 @@ pub struct Scenario {
     /// The transfers. With `[compare]`, one that starts at once and never ends is assumed if none is given.
     #[serde(default)]
     pub flow: Vec<Flow>,
-    /// Traffic that does not react to congestion.
+    /// Other traffic: packets that do not react to congestion.
     #[serde(default)]
-    pub traffic: Vec<Traffic>,
+    #[schemars(with = "Vec<AnyKind>")]
+    pub traffic: Vec<Map<String, Value>>,
     /// Parameters of controllers that shall differ from the papers' values: a table for each controller.
     #[serde(default)]
     pub controller: BTreeMap<String, Map<String, Value>>,
@@ -165,36 +167,6 @@ pub enum Direction {
     Forward,
     /// From its last link to its first.
     Reverse,
-}
-
-/// Traffic that does not react to congestion.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Traffic {
-    /// What kind.
-    pub kind: Kind,
-    /// Its rate on the wire.
-    pub rate: Rate,
-    /// Size of its packets, if not the scenario's.
-    pub packet: Option<Bytes>,
-    /// When it starts; at 0 s if not given.
-    #[serde(default)]
-    pub start: Duration,
-    /// When it stops; at the end of the run if not given.
-    pub stop: Option<Duration>,
-    /// The links it crosses, in order; the path's bottleneck if not given.
-    pub route: Option<Vec<String>>,
-    /// Whether it crosses its route in the order given, or from its far end.
-    #[serde(default)]
-    pub direction: Direction,
-}
-
-/// Kinds of traffic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Packets of equal size at equal intervals.
-    Cbr,
 }
 
 /// One run for each of several controllers.

@@ -22,6 +22,7 @@ pub mod set;
 pub mod spread;
 #[cfg(test)]
 mod tests;
+mod traffic;
 mod wording;
 
 use crate::plan::Plan;

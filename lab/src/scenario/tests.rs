@@ -4,7 +4,7 @@ use super::*;
 use crate::plan::Run;
 use control::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
-use sim::Buffer;
+use sim::{Buffer, Pattern};
 use std::num::NonZero;
 
 const MACHINE: Machine = Machine { memory: 8_000_000_000, jobs: NonZero::new(2).unwrap() };
@@ -400,6 +400,31 @@ fn mistakes_on_the_command_line_name_the_option() {
 }
 
 #[test]
+fn each_kind_of_traffic_has_its_keys() {
+    let traffic = |table: &str| runs(DUMBBELL, &[&format!("traffic=[{{ {table} }}]")])[0].experiment.cross[0].clone();
+    assert_eq!(traffic(r#"kind = "poisson", rate = "2 Mbps""#).pattern, Pattern::Poisson);
+    let onoff = traffic(r#"kind = "onoff", rate = "8 Mbps", on = "100 ms", off = "300 ms""#);
+    assert_eq!((onoff.pattern, onoff.mean_rate().as_mbps()), {
+        let (on, off) = (Duration::from_millis(100), Duration::from_millis(300));
+        (Pattern::OnOff { on, off, shape: 1.5 }, 2.0)
+    });
+    for (table, said) in [
+        (r#"rate = "1 Mbps""#, "kind: is missing; write kind = \"cbr\"\n"),
+        (r#"kind = 1, rate = "1 Mbps""#, "kind: is no text in quotes; write kind = \"cbr\"\n"),
+        (r#"kind = "poison", rate = "1 Mbps""#, "kind: there is no choice `poison`; did you mean `poisson`?\n"),
+        (r#"kind = "poisson""#, "rate: is missing; write rate = \"1 Gbps\"\n"),
+        (r#"kind = "cbr", rate = "1 Mbps", on = "1 s""#, "on: there is no key `on`; there is `rate`, "),
+        (r#"kind = "onoff", rate = "1 Mbps", on = "1 s""#, "off: is missing; write off = \"500 ms\"\n"),
+        (r#"kind = "onoff", rate = "1 Mbps", on = "1 us", off = "1 s""#, "on: 1 us is too short for a packet"),
+        (r#"kind = "onoff", rate = "1 Mbps", on = "1 s", off = "1 s", shape = 1"#, "shape: 1 is no shape"),
+        (r#"kind = "poisson", rate = "1 Mbps", stop = "0 s""#, "stop: 0 ps is not after its start"),
+    ] {
+        let lines = errors(DUMBBELL, &[&format!("traffic=[{{ {table} }}]")]);
+        assert!(lines.contains(&format!("traffic[0].{said}")), "{table}: {lines}");
+    }
+}
+
+#[test]
 fn traffic_leaves_its_packets_time() {
     let lines = errors(DUMBBELL, &["traffic=[{ kind = \"cbr\", rate = \"20 Tbps\", packet = \"1 B\" }]"]);
     let said = "test.toml: --set traffic[0].rate: makes more than one packet per nanosecond; write less, or a larger traffic.packet\n";
@@ -486,12 +511,12 @@ fn piece() -> impl Strategy<Value = String> {
         Just("1979-05-27".to_string()),
         (any::<f64>(), "(ps|ms|s|h|bps|Gbps|Tbps|B|TB|bdp|packets|)").prop_map(|(n, unit)| format!("\"{n} {unit}\"")),
         (0u32..20, "(ms|s|h|bps|Gbps|Tbps|B|kB|TB|bdp|packets)").prop_map(|(n, unit)| format!("\"1e{n} {unit}\"")),
-        "(reno|newreno|cbr|droptail|reverse|sack|a|b)".prop_map(|name| format!("\"{name}\"")),
+        "(reno|newreno|cbr|poisson|onoff|droptail|reverse|sack|a|b)".prop_map(|name| format!("\"{name}\"")),
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
     let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|min-rto|rate|rtt|buffer|packet-error|access|delay|name|\
-               controller|start|stop|size|route|direction|count|receive-window|recovery|kind|compare.controllers|\
+               controller|start|stop|size|route|direction|count|receive-window|recovery|kind|on|off|shape|compare.controllers|\
                sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header =
         "(\\[path\\]|\\[\\[link\\]\\]|\\[\\[flow\\]\\]|\\[\\[traffic\\]\\]|\\[measure\\]|\\[sweep\\]|\\[compare\\])\n";
@@ -539,7 +564,7 @@ fn check_total(text: &str, set: &str) {
 fn the_reference_shows_scenarios_that_are_right() {
     let reference = include_str!("../../../docs/scenarios.md");
     let blocks: Vec<&str> = reference.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(blocks.len(), 4);
+    assert_eq!(blocks.len(), 5);
     for block in blocks {
         // Some are a part only.
         let whole = if block.contains("duration") { block.to_string() } else { format!("{DUMBBELL}{block}") };

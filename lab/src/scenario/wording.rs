@@ -97,6 +97,8 @@ pub(super) fn example(key: &str) -> String {
         "name" => "name = \"first\", for routes to name".into(),
         "controllers" => "controllers = [\"rapid\", \"bic\"]".into(),
         "kind" => "kind = \"cbr\"".into(),
+        "on" => "on = \"500 ms\"".into(),
+        "off" => "off = \"500 ms\"".into(),
         "uniform" => "uniform = [\"0 s\", \"20 s\"]".into(),
         key => format!("{key} = ..."),
     }

@@ -1,0 +1,78 @@
+//! Random numbers of a source of traffic, and the distributions that the field draws from.
+
+use control::Duration;
+use rand_xoshiro::rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+
+/// A stream of random numbers of its own: what one source draws does not depend on what others do.
+#[derive(Clone, Debug)]
+pub struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    /// The stream that belongs to `name`, such as the kind and the number of a source, among those of `seed`.
+    pub fn new(seed: u64, name: &[u64]) -> Random {
+        let mixed = name.iter().fold(seed, |mixed, part| SplitMix64::seed_from_u64(mixed ^ part).next_u64());
+        Random(Xoshiro256PlusPlus::seed_from_u64(mixed))
+    }
+
+    /// Uniform in (0, 1], so that its logarithm and its powers are finite.
+    #[inline]
+    pub fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Exponential with this mean: the gaps of a Poisson process.
+    #[inline]
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(self.uniform())
+    }
+
+    /// Pareto with this mean and a shape above 1; of infinite variance if that is 2 or less. The least value is
+    /// mean (shape - 1) / shape.
+    #[inline]
+    pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
+        mean * (shape - 1.0) / shape * libm::pow(self.uniform(), -1.0 / shape)
+    }
+
+    /// Uniform between two times, both included.
+    pub fn between(&mut self, low: Duration, high: Duration) -> Duration {
+        Duration(low.0 + ((high.0 - low.0) as f64 * self.uniform()) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean and standard deviation of many draws.
+    fn moments(mut draw: impl FnMut() -> f64) -> (f64, f64) {
+        let n = 400_000;
+        let all: Vec<f64> = (0..n).map(|_| draw()).collect();
+        let mean = all.iter().sum::<f64>() / n as f64;
+        (mean, (all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64).sqrt())
+    }
+
+    #[test]
+    fn distributions_have_their_moments() {
+        let mut random = Random::new(1, &[1]);
+        let (mean, deviation) = moments(|| random.uniform());
+        assert!((mean - 0.5).abs() < 0.003 && (deviation - 12f64.sqrt().recip()).abs() < 0.003, "{mean} {deviation}");
+        let (mean, deviation) = moments(|| random.exponential(3.0));
+        assert!((mean - 3.0).abs() < 0.03 && (deviation - 3.0).abs() < 0.05, "{mean} {deviation}");
+        // A shape of 5 has variance m^2 / (a (a - 2)).
+        let (mean, deviation) = moments(|| random.pareto(3.0, 5.0));
+        assert!((mean - 3.0).abs() < 0.01 && (deviation - 3.0 / 15f64.sqrt()).abs() < 0.03, "{mean} {deviation}");
+        // Of infinite variance, but the median is what it is: k 2^(1/a), with k = m (a - 1) / a.
+        let mut draws: Vec<f64> = (0..100_001).map(|_| random.pareto(25.0, 1.2)).collect();
+        draws.sort_by(f64::total_cmp);
+        let (least, median) = (25.0 / 6.0, 25.0 / 6.0 * 2f64.powf(1.0 / 1.2));
+        assert!(draws[0] >= least && (draws[50_000] / median - 1.0).abs() < 0.02, "{} {}", draws[0], draws[50_000]);
+    }
+
+    #[test]
+    fn streams_differ_and_repeat() {
+        let first = |seed, name: &[u64]| Random::new(seed, name).uniform();
+        assert_eq!(first(1, &[2, 3]), first(1, &[2, 3]));
+        assert!(first(1, &[2, 3]) != first(1, &[3, 2]) && first(1, &[2]) != first(2, &[2]));
+    }
+}
