@@ -54,14 +54,22 @@ impl Protocol for Bic {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Search { bic: self.clone(), wmax: 0.0 }, self.initial_window, packet))
+        Box::new(Window::new(Search::new(self), self.initial_window, packet))
     }
 }
 
-struct Search {
+/// The binary search.
+pub(crate) struct Search {
     bic: Bic,
     /// W_max: the window at the last loss, packets; zero before it, from where every window is far above the maximum.
     wmax: f64,
+}
+
+impl Search {
+    /// Before the first loss.
+    pub(crate) fn new(bic: &Bic) -> Search {
+        Search { bic: bic.clone(), wmax: 0.0 }
+    }
 }
 
 impl Law for Search {

@@ -52,7 +52,7 @@ impl Protocol for HighSpeed {
 }
 
 /// The response function, as the `a(w)` and `b(w)` that bring it about.
-struct Response {
+pub(crate) struct Response {
     parameters: HighSpeed,
     /// `p(low_window)`, per packet.
     low_p: f64,
@@ -65,7 +65,7 @@ struct Response {
 }
 
 impl Response {
-    fn new(parameters: &HighSpeed) -> Response {
+    pub(crate) fn new(parameters: &HighSpeed) -> Response {
         let parameters = parameters.clone();
         // Where HSTCP takes over, it starts from Reno's response function, w = 1.2 / sqrt(p) (RFC 3649, section 3).
         let low_p = 1.44 / (parameters.low_window * parameters.low_window);

@@ -224,6 +224,14 @@ pub fn all() -> &'static [Controller] {
                 crate::rapid::Rapid2009::default(),
             ),
             Controller::new(
+                "rapid-hybrid",
+                PacketScale,
+                Sack,
+                "PACKET-SCALE-2017, section VI-C",
+                "RAPID where the bandwidth-delay product is large, a window protocol where it is not",
+                crate::rapid::Hybrid::default(),
+            ),
+            Controller::new(
                 "newreno",
                 LossWindow,
                 NewReno,

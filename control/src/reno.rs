@@ -32,7 +32,8 @@ impl Protocol for Reno {
     }
 }
 
-struct Halve;
+/// One packet more per round trip, half on a loss.
+pub(crate) struct Halve;
 
 impl Law for Halve {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {

@@ -35,6 +35,11 @@ impl<L: Law> Window<L> {
     pub fn new(law: L, initial: f64, packet: Bytes) -> Window<L> {
         Window { law, packet, cwnd: initial, ssthresh: f64::INFINITY, recovering: false, backing_off: false }
     }
+
+    /// A sender that takes over where another one was at `window` packets: it is in congestion avoidance.
+    pub fn resumed(law: L, window: f64, packet: Bytes) -> Window<L> {
+        Window { ssthresh: window, ..Window::new(law, window, packet) }
+    }
 }
 
 impl<L: Law> Sender for Window<L> {

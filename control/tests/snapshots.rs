@@ -34,7 +34,8 @@ fn a_hundred_round_trips() {
                 losses += u32::from(matches!(host.step((60..63).contains(&round)), Event::Lost(_)));
             }
             let state = host.state();
-            write!(log, "{round:5} {:8.2}  {}", state.window.unwrap(), state.phase).unwrap();
+            let window = state.window.map_or("-".to_string(), |w| format!("{w:.2}"));
+            write!(log, "{round:5} {window:>8}  {}", state.phase).unwrap();
             log += &if losses > 0 { format!(", {losses} lost\n") } else { "\n".to_string() };
             losses = 0;
         }

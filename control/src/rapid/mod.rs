@@ -7,12 +7,14 @@
 
 mod estimate;
 mod filter;
+mod hybrid;
 mod sender;
 mod spread;
 mod stream;
 
 pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
 pub use filter::{Filter, StepLimit};
+pub use hybrid::{Fallback, Hybrid};
 pub use sender::{Machine, Settings, SlowStart};
 pub use spread::Spread;
 pub use stream::{Layout, Stream};
@@ -104,6 +106,12 @@ impl Rapid {
     }
 }
 
+impl Rapid {
+    fn machine_of_2017(&self, packet: Bytes) -> Machine {
+        self.machine(packet, Layout::AllRising, SlowStart::PACKET_SCALE_2017)
+    }
+}
+
 impl Protocol for Rapid {
     fn check(&self) -> Result<(), String> {
         within("stream", self.stream as f64, 3.0..=10_000.0)?;
@@ -117,7 +125,7 @@ impl Protocol for Rapid {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(self.machine(packet, Layout::AllRising, SlowStart::PACKET_SCALE_2017))
+        Box::new(self.machine_of_2017(packet))
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {

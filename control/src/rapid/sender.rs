@@ -55,6 +55,8 @@ pub struct Machine {
     estimate: Option<Rate>,
     estimated: u32,
     heard: Time,
+    /// The first stream whose estimate is of interest.
+    oldest: u32,
     /// What is being sent.
     stream: Stream,
     /// When the packet sent last was due; none if the next one is due at once.
@@ -90,6 +92,7 @@ impl Machine {
             estimate: None,
             estimated: u32::MAX,
             heard: Time::ZERO,
+            oldest: 0,
             stream: Stream::uniform(0, settings.initial_rate),
             previous: None,
             rtt: INITIAL_RTT,
@@ -97,6 +100,24 @@ impl Machine {
         };
         machine.restart();
         machine
+    }
+
+    /// It takes over, now, from another protocol that sent at `rate`: no slow start, as streams around that rate find more.
+    pub(super) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration) {
+        self.mode = Mode::Probing;
+        self.average = rate;
+        self.rtt = rtt;
+        // What streams found before the other protocol's time is out of date.
+        self.estimate = None;
+        self.oldest = self.stream.id().wrapping_add(1);
+        self.heard = now;
+        self.previous = Some(now);
+        self.end_stream();
+    }
+
+    /// The mean rate of the present p-stream.
+    pub(super) fn average(&self) -> Rate {
+        self.average
     }
 
     /// Back to the initial rate (PACKET-SCALE-2017, section IV-C).
@@ -146,8 +167,8 @@ impl Machine {
     }
 
     fn on_estimate(&mut self, now: Time, stream: u32, rate: Rate) {
-        if stream == self.estimated {
-            return; // the same report again
+        if stream == self.estimated || (stream.wrapping_sub(self.oldest) as i32) < 0 {
+            return; // the same report again, or one from before it took over
         }
         self.estimated = stream;
         self.heard = now;

@@ -2,8 +2,7 @@
 
 use crate::simulate::{between, figures, runs};
 
-const ALL: &str =
-    r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "rapid", "rapid-2009", "thalweg"]"#;
+const ALL: &str = r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "rapid", "rapid-2009", "rapid-hybrid", "thalweg"]"#;
 
 /// One packet in ten is lost, acknowledgments too: each flow still delivers something in the last tenth of the run.
 #[test]

@@ -1,0 +1,287 @@
+//! RAPID only where it pays (PACKET-SCALE-2017, section VI-C): on a path with a small bandwidth-delay product a p-stream lasts
+//! longer than a round trip, and a window protocol does better. So that one begins. When its window shows that the path holds
+//! more than `threshold`, RAPID takes over; when RAPID's estimates show that it holds less, the window protocol does.
+//!
+//! **Decided**, where the paper is silent:
+//! - What counts on either side is the same bandwidth-delay product at the least round-trip time seen. The paper compares the whole
+//!   window; but loss-based protocols fill the buffer, and a small path with a large one would be switched up and down for
+//!   ever. Its "th_AB = 200 Mbps x 100 ms / r_avg" is no bandwidth; divided by the RTT it is.
+//! - Equal thresholds are almost, but not quite, a hysteresis: the window protocol has to *carry* more than `threshold` per round
+//!   trip, and RAPID gives up only after `streams` estimates in a row below it. But RAPID's estimates settle 3 % below the truth,
+//!   so a path just above the threshold would see a switch each 0.2 s. Once given up, RAPID takes over only [`MARGIN`] above it.
+//! - RAPID starts at the rate of the window, cwnd/RTT, without slow start: its first streams reach from 0.29 to 8.6 times that.
+//! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in congestion avoidance: that is the available bandwidth,
+//!   as just measured, and slow start would overshoot it. It has no memory of losses before.
+//! - Nothing is switched while a loss is being repaired. A timeout in RAPID's time makes the transfer begin afresh, as section IV-C
+//!   has it: with the window protocol.
+
+use super::{Machine, Rapid};
+use crate::bic::{self, Bic};
+use crate::highspeed::{self, HighSpeed};
+use crate::registry::Protocol;
+use crate::reno::{self, Reno};
+use crate::roles::{Ack, Loss, Next, Pipe, Receiver, Report, Sender, Stamp, State};
+use crate::units::{Bytes, Duration, Rate, Time};
+use crate::window::{Window, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RAPID takes over again above the threshold times this: well beyond what its estimates are off by.
+const MARGIN: f64 = 1.1;
+
+/// Parameters.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Hybrid {
+    /// The window protocol, with its source's parameters
+    pub window: Fallback,
+    /// RAPID takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT)
+    pub threshold: Bytes,
+    /// The window protocol takes over after so many streams in a row whose estimates are below that
+    pub streams: u32,
+}
+
+/// The window protocols to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Fallback {
+    /// BIC-2004.
+    Bic,
+    /// RFC 3649.
+    HighSpeed,
+    /// RFC 5681.
+    Reno,
+}
+
+impl Default for Hybrid {
+    /// Section VI-C: 200 Mbps x 100 ms.
+    fn default() -> Hybrid {
+        Hybrid { window: Fallback::Bic, threshold: Bytes(2_500_000), streams: 8 }
+    }
+}
+
+impl Protocol for Hybrid {
+    fn check(&self) -> Result<(), String> {
+        within("threshold, in bytes,", self.threshold.0 as f64, 1.0..=1e15)?;
+        within("streams", self.streams as f64, 1.0..=1e6)
+    }
+
+    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+        Box::new(Switch {
+            hybrid: self.clone(),
+            packet,
+            window: Inner::start(self.window, packet),
+            rapid: Rapid::default().machine_of_2017(packet),
+            probing: false,
+            enough: self.threshold.0 as f64,
+            low: 0,
+            last: None,
+            rtt: Duration::MAX,
+            least_rtt: Duration::MAX,
+        })
+    }
+
+    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+        Rapid::default().receiver()
+    }
+}
+
+/// A window protocol.
+enum Inner {
+    Bic(Window<bic::Search>),
+    HighSpeed(Window<highspeed::Response>),
+    Reno(Window<reno::Halve>),
+}
+
+impl Inner {
+    /// At the start of a transfer.
+    fn start(which: Fallback, packet: Bytes) -> Inner {
+        let initial = Reno::default().initial_window;
+        match which {
+            Fallback::Bic => Inner::Bic(Window::new(bic::Search::new(&Bic::default()), initial, packet)),
+            Fallback::HighSpeed => {
+                Inner::HighSpeed(Window::new(highspeed::Response::new(&HighSpeed::default()), initial, packet))
+            }
+            Fallback::Reno => Inner::Reno(Window::new(reno::Halve, initial, packet)),
+        }
+    }
+
+    /// In congestion avoidance, at a window of `w` packets.
+    fn resume(which: Fallback, w: f64, packet: Bytes) -> Inner {
+        match which {
+            Fallback::Bic => Inner::Bic(Window::resumed(bic::Search::new(&Bic::default()), w, packet)),
+            Fallback::HighSpeed => {
+                Inner::HighSpeed(Window::resumed(highspeed::Response::new(&HighSpeed::default()), w, packet))
+            }
+            Fallback::Reno => Inner::Reno(Window::resumed(reno::Halve, w, packet)),
+        }
+    }
+
+    fn sender(&mut self) -> &mut dyn Sender {
+        match self {
+            Inner::Bic(window) => window,
+            Inner::HighSpeed(window) => window,
+            Inner::Reno(window) => window,
+        }
+    }
+
+    fn state(&self) -> State {
+        match self {
+            Inner::Bic(window) => window.state(),
+            Inner::HighSpeed(window) => window.state(),
+            Inner::Reno(window) => window.state(),
+        }
+    }
+}
+
+/// The sender: both, and which of them is in charge.
+struct Switch {
+    hybrid: Hybrid,
+    packet: Bytes,
+    window: Inner,
+    rapid: Machine,
+    /// RAPID is in charge.
+    probing: bool,
+    /// With more than so many bytes in the path, it takes over.
+    enough: f64,
+    /// Estimates in a row below the threshold, and the last stream seen of them.
+    low: u32,
+    last: Option<u32>,
+    rtt: Duration,
+    least_rtt: Duration,
+}
+
+impl Switch {
+    fn in_charge(&mut self) -> &mut dyn Sender {
+        if self.probing { &mut self.rapid } else { self.window.sender() }
+    }
+
+    /// The estimate of a stream of which nothing was heard yet.
+    fn news(&mut self, report: Option<Report>) -> Option<Rate> {
+        let Some(Report::Available { stream, rate }) = report else { return None };
+        (self.last.replace(stream) != Some(stream)).then_some(Rate::from_bps(rate as f64))
+    }
+
+    /// Section VI-C: "once the congestion-window exceeds a threshold, the transfer switches to RAPID".
+    fn consider_rapid(&mut self, now: Time) {
+        let Some(w) = self.window.state().window else { return };
+        let held = w * self.packet.0 as f64;
+        // What of that is in the path, and not waiting.
+        if held * self.least_rtt.as_secs() > self.enough * self.rtt.as_secs() {
+            self.rapid.take_over(now, Bytes(held as u64).over(self.rtt), self.rtt);
+            self.probing = true;
+            self.low = 0;
+        }
+    }
+
+    /// The same, downwards: "when the estimation consistently returns estimates lower than th_AB, RAPID is turned off".
+    fn consider_window(&mut self, estimate: Rate) {
+        let th_ab = self.hybrid.threshold.over(self.least_rtt);
+        self.low = if estimate < th_ab { self.low + 1 } else { 0 };
+        if self.low >= self.hybrid.streams {
+            self.enough = MARGIN * self.hybrid.threshold.0 as f64;
+            self.resume_window();
+        }
+    }
+
+    fn resume_window(&mut self) {
+        let w = self.rapid.average().as_bps() * self.rtt.as_secs() / self.packet.as_bits();
+        self.window = Inner::resume(self.hybrid.window, w.max(1.0), self.packet);
+        self.probing = false;
+    }
+}
+
+impl Sender for Switch {
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
+        self.in_charge().next(now, pipe)
+    }
+
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.in_charge().on_send(now, size, pipe)
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+            self.least_rtt = self.least_rtt.min(rtt);
+        }
+        self.in_charge().on_ack(now, ack);
+        let estimate = self.news(ack.report);
+        if ack.recovery || self.rtt == Duration::MAX {
+            return;
+        }
+        match (self.probing, estimate) {
+            (false, _) => self.consider_rapid(now),
+            (true, Some(estimate)) => self.consider_window(estimate),
+            (true, None) => {}
+        }
+    }
+
+    fn on_loss(&mut self, now: Time, loss: &Loss) {
+        if self.probing && *loss == Loss::Timeout {
+            self.resume_window();
+        }
+        self.in_charge().on_loss(now, loss);
+    }
+
+    fn state(&self) -> State {
+        if self.probing { self.rapid.state() } else { self.window.state() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roles::Phase;
+
+    const PACKET: Bytes = Bytes(1000);
+    const RTT: Duration = Duration::from_millis(100);
+
+    fn ack(acked: u64, rtt: Duration) -> Ack {
+        Ack { acked: Bytes(acked * PACKET.0), rtt: Some(rtt), ..Ack::default() }
+    }
+
+    /// After slow start to a window of 2560 packets, of which the threshold is 2500.
+    fn grown(rtt: Duration) -> Box<dyn Sender> {
+        let mut sender = Hybrid::default().sender(PACKET);
+        sender.on_ack(Time::ZERO, &ack(1, RTT));
+        for w in [3, 6, 12, 24, 48, 96, 192, 384, 768, 1024] {
+            sender.on_ack(Time::ZERO, &ack(w, rtt));
+        }
+        sender
+    }
+
+    fn estimate(stream: u32, mbps: f64) -> Ack {
+        Ack { report: Some(Report::Available { stream, rate: mbps as f32 * 1e6 }), ..ack(1, RTT) }
+    }
+
+    #[test]
+    fn rapid_takes_over_at_the_rate_of_the_window() {
+        let state = grown(RTT).state();
+        assert_eq!((state.phase, state.window), (Phase::Probing, None));
+        assert_eq!(state.rate.unwrap().as_mbps().round(), 205.0); // 2560 packets of 1000 B in 100 ms
+        let queued = grown(RTT.scale(1.1)).state();
+        assert_eq!(queued.phase, Phase::SlowStart, "a tenth of that window waits in a queue");
+    }
+
+    #[test]
+    fn eight_low_estimates_in_a_row_bring_the_window_protocol_back() {
+        let mut sender = grown(RTT);
+        let estimates = [150.0; 7].into_iter().chain([300.0]).chain([150.0; 8]);
+        for (stream, mbps) in (1..).zip(estimates) {
+            assert_eq!(sender.state().phase, Phase::Probing, "before the estimate of stream {stream}");
+            sender.on_ack(Time::ZERO, &estimate(stream, mbps));
+            sender.on_ack(Time::ZERO, &estimate(stream, mbps)); // reports come again with later acknowledgments
+        }
+        let state = sender.state();
+        assert_eq!(state.phase, Phase::CongestionAvoidance);
+        assert_eq!(state.window.unwrap().round(), 2560.0, "what RAPID had in flight: it sent no stream since");
+    }
+
+    #[test]
+    fn after_a_timeout_it_begins_afresh() {
+        let mut sender = grown(RTT);
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        assert_eq!(sender.state().window, Some(1.0));
+    }
+}

@@ -1,0 +1,99 @@
+//! RAPID where it pays, a window protocol where it does not (PACKET-SCALE-2017, section VI-C).
+
+use crate::simulate::{between, figures, run, runs};
+use control::Phase;
+
+/// Throughput of the hybrid and of `other` alone, over the second half of `duration` seconds on `path`.
+fn beside(other: &str, path: &str, duration: u32) -> (f64, f64) {
+    let both = runs(&format!(
+        r#"
+        duration = "{duration} s"
+        measure.from = "{} s"
+        path = {{ {path}, buffer = "1 bdp" }}
+        compare.controllers = ["rapid-hybrid", "{other}"]
+        "#,
+        duration / 2
+    ));
+    let mbps = |i: usize| figures(&both[i]).throughput_mbps;
+    println!("{path}: hybrid {:.1} Mbps, {other} {:.1} Mbps", mbps(0), mbps(1));
+    (mbps(0), mbps(1))
+}
+
+/// 0.01 to 1.25 MB in the path, below the threshold of 2.5 MB.
+#[test]
+fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
+    for path in [
+        r#"rate = "10 Mbps", rtt = "10 ms""#,
+        r#"rate = "100 Mbps", rtt = "20 ms""#,
+        r#"rate = "100 Mbps", rtt = "100 ms""#,
+        r#"rate = "1 Gbps", rtt = "5 ms""#,
+    ] {
+        let (hybrid, window) = beside("bic", path, 10);
+        assert!(hybrid >= 0.95 * window, "{path}: {hybrid} and {window} Mbps");
+    }
+}
+
+/// 3.75 to 25 MB in the path.
+#[test]
+fn on_large_paths_the_hybrid_is_never_below_rapid() {
+    for path in [
+        r#"rate = "300 Mbps", rtt = "100 ms""#,
+        r#"rate = "1 Gbps", rtt = "100 ms""#,
+        r#"rate = "5 Gbps", rtt = "40 ms""#,
+    ] {
+        let (hybrid, rapid) = beside("rapid", path, 6);
+        assert!(hybrid >= 0.95 * rapid, "{path}: {hybrid} and {rapid} Mbps");
+    }
+}
+
+/// Constant traffic takes so much of 1 Gbps x 50 ms that less than 2.5 MB (400 Mbps) is left, and gives it back.
+#[test]
+fn the_hybrid_follows_a_path_that_changes() {
+    let finished = run(r#"
+        duration = "15 s"
+        path = { rate = "1 Gbps", rtt = "50 ms", buffer = "1 bdp" }
+        flow = [{ controller = "rapid-hybrid" }]
+        [[traffic]]
+        kind = "cbr"
+        rate = "800 Mbps"
+        start = "5 s"
+        stop = "10 s"
+        "#);
+    let series = &finished.outcome.flows[0].series;
+    let probing = |from, to| {
+        let phases = between(&finished, &series.phase, from, to);
+        phases.iter().filter(|&&phase| phase == Some(Phase::Probing)).count() as f64 / phases.len() as f64
+    };
+    let mbps = |from: f64, to: f64| {
+        between(&finished, &series.delivered, from, to).iter().sum::<u64>() as f64 * 8e-6 / (to - from)
+    };
+    for (from, to, rapid, spare) in [(3.0, 5.0, 1.0, 1000.0), (6.0, 10.0, 0.0, 200.0), (13.0, 15.0, 1.0, 1000.0)] {
+        let (share, used) = (probing(from, to), mbps(from, to) / spare);
+        println!("{from} to {to} s: probing {:.0} % of the time, {used:.3} of {spare} Mbps", 100.0 * share);
+        assert_eq!(share, rapid, "from {from} to {to} s");
+        assert!(used >= 0.9, "from {from} to {to} s: {used} of {spare} Mbps");
+    }
+}
+
+/// At the threshold itself, 200 Mbps x 100 ms, it does not switch up and down.
+#[test]
+fn the_hybrid_settles_on_paths_near_the_threshold() {
+    for mbps in [195, 200, 205, 210, 220] {
+        let finished = run(&format!(
+            r#"
+            duration = "20 s"
+            measure.from = "5 s"
+            path = {{ rate = "{mbps} Mbps", rtt = "100 ms", buffer = "1 bdp" }}
+            flow = [{{ controller = "rapid-hybrid" }}]
+            "#
+        ));
+        let phases = between(&finished, &finished.outcome.flows[0].series.phase, 5.0, 20.0);
+        let probing: Vec<bool> = phases.iter().map(|&phase| phase == Some(Phase::Probing)).collect();
+        let switches = probing.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let share = probing.iter().filter(|&&probing| probing).count() as f64 / probing.len() as f64;
+        let used = figures(&finished).links[0].utilization;
+        println!("{mbps} Mbps: {switches} switches in 15 s, probing {:.0} %, used {used:.3}", 100.0 * share);
+        assert_eq!(switches, 0, "{mbps} Mbps");
+        assert!(used >= 0.95, "{mbps} Mbps: {used}");
+    }
+}
