@@ -56,12 +56,13 @@ fn receive(socket: &UdpSocket, mut receiver: Option<Box<dyn Receiver>>, over: &A
         if let Some(receiver) = &mut receiver {
             report = receiver.on_arrival(since(epoch), &stamp, Bytes(size as u64)).or(report);
         }
-        let (stream, rate) = match report {
-            Some(Report::Available { stream, rate }) => (stream, rate),
-            None => (u32::MAX, 0.0),
+        let (kind, stream, rate) = match report {
+            None => (0, 0, 0.0),
+            Some(Report::Available { stream, rate }) => (1, stream, rate),
+            Some(Report::Received { rate }) => (2, 0, rate),
         };
-        let answer: Vec<u8> =
-            [&number.to_le_bytes()[..], &sent.to_le_bytes(), &stream.to_le_bytes(), &rate.to_le_bytes()].concat();
+        let report = u64::from(stream) | u64::from(rate.to_bits()) << 32;
+        let answer = [number, sent, kind, report].map(u64::to_le_bytes).concat();
         let _ = socket.send(&answer); // a lost answer is the sender's business
     }
 }
@@ -91,9 +92,13 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
         match socket.recv(&mut buffer) {
             Ok(_) => {
                 let word = |at: usize| u64::from_le_bytes(buffer[at..at + 8].try_into().expect("8 bytes"));
-                let (which, sent, last) = (word(0), Time(word(8)), word(16));
-                let report = (last as u32 != u32::MAX)
-                    .then_some(Report::Available { stream: last as u32, rate: f32::from_bits((last >> 32) as u32) });
+                let (which, sent) = (word(0), Time(word(8)));
+                let (stream, rate) = (word(24) as u32, f32::from_bits((word(24) >> 32) as u32));
+                let report = match word(16) {
+                    0 => None,
+                    1 => Some(Report::Available { stream, rate }),
+                    _ => Some(Report::Received { rate }),
+                };
                 heard = now;
                 let newly = if in_flight.remove(&which).is_some() { PACKET } else { Bytes(0) };
                 acked += newly;

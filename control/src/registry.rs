@@ -195,7 +195,7 @@ pub enum ParameterError {
 
 /// Every controller, family by family, in the order in which to list them.
 pub fn all() -> &'static [Controller] {
-    use Family::{LossWindow, PacketScale};
+    use Family::{LossWindow, PacketScale, Rate};
     use Recovery::{NewReno, Sack};
     static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
         vec![
@@ -287,6 +287,15 @@ pub fn all() -> &'static [Controller] {
                 "BIC with the constants of Linux; not its integer arithmetic, nor its special cases near the maximum, before \
                  the first loss and after a timeout",
                 crate::bic::Bic::linux(),
+            ),
+            Controller::new(
+                "rrrp",
+                Rate,
+                Sack,
+                "RRR-2008 (Haga et al., TRIDENTCOM 2008)",
+                "relative rate reduction: the receiver reports the rate that arrives, and the sender keeps its own as much above it \
+                 as the congestion it aims at",
+                crate::rrrp::Rrrp::default(),
             ),
         ]
     });

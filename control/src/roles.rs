@@ -128,6 +128,11 @@ pub enum Report {
         /// Its estimate, in bits per second (in single precision, as it travels).
         rate: f32,
     },
+    /// The rate at which packets arrive (RRRP).
+    Received {
+        /// In bits per second (in single precision, as it travels).
+        rate: f32,
+    },
 }
 
 /// What a sender is doing, for traces and plots.

@@ -9,4 +9,5 @@ mod profiles;
 mod rapid;
 mod recovery;
 mod response;
+mod rrrp;
 mod simulate;

@@ -34,7 +34,8 @@ pub struct Source {
     recover: u64,
     /// The number of packets that had been sent by then.
     reduced: u32,
-    /// The next repair leaves without asking the controller (RFC 6675, step 4.3; RFC 6582, steps 2 and 3).
+    /// The next repair does not wait for room in the window (RFC 6675, step 4.3; RFC 6582, steps 2 and 3), but for its time, if
+    /// the controller names one: sent at once beside a paced packet, it would be the one that a full buffer drops.
     repair_at_once: bool,
     /// Without selective acknowledgments: duplicates, each standing for a packet that has left the network.
     duplicates: u64,
@@ -169,7 +170,6 @@ impl Source {
         sink: &mut Sink,
         network: &mut impl Network,
     ) {
-        let before = self.board.una();
         let acked = match self.recovery {
             Recovery::Sack => self.on_selective(packet, out_of_order, sink),
             Recovery::NewReno => {
@@ -178,7 +178,6 @@ impl Source {
                 self.on_cumulative(packet.segment)
             }
         };
-        let advanced = self.board.una() > before;
         if self.recovering && self.board.una() >= self.recover {
             self.recovering = false;
             self.duplicates = 0;
@@ -208,13 +207,15 @@ impl Source {
             report,
         };
         self.controller.on_ack(now, &ack);
+        // Whatever arrives restarts the timer, also out of order (RFC 9002, section 6.2.1): as lost repairs are found, too, it is
+        // for silence only. RFC 6298 waits for the first hole to be filled, which above 10 % loss takes longer than a timeout.
         // RFC 6582, section 4, the impatient variant: of the partial acknowledgments, only the first restarts the timer, so
         // that a window with many holes ends in a timeout rather than one round trip per hole.
         let partial = self.recovering && self.recovery == Recovery::NewReno;
-        if advanced && !(partial && self.partial_before) {
+        if acked > 0 && !(partial && self.partial_before) {
             self.restart_timer(now, network);
         }
-        self.partial_before = partial && (advanced || self.partial_before);
+        self.partial_before = partial && (acked > 0 || self.partial_before);
         self.fill(now, network);
     }
 
@@ -311,20 +312,17 @@ impl Source {
                 packet: Bytes(self.packet as u64),
                 repairing: repair.is_some(),
             };
-            if repair.is_some() && self.repair_at_once {
-                self.repair_at_once = false;
-            } else {
-                match self.controller.next(now, &pipe) {
-                    Next::AfterAck => return,
-                    Next::At(time) if time > now => {
-                        if time < self.wake {
-                            self.wake = time;
-                            network.wake_at(time);
-                        }
-                        return;
+            match self.controller.next(now, &pipe) {
+                Next::AfterAck if repair.is_some() && self.repair_at_once => {}
+                Next::AfterAck => return,
+                Next::At(time) if time > now => {
+                    if time < self.wake {
+                        self.wake = time;
+                        network.wake_at(time);
                     }
-                    Next::Now | Next::At(_) => {}
+                    return;
                 }
+                Next::Now | Next::At(_) => {}
             }
             self.send(now, repair, &pipe, network);
         }
@@ -335,6 +333,7 @@ impl Source {
         let segment = match repair {
             Some(segment) => {
                 self.counters.retransmitted += 1;
+                self.repair_at_once = false;
                 self.board.resend(segment, self.order);
                 segment
             }

@@ -1,0 +1,88 @@
+//! RRRP: rate control by relative rate reduction (RRR-2008: Hága et al., "Relative Rate Reduction Based Control with Adjustable
+//! Congestion Level", TRIDENTCOM 2008).
+//!
+//! The receiver measures the rate at which packets arrive, X_out, and reports it with every acknowledgment. The share by which it
+//! is lower than the rate at which they were sent, RRR = (X_in - X_out)/X_in (equation 8), says how congested the path is, long
+//! before a loss rate could. The sender sends at X_in = X_out/(1 - p_T(X_out)) (equation 13): faster while the congestion is
+//! below the target p_T, slower above it, and at rest where it is p_T. Losses as such do not matter to it.
+
+mod feedback;
+mod meter;
+mod sender;
+
+pub use feedback::{Feedback, Function};
+pub use meter::Meter;
+pub use sender::Machine;
+
+use crate::registry::Protocol;
+use crate::roles::{Receiver, Sender};
+use crate::units::{Bytes, Rate};
+use crate::window::within;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Rrrp {
+    /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear", target (1 - X/limit);
+    /// or "fixed", target
+    pub function: Function,
+    /// Of "fixed" and "linear": p_fix and p_Tlim, the congestion aimed at, and that at rate zero
+    pub target: f64,
+    /// Of "linear": X_Tlim, the rate from which on no congestion is aimed at
+    pub limit: Rate,
+    /// Of "tcp-like": X_T, the larger the more it takes beside TCP
+    pub scale: Rate,
+    /// Number of packets over which the receiver averages (n)
+    pub average: u16,
+    /// Rate of the first packets
+    pub initial_rate: Rate,
+    /// Least rate (X_min)
+    pub least_rate: Rate,
+    /// What the sender can send at most (C_max)
+    pub highest_rate: Rate,
+}
+
+impl Default for Rrrp {
+    /// Of the functions, the paper finds only the TCP-like one fit for general use (section 5.1), and evaluates it with an X_T of
+    /// 0.6 Mbps; the others' parameters are those of figure 3. It gives neither n nor X_min, and C_max is a matter of the host:
+    /// **decided**.
+    fn default() -> Rrrp {
+        Rrrp {
+            function: Function::TcpLike,
+            target: 0.01,
+            limit: Rate::from_mbps(4.0),
+            scale: Rate::from_mbps(0.6),
+            average: 32,
+            initial_rate: Rate::from_mbps(1.6),
+            least_rate: Rate::from_mbps(0.01),
+            highest_rate: Rate::from_gbps(10.0),
+        }
+    }
+}
+
+impl Protocol for Rrrp {
+    fn check(&self) -> Result<(), String> {
+        let rate = |name, rate: Rate| within(name, rate.as_bps(), 1.0..=1e15);
+        within("target", self.target, 0.0..=0.9)?;
+        rate("limit", self.limit)?;
+        rate("scale", self.scale)?;
+        within("average", self.average as f64, 2.0..=10_000.0)?;
+        rate("initial-rate", self.initial_rate)?;
+        rate("least-rate", self.least_rate)?;
+        rate("highest-rate", self.highest_rate)?;
+        if self.least_rate.as_bps() > self.highest_rate.as_bps() {
+            return Err(format!("least-rate = {} is above highest-rate = {}", self.least_rate, self.highest_rate));
+        }
+        Ok(())
+    }
+
+    fn sender(&self, _: Bytes) -> Box<dyn Sender> {
+        Box::new(Machine::new(self))
+    }
+
+    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+        Some(Box::new(Meter::new(self.average)))
+    }
+}
