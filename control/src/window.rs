@@ -44,7 +44,7 @@ impl<L: Law> Window<L> {
 
 impl<L: Law> Sender for Window<L> {
     fn next(&mut self, _: Time, pipe: &Pipe) -> Next {
-        if (pipe.in_flight + self.packet).0 as f64 <= self.cwnd * self.packet.0 as f64 {
+        if (pipe.in_flight + self.packet).0 as i64 as f64 <= self.cwnd * self.packet.0 as i64 as f64 {
             Next::Now
         } else {
             Next::AfterAck

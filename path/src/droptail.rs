@@ -23,22 +23,23 @@ pub struct DropTail<P> {
     buffer: Buffer,
 }
 
-impl<P: Packet + Copy> DropTail<P> {
+impl<P: Packet> DropTail<P> {
     /// An empty queue.
     pub fn new(buffer: Buffer) -> DropTail<P> {
         DropTail { waiting: Ring::new(), bytes: Bytes(0), buffer }
     }
 
-    /// Takes `packet` in, or says false and drops it.
-    pub fn push(&mut self, packet: P) -> bool {
+    /// Takes in the packet of `size` that `make` makes, or says false and drops it.
+    #[inline(always)]
+    pub fn push_with(&mut self, size: Bytes, make: impl FnOnce() -> P) -> bool {
         let fits = match self.buffer {
             Buffer::Packets(most) => (self.waiting.len() as u64) < most,
-            Buffer::Bytes(most) => self.bytes + packet.size() <= most,
+            Buffer::Bytes(most) => self.bytes + size <= most,
             Buffer::Unlimited => true,
         };
         if fits {
-            self.bytes += packet.size();
-            self.waiting.push(packet);
+            self.bytes += size;
+            *self.waiting.push_place() = make();
         }
         fits
     }

@@ -18,8 +18,8 @@ pub use link::{Counters, Link};
 
 use control::{Bytes, Stamp};
 
-/// What a link must know of what it carries.
-pub trait Packet {
+/// What a link must know of what it carries: a small value, copied from place to place.
+pub trait Packet: Copy + Default {
     /// Size on the wire.
     fn size(&self) -> Bytes;
 

@@ -50,7 +50,7 @@ pub struct Counters {
     pub max_queue: u64,
 }
 
-impl<P: Packet + Copy> Link<P> {
+impl<P: Packet> Link<P> {
     /// A link that transmits at `rate` (none: at once) and delivers `delay` later.
     pub fn new(rate: Option<Rate>, delay: Duration, buffer: Buffer) -> Link<P> {
         Link {
@@ -81,34 +81,40 @@ impl<P: Packet + Copy> Link<P> {
     }
 
     /// A packet arrives at the near end. Says whether the link was empty: then [`Link::next_exit`] is new.
-    #[inline(always)]
+    #[inline]
     pub fn arrive(&mut self, now: Time, packet: &P) -> bool {
+        self.arrive_with(now, packet.size(), || *packet)
+    }
+
+    /// The same for a packet of `size` that `make` makes: in the place where it will lie, since a copy of what has just been
+    /// written piece by piece waits for the pieces.
+    #[inline(always)]
+    pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
         self.advance(now);
         if self.router.is_some() {
-            return self.arrive_at_router(now, packet);
+            return self.arrive_at_router(now, make());
         }
-        self.admit(now, packet)
+        self.admit(now, size, make)
     }
 
     #[cold]
-    fn arrive_at_router(&mut self, now: Time, packet: &P) -> bool {
-        let mut packet = *packet;
+    fn arrive_at_router(&mut self, now: Time, mut packet: P) -> bool {
         let size = packet.size();
         if let (Some(router), Some(stamp)) = (&mut self.router, packet.stamp()) {
             router.on_arrival(now, stamp, size, self.queue.bytes());
         }
-        self.admit(now, &packet)
+        self.admit(now, size, || packet)
     }
 
     #[inline(always)]
-    fn admit(&mut self, now: Time, packet: &P) -> bool {
+    fn admit(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
         if self.free_at <= now {
             let was_empty = self.pipe.is_empty();
-            self.transmit(now, packet);
+            self.transmit(now, size, make);
             was_empty
         } else {
             self.account(now);
-            if self.queue.push(*packet) {
+            if self.queue.push_with(size, make) {
                 self.counters.max_queue = self.counters.max_queue.max(self.queue.len());
             } else {
                 self.counters.dropped += 1;
@@ -123,20 +129,28 @@ impl<P: Packet + Copy> Link<P> {
         self.pipe.front().map(|&(time, _)| time)
     }
 
-    /// The packet whose exit is due leaves. Says whether it is whole (false: an error has struck it).
+    /// The packet that leaves the far end next.
     ///
     /// # Panics
     /// If the link is empty.
     #[inline]
-    pub fn exit(&mut self) -> (P, bool) {
-        // Copied through the reference: an Option of a packet would cost a stall, as its tag lies within the packet.
-        let &(time, packet) = self.pipe.front().expect("a packet is due");
+    pub fn first(&self) -> &P {
+        &self.pipe.front().expect("a packet is due").1
+    }
+
+    /// That packet leaves. Says whether it is whole (false: an error has struck it).
+    ///
+    /// # Panics
+    /// If the link is empty.
+    #[inline]
+    pub fn exit(&mut self) -> bool {
+        let time = self.pipe.front().expect("a packet is due").0;
         self.pipe.pop();
         if self.pipe.is_empty() {
             self.advance(time);
         }
         self.left += 1;
-        (packet, self.left != self.next_struck || self.pass_struck())
+        self.left != self.next_struck || self.pass_struck()
     }
 
     /// The packet that leaves was struck; says that it is not whole.
@@ -192,25 +206,25 @@ impl<P: Packet + Copy> Link<P> {
         self.account(start);
         if let Some(&packet) = self.queue.first() {
             self.queue.pop();
-            self.transmit(start, &packet);
+            self.transmit(start, packet.size(), || packet);
         }
     }
 
-    /// Transmits `packet`. It is copied into the pipe as it is and changed there, since a copy right after a change would have to
-    /// wait for the change.
+    /// Transmits the packet of `size` that `make` makes.
     #[inline(always)]
-    fn transmit(&mut self, start: Time, packet: &P) {
-        let size = packet.size();
+    fn transmit(&mut self, start: Time, size: Bytes, make: impl FnOnce() -> P) {
         if size != self.usual.0 {
             self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
         }
         let lasts = self.usual.1;
         self.free_at = start + lasts;
         self.counters.busy += lasts;
-        let (_, copy) = self.pipe.push((self.free_at + self.delay, *packet));
-        copy.pass_hop();
+        let (exit, packet) = self.pipe.push_place();
+        *exit = self.free_at + self.delay;
+        *packet = make();
+        packet.pass_hop();
         if let Some(router) = &mut self.router
-            && let Some(stamp) = copy.stamp()
+            && let Some(stamp) = packet.stamp()
         {
             router.on_departure(start, stamp, size, self.queue.bytes());
         }
@@ -237,7 +251,7 @@ mod tests {
     use super::*;
     use control::Stamp;
 
-    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
     struct Parcel(u64, Stamp);
 
     impl Packet for Parcel {
@@ -260,7 +274,8 @@ mod tests {
     fn drain(link: &mut Link<Parcel>) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
         while let Some(time) = link.next_exit() {
-            out.push((time.0 / 1_000_000, link.exit().0.0));
+            out.push((time.0 / 1_000_000, link.first().0));
+            link.exit();
         }
         out
     }
@@ -309,7 +324,7 @@ mod tests {
         }
         let mut exits = 0;
         while link.next_exit().is_some() {
-            assert!(!link.exit().1);
+            assert!(!link.exit());
             exits += 1;
         }
         assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
@@ -338,7 +353,7 @@ mod tests {
             link.arrive(US(0), &Parcel(i, Stamp::None));
         }
         link.observe(US(1000));
-        let stamps: Vec<_> = (0..3).map(|_| link.exit().0.1).collect();
+        let stamps: Vec<_> = (0..3).map(|_| (link.first().1, link.exit()).0).collect();
         let expected = [(0, 0, 0), (0, 1000, 8), (1, 0, 16)]; // departures at 0, 8, 16 us; a tick at 10 us
         for (stamp, (ticks, backlog, at)) in stamps.iter().zip(expected) {
             let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, planned: US(at) };

@@ -10,7 +10,7 @@ pub struct Ring<T> {
     tail: usize,
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     /// An empty ring.
     pub fn new() -> Ring<T> {
         Ring { slots: Vec::new(), head: 0, tail: 0 }
@@ -28,17 +28,15 @@ impl<T: Copy> Ring<T> {
         self.head == self.tail
     }
 
-    /// Adds a value at the end; returns where it lies.
-    #[inline]
-    pub fn push(&mut self, value: T) -> &mut T {
+    /// Adds a place at the end, for the caller to write to.
+    #[inline(always)]
+    pub fn push_place(&mut self) -> &mut T {
         if self.len() == self.slots.len() {
-            self.grow(value);
+            self.grow();
         }
         let at = self.tail & (self.slots.len() - 1);
         self.tail = self.tail.wrapping_add(1);
-        let slot = &mut self.slots[at];
-        *slot = value;
-        slot
+        &mut self.slots[at]
     }
 
     /// The first value.
@@ -56,12 +54,12 @@ impl<T: Copy> Ring<T> {
     }
 
     #[cold]
-    fn grow(&mut self, value: T) {
+    fn grow(&mut self) {
         let mut slots = Vec::with_capacity((2 * self.slots.len()).max(16));
         slots.extend((self.head..self.tail).map(|n| self.slots[n & (self.slots.len() - 1)]));
         self.tail = slots.len();
         self.head = 0;
-        slots.resize(slots.capacity().next_power_of_two(), value);
+        slots.resize(slots.capacity().next_power_of_two(), T::default());
         self.slots = slots;
     }
 }
@@ -78,8 +76,8 @@ mod tests {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             // Phases of growth and of decline.
             if (random >> 33) % 100 < if step / 5000 % 2 == 0 { 60 } else { 45 } {
-                *ring.push(step) += 1;
-                queue.push_back(step + 1);
+                *ring.push_place() = step;
+                queue.push_back(step);
             } else {
                 ring.pop();
                 queue.pop_front();

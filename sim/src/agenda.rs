@@ -2,6 +2,9 @@
 //!
 //! A 4-ary heap of 16-byte entries. Almost every event puts its successor into the agenda; so taking the first leaves a
 //! hole at the root, which the next entry fills by sinking from there, often not far.
+//!
+//! Timers, of which each flow has one and which seldom expire, would make that heap deep. They wait in a wheel, in the slot
+//! of the millisecond in which they are due, and enter the heap when that begins.
 
 use control::Time;
 
@@ -35,45 +38,117 @@ pub type Event = (Kind, u32);
 type Entry = u128;
 
 /// The events to come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Agenda {
+    /// The heap, and behind it [`PADDING`].
     heap: Vec<Entry>,
     /// The root has been taken and nothing put there yet.
     hole: bool,
+    /// Events of the wheel before this time have entered the heap.
+    turned: Time,
+    /// The wheel: slot n modulo their number has the events from n to n + 1 times [`SLOT`], of this turn or a later one.
+    slots: Vec<Vec<Entry>>,
+    /// Events in the wheel.
+    waiting: usize,
+}
+
+/// What the wheel's slots last: about a millisecond.
+const SLOT: u64 = 1 << 30;
+/// So many slots turn in about a second.
+const SLOTS: usize = 1 << 10;
+/// Later than every event, so that a group of four children is always complete.
+const NEVER: Entry = Entry::MAX;
+const PADDING: usize = 3;
+
+fn entry(time: Time, (kind, index): Event) -> Entry {
+    (time.0 as u128) << 64 | (kind as u128) << 32 | index as u128
+}
+
+fn time_of(entry: Entry) -> Time {
+    Time((entry >> 64) as u64)
 }
 
 impl Agenda {
     /// Nothing to do yet.
     pub fn new() -> Agenda {
-        Agenda::default()
+        let slots = vec![Vec::new(); SLOTS];
+        Agenda { heap: vec![NEVER; PADDING], hole: false, turned: Time::ZERO, slots, waiting: 0 }
     }
 
     /// Adds an event.
     #[inline(always)]
-    pub fn add(&mut self, time: Time, (kind, index): Event) {
-        let entry = (time.0 as u128) << 64 | (kind as u128) << 32 | index as u128;
+    pub fn add(&mut self, time: Time, event: Event) {
+        let entry = entry(time, event);
         if self.hole {
             self.hole = false;
             self.sink(entry);
         } else {
-            self.heap.push(entry);
             self.rise(entry);
         }
+    }
+
+    /// Adds an event that is due in a while, as timers are. Not sooner than any that was taken.
+    #[inline]
+    pub fn add_timer(&mut self, time: Time, event: Event) {
+        if time < self.turned {
+            return self.add(time, event);
+        }
+        let slot = time.0 / SLOT;
+        if self.waiting == 0 {
+            self.turned = Time(slot * SLOT);
+        }
+        self.slots[slot as usize % SLOTS].push(entry(time, event));
+        self.waiting += 1;
     }
 
     /// Takes the first event.
     #[inline]
     pub fn take(&mut self) -> Option<(Time, Event)> {
         if self.hole {
-            self.hole = false;
-            let last = self.heap.pop()?;
-            if !self.heap.is_empty() {
-                self.sink(last);
-            }
+            self.fill_hole();
         }
-        let first = *self.heap.first()?;
+        let mut first = self.heap[0];
+        if time_of(first) >= self.turned && self.waiting > 0 {
+            self.turn();
+            first = self.heap[0];
+        }
+        if first == NEVER {
+            return None;
+        }
         self.hole = true;
-        Some((Time((first >> 64) as u64), (KINDS[(first >> 32) as usize & 7], first as u32)))
+        Some((time_of(first), (KINDS[(first >> 32) as usize & 7], first as u32)))
+    }
+
+    /// Turns the wheel up to the first event.
+    #[cold]
+    fn turn(&mut self) {
+        while self.waiting > 0 && time_of(self.heap[0]) >= self.turned {
+            let number = self.turned.0 / SLOT;
+            let slot = number as usize % SLOTS;
+            self.turned = Time((number + 1).saturating_mul(SLOT));
+            let mut events = std::mem::take(&mut self.slots[slot]);
+            events.retain(|&entry| {
+                let later = time_of(entry).0 / SLOT > number;
+                if !later {
+                    self.waiting -= 1;
+                    self.rise(entry);
+                }
+                later
+            });
+            self.slots[slot] = events;
+        }
+    }
+
+    /// Nothing was put at the root: the last entry takes its place.
+    #[cold]
+    fn fill_hole(&mut self) {
+        self.hole = false;
+        let last = self.heap.len() - PADDING - 1;
+        let entry = std::mem::replace(&mut self.heap[last], NEVER);
+        self.heap.pop();
+        if last > 0 {
+            self.sink(entry);
+        }
     }
 
     /// Puts `entry` at the root and lets it sink to its place.
@@ -81,33 +156,24 @@ impl Agenda {
     fn sink(&mut self, entry: Entry) {
         let heap = &mut self.heap[..];
         let mut at = 0;
-        loop {
-            let children = 4 * at + 1;
-            let (least, which) = match heap.get(children..) {
-                Some(&[a, b, c, d, ..]) => {
-                    let (ab, i) = if b < a { (b, 1) } else { (a, 0) };
-                    let (cd, j) = if d < c { (d, 3) } else { (c, 2) };
-                    if cd < ab { (cd, j) } else { (ab, i) }
-                }
-                Some(rest @ [_, ..]) => {
-                    let (i, &least) = rest.iter().enumerate().min_by_key(|&(_, &child)| child).unwrap_or((0, &entry));
-                    (least, i)
-                }
-                _ => break,
-            };
+        while let Some(&[a, b, c, d]) = heap.get(4 * at + 1..4 * at + 5) {
+            let (ab, i) = if b < a { (b, 2) } else { (a, 1) };
+            let (cd, j) = if d < c { (d, 4) } else { (c, 3) };
+            let (least, which) = if cd < ab { (cd, j) } else { (ab, i) };
             if entry <= least {
                 break;
             }
             heap[at] = least;
-            at = children + which;
+            at = 4 * at + which;
         }
         heap[at] = entry;
     }
 
-    /// Lets `entry`, which was put at the end, rise to its place.
+    /// Puts `entry` at the end and lets it rise to its place.
     #[cold]
     fn rise(&mut self, entry: Entry) {
-        let mut at = self.heap.len() - 1;
+        let mut at = self.heap.len() - PADDING;
+        self.heap.push(NEVER);
         while at > 0 {
             let parent = (at - 1) / 4;
             if self.heap[parent] <= entry {
@@ -126,21 +192,28 @@ mod tests {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
 
-    #[test]
-    fn takes_in_the_order_of_time_kind_and_index() {
+    /// Against the standard library's heap, in phases of growth and of decline. Events are up to `ahead` after the last one that
+    /// was taken, in steps of `step`; a share of them are timers.
+    fn compare_with_a_plain_heap(ahead: u64, step: u64) {
         let mut agenda = Agenda::new();
         let mut reference = BinaryHeap::new();
-        let mut random = 1u64;
-        for step in 0..20_000 {
+        let (mut random, mut now) = (1u64, 0);
+        for round in 0..20_000 {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Phases of growth and of decline, with many equal times.
-            if reference.is_empty() || (random >> 33) % 100 < if step / 1000 % 2 == 0 { 60 } else { 40 } {
-                let (time, kind, index) = ((random >> 40) % 500, (random >> 20) % 7, (random >> 10) as u32 % 9);
-                agenda.add(Time(time), (KINDS[kind as usize], index));
+            if reference.is_empty() || (random >> 33) % 100 < if round / 1000 % 2 == 0 { 60 } else { 40 } {
+                let time = now + (random >> 40) % (ahead / step) * step;
+                let (kind, index) = ((random >> 20) % 7, (random >> 10) as u32 % 9);
+                let event = (KINDS[kind as usize], index);
+                if random >> 63 == 0 {
+                    agenda.add(Time(time), event)
+                } else {
+                    agenda.add_timer(Time(time), event)
+                }
                 reference.push(Reverse((time, kind, index)));
             } else {
                 let (time, (kind, index)) = agenda.take().unwrap();
                 assert_eq!(Some(Reverse((time.0, kind as u64, index))), reference.pop());
+                now = time.0;
             }
         }
         while let Some(Reverse(expected)) = reference.pop() {
@@ -148,5 +221,13 @@ mod tests {
             assert_eq!((time.0, kind as u64, index), expected);
         }
         assert_eq!(agenda.take(), None);
+    }
+
+    #[test]
+    fn takes_in_the_order_of_time_kind_and_index() {
+        compare_with_a_plain_heap(500, 1); // many equal times
+        compare_with_a_plain_heap(10 * SLOT, 1000);
+        compare_with_a_plain_heap(3 * SLOTS as u64 * SLOT, SLOT / 4); // several turns ahead
+        compare_with_a_plain_heap(1_000_000_000_000_000, 1); // many turns
     }
 }

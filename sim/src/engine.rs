@@ -107,8 +107,8 @@ impl<'a> Engine<'a> {
     fn handle(&mut self, now: Time, (kind, index): Event) {
         match kind {
             Kind::Exit => {
-                let (packet, arrived) = self.network.exit(now, index);
-                if arrived {
+                let packet = *self.network.first(index);
+                if self.network.exit(now, index, &packet) {
                     self.deliver(now, &packet);
                 }
             }
@@ -125,7 +125,7 @@ impl<'a> Engine<'a> {
             }
             Kind::DelayedAck => {
                 if let Some(ack) = self.flows[index as usize].sink.release(now) {
-                    self.network.forward(now, &ack);
+                    self.network.forward(now, ack.hop, ack.size, || ack);
                 }
             }
             Kind::Cross => self.cross_traffic(now, index),
@@ -156,7 +156,7 @@ impl<'a> Engine<'a> {
                 }
                 match answer {
                     Answer::Send(ack) => {
-                        self.network.forward(now, &ack);
+                        self.network.forward(now, ack.hop, ack.size, || ack);
                     }
                     Answer::HoldUntil(time) => self.network.agenda.add(time, (Kind::DelayedAck, index)),
                 }
@@ -173,8 +173,8 @@ impl<'a> Engine<'a> {
         let Cross { packet, stop, .. } = self.experiment.cross[index as usize];
         let (hop, source) = &mut self.cross[index as usize];
         let (hop, next, size) = (*hop, now + source.gap(), packet.0 as u32);
-        self.network
-            .forward(now, &Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross });
+        let packet = Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross };
+        self.network.forward(now, hop, size, || packet);
         if next < stop {
             self.network.agenda.add(next, (Kind::Cross, index));
         }
@@ -211,9 +211,9 @@ struct Line<'a> {
 }
 
 impl host::Network for Line<'_> {
-    #[inline]
-    fn send(&mut self, packet: Packet) {
-        self.network.forward(self.now, &packet);
+    #[inline(always)]
+    fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
+        self.network.forward(self.now, hop, size, make);
     }
 
     fn wake_at(&mut self, time: Time) {
@@ -221,6 +221,6 @@ impl host::Network for Line<'_> {
     }
 
     fn timer_at(&mut self, time: Time) {
-        self.network.agenda.add(time, (Kind::Timeout, self.flow));
+        self.network.agenda.add_timer(time, (Kind::Timeout, self.flow));
     }
 }

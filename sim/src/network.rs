@@ -3,7 +3,7 @@
 use crate::agenda::{Agenda, Kind};
 use crate::experiment::{self, Experiment};
 use crate::packet::Packet;
-use control::{Duration, Rate, Time};
+use control::{Bytes, Duration, Rate, Time};
 use path::{Link, PacketErrors};
 
 /// Ends a route in [`Network::hops`].
@@ -60,15 +60,15 @@ impl Network {
         first
     }
 
-    /// `packet` is at its hop: puts it onto the link there. Says whether it has reached its host instead.
+    /// A packet of `size` that `make` makes is at `hop`: puts it onto the link there. Says whether it has reached its host instead.
     #[inline(always)]
-    pub fn forward(&mut self, now: Time, packet: &Packet) -> bool {
-        let hop = self.hops[packet.hop as usize];
+    pub fn forward(&mut self, now: Time, hop: u32, size: u32, make: impl FnOnce() -> Packet) -> bool {
+        let hop = self.hops[hop as usize];
         if hop == HOST {
             return true;
         }
         let link = &mut self.links[hop as usize];
-        if link.arrive(now, packet)
+        if link.arrive_with(now, Bytes(size as u64), make)
             && let Some(exit) = link.next_exit()
         {
             self.agenda.add(exit, (Kind::Exit, hop));
@@ -76,15 +76,20 @@ impl Network {
         false
     }
 
-    /// The first packet leaves link `index`. Returns it, and whether it has reached its host.
+    /// The packet that leaves link `index` next.
     #[inline(always)]
-    pub fn exit(&mut self, now: Time, index: u32) -> (Packet, bool) {
+    pub fn first(&self, index: u32) -> &Packet {
+        self.links[index as usize].first()
+    }
+
+    /// That `packet` leaves. Says whether it has reached its host.
+    #[inline(always)]
+    pub fn exit(&mut self, now: Time, index: u32, packet: &Packet) -> bool {
         let link = &mut self.links[index as usize];
-        let (packet, whole) = link.exit();
+        let whole = link.exit();
         if let Some(exit) = link.next_exit() {
             self.agenda.add(exit, (Kind::Exit, index));
         }
-        let arrived = whole && self.forward(now, &packet);
-        (packet, arrived)
+        whole && self.forward(now, packet.hop, packet.size, || *packet)
     }
 }

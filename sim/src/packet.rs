@@ -3,7 +3,7 @@
 use control::{Bytes, Report, Stamp, Time};
 
 /// A packet on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
     /// Which flow (or, for cross-traffic, which source) it belongs to.
     pub flow: u32,
@@ -22,7 +22,7 @@ pub struct Packet {
 }
 
 /// What a packet carries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Body {
     /// A segment of a flow, and what its controller wrote on it.
     Data(Stamp),
@@ -35,6 +35,7 @@ pub enum Body {
         report: Option<Report>,
     },
     /// Traffic that does not react, for nobody.
+    #[default]
     Cross,
 }
 

@@ -6,7 +6,7 @@ use super::rto::RoundTrip;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::sink::Sink;
 use crate::packet::{Body, Packet};
-use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Recovery, Report, Sender, State, Time};
+use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Recovery, Report, Sender, Stamp, State, Time};
 
 /// Sends one flow.
 pub struct Source {
@@ -88,8 +88,8 @@ pub struct Setup {
 
 /// What the source needs of the simulator.
 pub trait Network {
-    /// A packet leaves.
-    fn send(&mut self, packet: Packet);
+    /// A packet of `size` leaves for `hop`, which `make` makes.
+    fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet);
     /// Call [`Source::on_wake`] then.
     fn wake_at(&mut self, time: Time);
     /// Call [`Source::on_timer`] then.
@@ -341,16 +341,11 @@ impl Source {
         };
         let size = if segment + 1 == self.size { self.last_packet } else { self.packet };
         let stamp = self.controller.on_send(now, Bytes(size as u64), pipe);
-        network.send(Packet {
-            flow: self.flow,
-            size,
-            hop: self.way_out,
-            order: self.order,
-            segment,
-            sent: now,
-            body: Body::Data(stamp),
-        });
-        self.order = self.order.wrapping_add(1);
+        let (flow, hop, order) = (self.flow, self.way_out, self.order);
+        let body = |stamp| Packet { flow, size, hop, order, segment, sent: now, body: Body::Data(stamp) };
+        // Most protocols write nothing, and nothing of it need be copied.
+        network.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
+        self.order = order.wrapping_add(1);
         if self.expires == Time::MAX {
             self.restart_timer(now, network);
         }
