@@ -8,8 +8,8 @@
 //! Rules of the room: a run is single-threaded and depends on nothing but its experiment, to the last bit. Per packet: no
 //! allocation, one event per link, no work that grows with the window or with the number of flows but the agenda's logarithm.
 
-pub mod acquire;
-pub mod agenda;
+mod acquire;
+mod agenda;
 mod engine;
 pub mod experiment;
 mod flow;
