@@ -26,10 +26,20 @@ pub enum Kind {
     Measure = 5,
     /// A sampling interval ends.
     Sample = 6,
+    /// A host's interface passes on what it has held back.
+    Interface = 7,
 }
 
-const KINDS: [Kind; 7] =
-    [Kind::Exit, Kind::Wake, Kind::Timeout, Kind::DelayedAck, Kind::Cross, Kind::Measure, Kind::Sample];
+const KINDS: [Kind; 8] = [
+    Kind::Exit,
+    Kind::Wake,
+    Kind::Timeout,
+    Kind::DelayedAck,
+    Kind::Cross,
+    Kind::Measure,
+    Kind::Sample,
+    Kind::Interface,
+];
 
 /// An event: what is due, of which link, flow or source.
 pub type Event = (Kind, u32);
@@ -202,7 +212,7 @@ mod tests {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             if reference.is_empty() || (random >> 33) % 100 < if round / 1000 % 2 == 0 { 60 } else { 40 } {
                 let time = now + (random >> 40) % (ahead / step) * step;
-                let (kind, index) = ((random >> 20) % 7, (random >> 10) as u32 % 9);
+                let (kind, index) = ((random >> 20) % 8, (random >> 10) as u32 % 9);
                 let event = (KINDS[kind as usize], index);
                 if random >> 63 == 0 {
                     agenda.add(Time(time), event)

@@ -4,7 +4,7 @@ use crate::acquire::{Acquire, spare_capacity};
 use crate::agenda::{Event, Kind};
 use crate::experiment::{self, Cross, Experiment};
 use crate::flow::Flow;
-use crate::host::{self, Answer, Setup, Sink, Source};
+use crate::host::{self, Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::packet::{Body, Packet};
@@ -50,7 +50,11 @@ impl<'a> Engine<'a> {
         for (i, (flow, parties)) in experiment.flows.iter().zip(parties).enumerate() {
             let crossed: Duration = flow.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
             let extra = (flow.rtt - crossed).0;
-            let way_out = network.add_route(&flow.route, false, flow.access, Duration(extra / 2));
+            let interfaces = [
+                flow.jitter.map(|most| Interface::jittering(most, experiment.seed, i)),
+                flow.coalesce.map(Interface::coalescing),
+            ];
+            let way_out = network.add_route_between(interfaces, &flow.route, false, flow.access, Duration(extra / 2));
             let way_back = network.add_route(&flow.route, true, None, Duration(extra - extra / 2));
             let source = Source::new(Setup {
                 controller: parties.sender,
@@ -129,6 +133,13 @@ impl<'a> Engine<'a> {
                 }
             }
             Kind::Cross => self.cross_traffic(now, index),
+            Kind::Interface => {
+                while let Some((packet, arrived)) = self.network.release(now, index) {
+                    if arrived {
+                        self.deliver(now, &packet);
+                    }
+                }
+            }
             Kind::Measure => self.recorder.measure(now, index == 0, &mut self.network, &mut self.flows),
             Kind::Sample => {
                 self.recorder.sample(now, &mut self.network, &mut self.flows);

@@ -85,6 +85,11 @@ pub struct Flow {
     pub receive_window: Option<u64>,
     /// Acknowledge every second packet (RFC 5681, section 4.2), the other after this long at the latest; none: each packet.
     pub delayed_ack: Option<Duration>,
+    /// The receiver is told of a packet, and of all that came after it, so long after it came (interrupt coalescing); none: at
+    /// once.
+    pub coalesce: Option<Duration>,
+    /// Each packet leaves the source up to this late, at random, and in order; none: on time.
+    pub jitter: Option<Duration>,
     /// Least margin of the retransmission timeout over the smoothed round-trip time (200 ms on today's systems).
     pub min_rto: Duration,
 }

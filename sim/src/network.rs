@@ -2,18 +2,23 @@
 
 use crate::agenda::{Agenda, Kind};
 use crate::experiment::{self, Experiment};
+use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Duration, Rate, Time};
 use path::{Link, PacketErrors};
 
 /// Ends a route in [`Network::hops`].
 const HOST: u32 = u32::MAX;
+/// There, this and what follows are interfaces.
+const FIRST_INTERFACE: u32 = 1 << 31;
 
 /// All links and routes.
 pub struct Network {
     /// Direction d of the experiment's link i is link 2 i + d; the hosts' own access links follow.
     pub links: Vec<Link<Packet>>,
-    /// Routes, one after the other: links, ended by [`HOST`].
+    /// Hosts' interfaces, of those that do not pass packets on at once.
+    interfaces: Vec<Interface>,
+    /// Routes, one after the other: links and interfaces, ended by [`HOST`].
     hops: Vec<u32>,
     /// What happens next.
     pub agenda: Agenda,
@@ -38,13 +43,26 @@ impl Network {
                 links.push(built);
             }
         }
-        Network { links, hops: Vec::new(), agenda: Agenda::new() }
+        Network { links, interfaces: Vec::new(), hops: Vec::new(), agenda: Agenda::new() }
     }
 
     /// Adds a route over `route`'s links, behind an access link of `access` rate and `delay` if that makes a difference; for
     /// acknowledgments, `back`, over the same links in the opposite order and direction. Returns its first hop.
     pub fn add_route(&mut self, route: &experiment::Route, back: bool, access: Option<Rate>, delay: Duration) -> u32 {
+        self.add_route_between([None, None], route, back, access, delay)
+    }
+
+    /// The same between hosts with these interfaces.
+    pub fn add_route_between(
+        &mut self,
+        [out, into]: [Option<Interface>; 2],
+        route: &experiment::Route,
+        back: bool,
+        access: Option<Rate>,
+        delay: Duration,
+    ) -> u32 {
         let first = self.hops.len() as u32;
+        self.add_interface(out);
         if access.is_some() || delay > Duration::ZERO {
             self.hops.push(self.links.len() as u32);
             self.links.push(Link::new(access, delay, path::Buffer::Unlimited));
@@ -56,16 +74,22 @@ impl Network {
         } else {
             self.hops.extend(links)
         }
+        self.add_interface(into);
         self.hops.push(HOST);
         first
+    }
+
+    fn add_interface(&mut self, interface: Option<Interface>) {
+        self.hops.extend(interface.is_some().then_some(FIRST_INTERFACE + self.interfaces.len() as u32));
+        self.interfaces.extend(interface);
     }
 
     /// A packet of `size` that `make` makes is at `hop`: puts it onto the link there. Says whether it has reached its host instead.
     #[inline(always)]
     pub fn forward(&mut self, now: Time, hop: u32, size: u32, make: impl FnOnce() -> Packet) -> bool {
         let hop = self.hops[hop as usize];
-        if hop == HOST {
-            return true;
+        if hop >= FIRST_INTERFACE {
+            return hop == HOST || self.hold(now, hop - FIRST_INTERFACE, make());
         }
         let link = &mut self.links[hop as usize];
         if link.arrive_with(now, Bytes(size as u64), make)
@@ -74,6 +98,29 @@ impl Network {
             self.agenda.add(exit, (Kind::Exit, hop));
         }
         false
+    }
+
+    /// `packet` is at an interface.
+    #[cold]
+    fn hold(&mut self, now: Time, index: u32, packet: Packet) -> bool {
+        if let Some(due) = self.interfaces[index as usize].take(now, packet) {
+            self.agenda.add(due, (Kind::Interface, index));
+        }
+        false
+    }
+
+    /// Interface `index` passes on what is due. Returns the next such packet, and whether it has reached its host.
+    pub fn release(&mut self, now: Time, index: u32) -> Option<(Packet, bool)> {
+        let interface = &mut self.interfaces[index as usize];
+        let Some(mut packet) = interface.release(now) else {
+            if let Some(due) = interface.next() {
+                self.agenda.add(due, (Kind::Interface, index));
+            }
+            return None;
+        };
+        packet.hop += 1;
+        let arrived = self.forward(now, packet.hop, packet.size, || packet);
+        Some((packet, arrived))
     }
 
     /// The packet that leaves link `index` next.

@@ -14,6 +14,8 @@ use sim::Experiment;
 
 /// More samples than a plot can show or a run should keep.
 const MOST_SAMPLES: u64 = 10_000_000;
+/// Longer than any interface holds a packet back.
+const LONGEST_HOLD: Duration = Duration::from_millis(1000);
 /// Larger than any link's packets.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000);
 
@@ -149,6 +151,7 @@ fn sizes(scenario: &Scenario, problems: &mut Problems) {
     if let Some(delay) = scenario.delayed_ack {
         delayed_ack(delay, KeyPath::of("delayed-ack"), problems);
     }
+    interfaces(scenario.coalesce, scenario.jitter, &KeyPath::default(), problems);
     let fine = scenario.min_rto > Duration::ZERO;
     problems.unless(fine, KeyPath::of("min-rto"), "is zero; write one like \"200 ms\"");
 }
@@ -162,6 +165,16 @@ pub(super) fn packet(size: Bytes, at: KeyPath, problems: &mut Problems) {
 /// Checks for how long an acknowledgment may be delayed.
 pub(super) fn delayed_ack(delay: Duration, at: KeyPath, problems: &mut Problems) {
     problems.unless(delay > Duration::ZERO, at, "is zero; write one like \"40 ms\", or remove it");
+}
+
+/// Checks for how long hosts' interfaces may hold packets back.
+pub(super) fn interfaces(coalesce: Option<Duration>, jitter: Option<Duration>, at: &KeyPath, problems: &mut Problems) {
+    for (key, delay, example) in [("coalesce", coalesce, "100 us"), ("jitter", jitter, "10 us")] {
+        let Some(delay) = delay else { continue };
+        let message =
+            format!("{delay} is no such delay; write one like \"{example}\", up to \"{LONGEST_HOLD}\", or remove it");
+        problems.unless(delay > Duration::ZERO && delay <= LONGEST_HOLD, at.key(key), message);
+    }
 }
 
 /// All controllers' parameters, by controller, with the scenario's in place of the defaults.

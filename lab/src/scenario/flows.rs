@@ -25,6 +25,8 @@ pub(super) struct Table {
     receive_window: Option<u64>,
     recovery: Recovery,
     delayed_ack: Option<Duration>,
+    coalesce: Option<Duration>,
+    jitter: Option<Duration>,
     access: Option<Rate>,
 }
 
@@ -98,6 +100,7 @@ fn table(
     if let Some(delay) = flow.delayed_ack {
         experiment::delayed_ack(delay, at.key("delayed-ack"), problems);
     }
+    experiment::interfaces(flow.coalesce, flow.jitter, &at, problems);
     if let Some(access) = flow.access {
         positive_access(access, at.key("access"), problems);
     }
@@ -119,6 +122,8 @@ fn table(
         receive_window: flow.receive_window,
         recovery: flow.recovery.unwrap_or(controller.recovery),
         delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
+        coalesce: flow.coalesce.or(scenario.coalesce),
+        jitter: flow.jitter.or(scenario.jitter),
         access: flow.access.or(network.default_access()),
     })
 }
@@ -141,6 +146,8 @@ impl Table {
             ack_size: scenario.ack,
             receive_window: self.receive_window,
             delayed_ack: self.delayed_ack,
+            coalesce: self.coalesce,
+            jitter: self.jitter,
             min_rto: scenario.min_rto,
         })
     }

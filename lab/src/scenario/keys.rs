@@ -37,6 +37,12 @@ pub struct Scenario {
     /// Acknowledge every second packet (RFC 5681), a single one after this time at the latest. If not given, every packet is
     /// acknowledged.
     pub delayed_ack: Option<Duration>,
+    /// Interrupt coalescing: receivers are told of a packet, and of all that came after it, so long after it came. If not given,
+    /// at once.
+    pub coalesce: Option<Duration>,
+    /// Each packet of a flow leaves up to this late, at random, and in order: as hosts do, whose timers and schedulers are not
+    /// exact. If not given, on time.
+    pub jitter: Option<Duration>,
     /// Least retransmission timeout: RFC 6298 says 1 s, Linux uses 200 ms.
     #[serde(default = "defaults::min_rto")]
     pub min_rto: Duration,
@@ -156,6 +162,11 @@ pub struct Flow {
     pub delayed_ack: Option<Duration>,
     /// Rate of the sender's own access link; the path's if not given.
     pub access: Option<Rate>,
+    /// Interrupt coalescing: its receiver is told of a packet, and of all that came after it, so long after it came; the
+    /// scenario's if not given.
+    pub coalesce: Option<Duration>,
+    /// Each of its packets leaves up to this late, at random, and in order; the scenario's if not given.
+    pub jitter: Option<Duration>,
 }
 
 /// Which way along a route.

@@ -65,7 +65,15 @@ fn a_dumbbell_needs_six_lines() {
     let flow = &experiment.flows[0];
     assert_eq!((flow.rtt, flow.packet, flow.ack_size), (Duration::from_millis(100), Bytes(1000), Bytes(40)));
     assert_eq!((flow.access, flow.stop, flow.size, flow.delayed_ack), (None, None, None, None));
+    assert_eq!((flow.coalesce, flow.jitter), (None, None));
     assert_eq!((&flow.route.links[..], flow.route.reverse), (&[0][..], false));
+}
+
+#[test]
+fn hosts_are_as_noisy_as_their_flow_or_else_the_scenario_says() {
+    let text = "coalesce = \"50 us\"\njitter = \"10 us\"\n".to_string() + DUMBBELL + "coalesce = \"200 us\"\n";
+    let flow = one(&text, &[]).flows.remove(0);
+    assert_eq!((flow.coalesce, flow.jitter), (Some(Duration::from_micros(200)), Some(Duration::from_micros(10))));
 }
 
 #[test]
@@ -244,6 +252,16 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         ),
         (
             "\"reno\"",
+            "\"reno\"\ncoalesce = \"0 us\"",
+            "test.toml:10:12: flow[0].coalesce: 0 ps is no such delay; write one like \"100 us\", up to \"1 s\", or remove it\n",
+        ),
+        (
+            "\"reno\"",
+            "\"reno\"\njitter = \"2 s\"",
+            "test.toml:10:10: flow[0].jitter: 2 s is no such delay; write one like \"10 us\", up to \"1 s\", or remove it\n",
+        ),
+        (
+            "\"reno\"",
             "\"reno\"\nrecovery = \"sac\"",
             "test.toml:10:12: flow[0].recovery: there is no choice `sac`; did you mean `sack`?\n",
         ),
@@ -386,6 +404,10 @@ fn mistakes_on_the_command_line_name_the_option() {
             "controller.bik.smax=1",
             "test.toml: --set controller.bik: there is no controller `bik`; did you mean `bic`?\n",
         ),
+        (
+            "jitter=0 s",
+            "test.toml: --set jitter: 0 ps is no such delay; write one like \"10 us\", up to \"1 s\", or remove it\n",
+        ),
         ("measure.to=0 s", "test.toml: --set measure.to: is zero; write one like \"60 s\", or remove it\n"),
         (
             "flow[0].start={ uniform = [\"0 s\"] }",
@@ -515,7 +537,7 @@ fn piece() -> impl Strategy<Value = String> {
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
-    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|min-rto|rate|rtt|buffer|packet-error|access|delay|name|\
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|rtt|buffer|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|recovery|kind|on|off|shape|compare.controllers|\
                sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header =

@@ -82,6 +82,8 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         ack_size: Bytes(40),
         receive_window: None,
         delayed_ack: None,
+        coalesce: None,
+        jitter: None,
         min_rto: Duration::from_millis(200),
     };
     let experiment = Experiment {

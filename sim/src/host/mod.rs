@@ -1,9 +1,11 @@
 //! The two ends of a flow.
 
+pub mod interface;
 pub mod rto;
 pub mod scoreboard;
 pub mod sink;
 pub mod source;
 
+pub use interface::Interface;
 pub use sink::{Answer, Sink};
 pub use source::{Network, Setup, Source};
