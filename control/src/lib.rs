@@ -14,13 +14,20 @@ pub mod units;
 
 pub mod aimd;
 pub mod bic;
+pub mod compound;
+pub mod cubic;
+pub mod fast;
 pub mod highspeed;
+pub mod htcp;
+pub mod illinois;
 pub mod pace;
 pub mod rapid;
 pub mod reno;
 pub mod rrrp;
 pub mod scalable;
 pub mod thalweg;
+pub mod vegas;
+pub mod westwood;
 pub mod window;
 
 pub use registry::{Controller, Family, Protocol, Recovery};

@@ -195,7 +195,7 @@ pub enum ParameterError {
 
 /// Every controller, family by family, in the order in which to list them.
 pub fn all() -> &'static [Controller] {
-    use Family::{LossWindow, PacketScale, Rate};
+    use Family::{DelayWindow, LossWindow, PacketScale, Rate};
     use Recovery::{NewReno, Sack};
     static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
         vec![
@@ -287,6 +287,70 @@ pub fn all() -> &'static [Controller] {
                 "BIC with the constants of Linux; not its integer arithmetic, nor its special cases near the maximum, before \
                  the first loss and after a timeout",
                 crate::bic::Bic::linux(),
+            ),
+            Controller::new(
+                "cubic",
+                LossWindow,
+                Sack,
+                "RFC 9438",
+                "a cubic function of the time since the last loss; never slower than Reno. Without HyStart++",
+                crate::cubic::Cubic::default(),
+            ),
+            Controller::new(
+                "cubic-2008",
+                LossWindow,
+                Sack,
+                "Ha, Rhee and Xu, SIGOPS OSR 2008",
+                "CUBIC as first published: a fifth less on a loss",
+                crate::cubic::Cubic::of_2008(),
+            ),
+            Controller::new(
+                "htcp",
+                LossWindow,
+                Sack,
+                "H-TCP (Leith and Shorten, PFLDnet 2004)",
+                "the longer ago the last loss, the faster it grows; gives up what empties the queue",
+                crate::htcp::Htcp::default(),
+            ),
+            Controller::new(
+                "westwood",
+                LossWindow,
+                Sack,
+                "Westwood+ (Grieco and Mascolo, CCR 2004)",
+                "Reno whose window falls to what the path was measured to deliver",
+                crate::westwood::Westwood::default(),
+            ),
+            Controller::new(
+                "vegas",
+                DelayWindow,
+                Sack,
+                "Brakmo and Peterson, JSAC 1995",
+                "keeps one to three of its packets in the queue",
+                crate::vegas::Vegas::default(),
+            ),
+            Controller::new(
+                "fast",
+                DelayWindow,
+                Sack,
+                "FAST TCP (Wei, Jin, Low and Hegde, IEEE/ACM ToN 14(6))",
+                "keeps alpha of its packets in the queue, and gets there the faster, the further away it is",
+                crate::fast::Fast::default(),
+            ),
+            Controller::new(
+                "compound",
+                DelayWindow,
+                Sack,
+                "Compound TCP (Tan, Song, Zhang and Sridharan, INFOCOM 2006)",
+                "Reno's window, and another that grows fast while there is no queue",
+                crate::compound::Compound::default(),
+            ),
+            Controller::new(
+                "illinois",
+                DelayWindow,
+                Sack,
+                "Liu, Basar and Srikant, Performance Evaluation 65, 2008",
+                "an AIMD that grows less and gives up more, the longer the queueing delay",
+                crate::illinois::Illinois::default(),
             ),
             Controller::new(
                 "rrrp",

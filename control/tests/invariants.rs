@@ -12,6 +12,9 @@ use toy::{Event, Host, Path};
 /// acknowledged may still be that of an earlier, larger window.
 const LARGEST_STEP: f64 = 64.0;
 
+/// The families of window protocols.
+const WINDOWS: [Family; 2] = [Family::LossWindow, Family::DelayWindow];
+
 /// The paths: 10 kbps to 100 Gbps, 10 us to 1 s, any buffer.
 fn paths() -> impl Strategy<Value = Path> {
     (4.0..11.0f64, 1e-5..1.0f64, 1..2000u64, 40..9000u64, 1..5u64, 0..2000u64).prop_map(
@@ -50,7 +53,7 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
                 before = host.before_loss; // asking it for the next packet may have changed it since
             }
             check_state(&after);
-            check_change(event, &before, &after);
+            check_change(controller.family, event, &before, &after);
             if let Some(w) = after.window {
                 check_growth(&mut history, host.now, rtt, w);
             }
@@ -70,15 +73,18 @@ fn check_state(state: &State) {
     }
 }
 
-/// A loss never makes a sender faster. Sending changes no window, nor do acknowledgments while the loss is being repaired.
-fn check_change(event: Event, before: &State, after: &State) {
+/// A loss never makes a sender faster. Sending changes no window, and while a loss is being repaired none grows; those of window
+/// protocols do not change at all: one reduction per loss event.
+fn check_change(family: Family, event: Event, before: &State, after: &State) {
     let faster = after.window > before.window || after.rate > before.rate;
     match event {
         Event::Sent => assert_eq!(before.window, after.window),
         Event::Lost(Loss::Event) => assert!(!faster, "a loss made {before:?} {after:?}"),
         Event::Lost(Loss::Timeout) => assert!(after.window.is_none_or(|w| w == 1.0), "a timeout left {after:?}"),
         Event::Acked { recovery: true } => {
-            assert!(after.window <= before.window, "{before:?} grew in recovery: {after:?}")
+            assert!(after.window <= before.window, "{before:?} grew in recovery: {after:?}");
+            let same = after.window == before.window;
+            assert!(same || !WINDOWS.contains(&family), "one loss reduced {before:?} twice: {after:?}");
         }
         Event::Acked { recovery: false } => {}
     }

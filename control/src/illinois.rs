@@ -1,0 +1,209 @@
+//! Illinois: an AIMD whose `a` falls and whose `b` rises with the queueing delay, so that the window's course between losses is
+//! concave (Liu, Basar, Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed networks",
+//! Performance Evaluation 65, 2008).
+
+use crate::registry::Protocol;
+use crate::roles::{Ack, Sender};
+use crate::units::{Bytes, Time};
+use crate::window::{Law, Rounds, Window, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Illinois {
+    /// Window at the start, in packets; RFC 6928 has 10
+    pub initial_window: f64,
+    /// alpha_max: growth per round trip without a queue, in packets
+    pub largest_increase: f64,
+    /// alpha_min: growth per round trip at the longest queueing delay, in packets; 0.1 in the paper's first version
+    pub least_increase: f64,
+    /// beta_max: share of the window given up on a loss at long queueing delays, 0 to 1
+    pub largest_decrease: f64,
+    /// beta_min: share of the window given up on a loss at short queueing delays, 0 to 1
+    pub least_decrease: f64,
+    /// W_thresh: below this window, in packets, it is Reno
+    pub low_window: f64,
+    /// eta_1: up to this share of the longest queueing delay, growth is largest
+    pub eta1: f64,
+    /// eta_2: up to this share, the decrease is least
+    pub eta2: f64,
+    /// eta_3: from this share on, the decrease is largest
+    pub eta3: f64,
+    /// theta: for how many round trips the delay must be that short before growth is largest again
+    pub theta: u32,
+}
+
+impl Default for Illinois {
+    fn default() -> Illinois {
+        Illinois {
+            initial_window: 2.0,
+            largest_increase: 10.0,
+            least_increase: 0.3,
+            largest_decrease: 0.5,
+            least_decrease: 0.125,
+            low_window: 10.0,
+            eta1: 0.01,
+            eta2: 0.1,
+            eta3: 0.8,
+            theta: 5,
+        }
+    }
+}
+
+impl Protocol for Illinois {
+    fn check(&self) -> Result<(), String> {
+        within("initial-window", self.initial_window, 1.0..=1e6)?;
+        within("largest-increase", self.largest_increase, 1e-3..=1e3)?;
+        within("least-increase", self.least_increase, 1e-3..=1e3)?;
+        within("largest-decrease", self.largest_decrease, 0.0..=1.0)?;
+        within("least-decrease", self.least_decrease, 0.0..=1.0)?;
+        within("low-window", self.low_window, 0.0..=1e9)?;
+        within("eta1", self.eta1, 0.0..=0.99)?;
+        within("eta2", self.eta2, 0.0..=1.0)?;
+        within("eta3", self.eta3, 0.0..=1.0)?;
+        let ordered = |low: &str, a: f64, high: &str, b: f64| {
+            if a < b { Ok(()) } else { Err(format!("{low} = {a} is not below {high} = {b}")) }
+        };
+        ordered("least-increase", self.least_increase, "largest-increase", self.largest_increase)?;
+        ordered("least-decrease", self.least_decrease, "largest-decrease", self.largest_decrease)?;
+        ordered("eta2", self.eta2, "eta3", self.eta3)
+    }
+
+    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+        Box::new(Window::new(Concave::new(self), self.initial_window, packet))
+    }
+}
+
+struct Concave {
+    illinois: Illinois,
+    rounds: Rounds,
+    /// T_max: the longest RTT so far, seconds.
+    longest: f64,
+    /// For how many round trips the delay has been short since growth was last the largest; none while it is.
+    short: Option<u32>,
+    alpha: f64,
+    beta: f64,
+}
+
+/// Reno's alpha and beta.
+const RENO: (f64, f64) = (1.0, 0.5);
+
+impl Concave {
+    fn new(illinois: &Illinois) -> Concave {
+        let (alpha, beta) = RENO;
+        Concave { illinois: illinois.clone(), rounds: Rounds::new(), longest: 0.0, short: None, alpha, beta }
+    }
+
+    /// alpha = f1(da), section 3.
+    fn increase_at(&mut self, delay: f64, longest: f64) -> f64 {
+        let Illinois { largest_increase: max, least_increase: min, eta1, theta, .. } = self.illinois;
+        let d1 = eta1 * longest;
+        if delay <= d1 {
+            // Once lower, it is the largest only after theta round trips of short delay: one may be an accident.
+            self.short = self.short.map(|rounds| rounds + 1).filter(|&rounds| rounds < theta);
+            return if self.short.is_none() { max } else { self.alpha };
+        }
+        self.short = Some(0);
+        let k1 = (longest - d1) * min * max / (max - min);
+        let k2 = (longest - d1) * min / (max - min) - d1;
+        k1 / (k2 + delay)
+    }
+
+    /// beta = f2(da), section 3.
+    fn decrease_at(&self, delay: f64, longest: f64) -> f64 {
+        let Illinois { largest_decrease: max, least_decrease: min, eta2, eta3, .. } = self.illinois;
+        let (d2, d3) = (eta2 * longest, eta3 * longest);
+        if delay <= d2 {
+            min
+        } else if delay < d3 {
+            min + (max - min) * (delay - d2) / (d3 - d2) // kappa_3 + kappa_4 da
+        } else {
+            max
+        }
+    }
+}
+
+impl Law for Concave {
+    fn observe(&mut self, now: Time, w: f64, ack: &Ack) {
+        self.longest = self.longest.max(ack.rtt.map_or(0.0, |rtt| rtt.as_secs()));
+        if let Some(rtt) = self.rounds.on_ack(now, ack) {
+            let longest = self.longest - self.rounds.base; // dm
+            let delay = (rtt - self.rounds.base).min(longest); // da; a mean may exceed the largest by rounding
+            (self.alpha, self.beta) = if w < self.illinois.low_window {
+                RENO
+            } else {
+                (self.increase_at(delay, longest), self.decrease_at(delay, longest))
+            };
+        }
+    }
+
+    fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
+        self.alpha / w
+    }
+
+    fn decrease(&mut self, _: Time, w: f64) -> f64 {
+        w * (1.0 - self.beta)
+    }
+
+    fn timeout(&mut self, _: Time, w: f64) -> f64 {
+        (self.alpha, self.beta) = RENO;
+        self.short = Some(0);
+        w * (1.0 - self.beta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::tests::round;
+
+    /// After round trips of `delay` beyond 100 ms, where 100 ms is the longest so far.
+    fn after(law: &mut Concave, delay: f64) -> (f64, f64) {
+        (law.rounds.base, law.longest) = (0.1, 0.2);
+        let (now, _) = round(law, Time::ZERO, 100.0, 0.1 + delay);
+        round(law, now, 100.0, 0.1 + delay);
+        (law.alpha, law.beta)
+    }
+
+    #[test]
+    fn alpha_falls_and_beta_rises_with_the_delay() {
+        // Section 3: f1 and f2 between their ends, d1 = 1 ms, d2 = 10 ms, d3 = 80 ms of 100 ms.
+        let expected = |delay: f64| {
+            let k1 = 0.099 * 0.3 * 10.0 / 9.7;
+            let alpha = if delay <= 0.001 { 10.0 } else { k1 / (0.099 * 0.3 / 9.7 - 0.001 + delay) };
+            (alpha, (0.125 + 0.375 * (delay - 0.01) / 0.07).clamp(0.125, 0.5))
+        };
+        for delay in [0.0005, 0.002, 0.01, 0.03, 0.079, 0.09, 0.1] {
+            let (alpha, beta) = after(&mut Concave::new(&Illinois::default()), delay);
+            let wanted = expected(delay);
+            assert!(
+                (alpha / wanted.0 - 1.0).abs() < 1e-6 && (beta - wanted.1).abs() < 1e-6,
+                "{delay}: {alpha}, {beta}"
+            );
+        }
+        let (alpha, beta) = after(&mut Concave::new(&Illinois::default()), 0.1);
+        assert!((alpha - 0.3).abs() < 1e-6 && (beta - 0.5).abs() < 1e-6); // the ends themselves
+    }
+
+    #[test]
+    fn growth_is_the_largest_again_after_theta_short_round_trips() {
+        let mut law = Concave::new(&Illinois::default());
+        assert_eq!(law.increase_at(0.0, 0.1), 10.0);
+        law.alpha = law.increase_at(0.05, 0.1);
+        let low = law.alpha;
+        let alphas: Vec<f64> = (0..6).map(|_| law.increase_at(0.0, 0.1)).collect();
+        assert_eq!(alphas, [low, low, low, low, 10.0, 10.0]);
+    }
+
+    #[test]
+    fn small_windows_and_timeouts_are_renos() {
+        let mut law = Concave::new(&Illinois::default());
+        let (now, _) = round(&mut law, Time::ZERO, 9.0, 0.1);
+        assert_eq!((law.alpha, law.decrease(Time::ZERO, 8.0)), (1.0, 4.0));
+        round(&mut law, now, 100.0, 0.1);
+        assert_eq!((law.alpha, law.decrease(Time::ZERO, 80.0)), (10.0, 70.0));
+        assert_eq!((law.timeout(Time::ZERO, 80.0), law.alpha), (40.0, 1.0));
+    }
+}
