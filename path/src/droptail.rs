@@ -15,6 +15,18 @@ pub enum Buffer {
     Unlimited,
 }
 
+impl Buffer {
+    /// Whether a packet of `size` fits in, beside `packets` of together `bytes`.
+    #[inline]
+    pub fn has_room(self, packets: u64, bytes: Bytes, size: Bytes) -> bool {
+        match self {
+            Buffer::Packets(most) => packets < most,
+            Buffer::Bytes(most) => bytes + size <= most,
+            Buffer::Unlimited => true,
+        }
+    }
+}
+
 /// A FIFO with a limit.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
@@ -32,11 +44,7 @@ impl<P: Packet> DropTail<P> {
     /// Takes in the packet of `size` that `make` makes, or says false and drops it.
     #[inline(always)]
     pub fn push_with(&mut self, size: Bytes, make: impl FnOnce() -> P) -> bool {
-        let fits = match self.buffer {
-            Buffer::Packets(most) => (self.waiting.len() as u64) < most,
-            Buffer::Bytes(most) => self.bytes + size <= most,
-            Buffer::Unlimited => true,
-        };
+        let fits = self.buffer.has_room(self.len(), self.bytes, size);
         if fits {
             self.bytes += size;
             *self.waiting.push_place() = make();
@@ -55,6 +63,13 @@ impl<P: Packet> DropTail<P> {
             self.bytes -= packet.size();
             self.waiting.pop();
         }
+    }
+
+    /// The packet that has waited longest leaves, if there is one.
+    pub fn take(&mut self) -> Option<P> {
+        let first = self.first().copied();
+        self.pop();
+        first
     }
 
     /// Packets waiting.

@@ -7,14 +7,21 @@
 //! Rules of the room: no allocation per packet, no work proportional to a queue's length per packet, and randomness only
 //! from a seed that is passed in.
 
+pub mod codel;
 pub mod droptail;
 pub mod errors;
+pub mod fq_codel;
 pub mod link;
+pub mod queue;
+pub mod red;
 pub mod ring;
+#[cfg(test)]
+mod testing;
 
 pub use droptail::{Buffer, DropTail};
 pub use errors::PacketErrors;
 pub use link::{Counters, Link};
+pub use queue::Discipline;
 
 use control::{Bytes, Stamp};
 
@@ -22,6 +29,9 @@ use control::{Bytes, Stamp};
 pub trait Packet: Copy + Default {
     /// Size on the wire.
     fn size(&self) -> Bytes;
+
+    /// Whose it is: packets of the same number are of the same flow, for queues that tell flows apart.
+    fn flow(&self) -> u64;
 
     /// A link has begun to transmit it: from here on, it is on the next hop of its route.
     fn pass_hop(&mut self);

@@ -3,23 +3,33 @@
 //! Nothing happens here at the end of a transmission: what the transmitter did is worked out when somebody looks (an
 //! arrival, an exit, a sample), in the order and with the times at which it happened. So a packet costs a driver one
 //! timed event per link, its exit, however long it queued; and of all packets inside, only the first one's exit time
-//! matters to the driver.
+//! matters to the driver. That is exact for queues that decide at departure, too: what leaves at a time depends only on what
+//! arrived before it, and whenever packets wait, another one is inside, whose exit makes somebody look.
 
+use crate::queue::{Drops, Queue};
 use crate::ring::Ring;
-use crate::{Buffer, DropTail, Packet, PacketErrors};
+use crate::{Buffer, Discipline, DropTail, Packet, PacketErrors};
 use control::{Bytes, Duration, Rate, Router, Time};
 use std::collections::VecDeque;
 
 /// See the [module](self).
 pub struct Link<P> {
+    /// A router or another queue than DropTail takes part. Most links have neither, and the way of a packet through those
+    /// is the one that is as short as can be.
+    special: bool,
+    queue: Queue<P>,
+    line: Line<P>,
+    router: Option<Box<dyn Router>>,
+}
+
+/// The link behind its queue: the transmitter and what is on its way.
+struct Line<P> {
     /// Picoseconds that a byte takes; zero if the capacity is no limit.
     per_byte: f64,
     /// The size of the last packet transmitted, and how long it took: most are alike.
     usual: (Bytes, Duration),
     delay: Duration,
-    queue: DropTail<P>,
     errors: Option<PacketErrors>,
-    router: Option<Box<dyn Router>>,
     /// When the transmitter has sent all that it has begun.
     free_at: Time,
     /// Being transmitted or propagating, with the time at which each leaves the far end.
@@ -30,6 +40,7 @@ pub struct Link<P> {
     struck: VecDeque<u64>,
     /// The first of these numbers, or `u64::MAX`.
     next_struck: u64,
+    drops: Drops,
     counters: Counters,
 }
 
@@ -40,6 +51,8 @@ pub struct Counters {
     pub at: Time,
     /// Packets that the queue dropped.
     pub dropped: u64,
+    /// Those among them that it dropped before it was full.
+    pub early: u64,
     /// Packets lost to errors.
     pub struck: u64,
     /// How long the transmitter was busy.
@@ -53,31 +66,38 @@ pub struct Counters {
 impl<P: Packet> Link<P> {
     /// A link that transmits at `rate` (none: at once) and delivers `delay` later.
     pub fn new(rate: Option<Rate>, delay: Duration, buffer: Buffer) -> Link<P> {
-        Link {
+        let line = Line {
             per_byte: rate.map_or(0.0, |rate| 8e12 / rate.as_bps()),
             usual: (Bytes(0), Duration::ZERO),
             delay,
-            queue: DropTail::new(buffer),
             errors: None,
-            router: None,
             free_at: Time::ZERO,
             pipe: Ring::new(),
             entered: 0,
             left: 0,
             struck: VecDeque::new(),
             next_struck: u64::MAX,
+            drops: Drops::default(),
             counters: Counters::default(),
-        }
+        };
+        Link { special: false, queue: Queue::DropTail(DropTail::new(buffer)), line, router: None }
+    }
+
+    /// The same link with a queue of this discipline, what is random in it drawn from `seed`.
+    pub fn with_queue(self, discipline: &Discipline, buffer: Buffer, seed: u64) -> Link<P> {
+        let special = self.special || *discipline != Discipline::DropTail;
+        Link { special, queue: Queue::new(discipline, buffer, seed), ..self }
     }
 
     /// The same link with transmission errors.
-    pub fn with_errors(self, errors: PacketErrors) -> Link<P> {
-        Link { errors: Some(errors), ..self }
+    pub fn with_errors(mut self, errors: PacketErrors) -> Link<P> {
+        self.line.errors = Some(errors);
+        self
     }
 
     /// The same link with a router at its queue.
     pub fn with_router(self, router: Box<dyn Router>) -> Link<P> {
-        Link { router: Some(router), ..self }
+        Link { special: true, router: Some(router), ..self }
     }
 
     /// A packet arrives at the near end. Says whether the link was empty: then [`Link::next_exit`] is new.
@@ -90,43 +110,36 @@ impl<P: Packet> Link<P> {
     /// written piece by piece waits for the pieces.
     #[inline(always)]
     pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
-        self.advance(now);
-        if self.router.is_some() {
-            return self.arrive_at_router(now, make());
+        match &mut self.queue {
+            Queue::DropTail(queue) if !self.special => self.line.arrive(now, size, make, queue),
+            _ => self.arrive_specially(now, make()),
         }
-        self.admit(now, size, make)
     }
 
     #[cold]
-    fn arrive_at_router(&mut self, now: Time, mut packet: P) -> bool {
+    fn arrive_specially(&mut self, now: Time, mut packet: P) -> bool {
+        self.advance_specially(now);
         let size = packet.size();
-        if let (Some(router), Some(stamp)) = (&mut self.router, packet.stamp()) {
+        if let Some(router) = &mut self.router
+            && let Some(stamp) = packet.stamp()
+        {
             router.on_arrival(now, stamp, size, self.queue.bytes());
         }
-        self.admit(now, size, || packet)
-    }
-
-    #[inline(always)]
-    fn admit(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
-        if self.free_at <= now {
-            let was_empty = self.pipe.is_empty();
-            self.transmit(now, size, make);
-            was_empty
-        } else {
-            self.account(now);
-            if self.queue.push_with(size, make) {
-                self.counters.max_queue = self.counters.max_queue.max(self.queue.len());
-            } else {
-                self.counters.dropped += 1;
-            }
-            false
+        let line = &mut self.line;
+        let was_empty = line.pipe.is_empty();
+        line.account(now, self.queue.len());
+        self.queue.enqueue(now, &packet, now.since(line.free_at), &mut line.drops);
+        if line.free_at <= now {
+            self.begin_next(now);
         }
+        self.line.counters.max_queue = self.line.counters.max_queue.max(self.queue.len());
+        was_empty
     }
 
     /// When the next packet leaves the far end; none if the link is empty.
     #[inline]
     pub fn next_exit(&self) -> Option<Time> {
-        self.pipe.front().map(|&(time, _)| time)
+        self.line.pipe.front().map(|&(time, _)| time)
     }
 
     /// The packet that leaves the far end next.
@@ -135,7 +148,7 @@ impl<P: Packet> Link<P> {
     /// If the link is empty.
     #[inline]
     pub fn first(&self) -> &P {
-        &self.pipe.front().expect("a packet is due").1
+        &self.line.pipe.front().expect("a packet is due").1
     }
 
     /// That packet leaves. Says whether it is whole (false: an error has struck it).
@@ -144,13 +157,106 @@ impl<P: Packet> Link<P> {
     /// If the link is empty.
     #[inline]
     pub fn exit(&mut self) -> bool {
-        let time = self.pipe.front().expect("a packet is due").0;
-        self.pipe.pop();
-        if self.pipe.is_empty() {
+        let time = self.line.pipe.front().expect("a packet is due").0;
+        self.line.pipe.pop();
+        if self.line.pipe.is_empty() {
             self.advance(time);
         }
-        self.left += 1;
-        self.left != self.next_struck || self.pass_struck()
+        self.line.left += 1;
+        self.line.left != self.line.next_struck || self.line.pass_struck()
+    }
+
+    /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
+    pub fn observe(&mut self, now: Time) -> Counters {
+        self.advance(now);
+        let line = &mut self.line;
+        line.account(now, self.queue.len());
+        let mut counters = line.counters;
+        counters.dropped = line.drops.full + line.drops.early;
+        counters.early = line.drops.early;
+        // A transmission that goes on past `now` has not been busy for so long yet.
+        counters.busy -= line.free_at.since(now);
+        line.counters.max_queue = self.queue.len();
+        counters
+    }
+
+    /// Works out what the transmitter and the router did until `now`.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        match &mut self.queue {
+            Queue::DropTail(queue) if !self.special => self.line.advance(now, queue),
+            _ => self.advance_specially(now),
+        }
+    }
+
+    #[cold]
+    fn advance_specially(&mut self, now: Time) {
+        loop {
+            let begins = if self.queue.is_empty() { Time::MAX } else { self.line.free_at };
+            let ticks = self.router.as_ref().and_then(|r| r.next_tick()).unwrap_or(Time::MAX);
+            if begins.min(ticks) > now {
+                return;
+            }
+            if begins <= ticks {
+                self.begin_next(begins);
+            } else if let Some(router) = &mut self.router {
+                router.on_tick(ticks, self.queue.bytes());
+            }
+        }
+    }
+
+    /// The transmitter is free at `start` and takes the next packet from the queue.
+    fn begin_next(&mut self, start: Time) {
+        let line = &mut self.line;
+        line.account(start, self.queue.len());
+        let Some(packet) = self.queue.dequeue(start, &mut line.drops) else { return };
+        let size = packet.size();
+        let sent = line.transmit(start, size, || packet);
+        if let Some(router) = &mut self.router
+            && let Some(stamp) = sent.stamp()
+        {
+            router.on_departure(start, stamp, size, self.queue.bytes());
+        }
+    }
+}
+
+impl<P: Packet> Line<P> {
+    /// [`Link::arrive`] behind a DropTail queue without a router.
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P, queue: &mut DropTail<P>) -> bool {
+        self.advance(now, queue);
+        if self.free_at <= now {
+            let was_empty = self.pipe.is_empty();
+            self.transmit(now, size, make);
+            was_empty
+        } else {
+            self.account(now, queue.len());
+            if queue.push_with(size, make) {
+                self.counters.max_queue = self.counters.max_queue.max(queue.len());
+            } else {
+                self.drops.full += 1;
+            }
+            false
+        }
+    }
+
+    /// [`Link::advance`] behind a DropTail queue without a router.
+    #[inline(always)]
+    fn advance(&mut self, now: Time, queue: &mut DropTail<P>) {
+        while self.free_at <= now && !queue.is_empty() {
+            self.begin_next(queue);
+        }
+    }
+
+    /// The transmitter has become free and takes the next packet from the queue.
+    #[inline]
+    fn begin_next(&mut self, queue: &mut DropTail<P>) {
+        let start = self.free_at;
+        self.account(start, queue.len());
+        if let Some(&packet) = queue.first() {
+            queue.pop();
+            self.transmit(start, packet.size(), || packet);
+        }
     }
 
     /// The packet that leaves was struck; says that it is not whole.
@@ -161,73 +267,15 @@ impl<P: Packet> Link<P> {
         false
     }
 
-    /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
-    pub fn observe(&mut self, now: Time) -> Counters {
-        self.advance(now);
-        self.account(now);
-        let mut counters = self.counters;
-        // A transmission that goes on past `now` has not been busy for so long yet.
-        counters.busy -= self.free_at.since(now);
-        self.counters.max_queue = self.queue.len();
-        counters
-    }
-
-    /// Works out what the transmitter and the router did until `now`.
-    #[inline]
-    fn advance(&mut self, now: Time) {
-        if self.router.is_some() {
-            return self.advance_with_router(now);
-        }
-        while self.free_at <= now && !self.queue.is_empty() {
-            self.begin_next();
-        }
-    }
-
-    #[cold]
-    fn advance_with_router(&mut self, now: Time) {
-        loop {
-            let begins = if self.queue.is_empty() { Time::MAX } else { self.free_at };
-            let ticks = self.router.as_ref().and_then(|r| r.next_tick()).unwrap_or(Time::MAX);
-            if begins.min(ticks) > now {
-                return;
-            }
-            if begins <= ticks {
-                self.begin_next();
-            } else if let Some(router) = &mut self.router {
-                router.on_tick(ticks, self.queue.bytes());
-            }
-        }
-    }
-
-    /// The transmitter has become free and takes the next packet from the queue.
-    #[inline]
-    fn begin_next(&mut self) {
-        let start = self.free_at;
-        self.account(start);
-        if let Some(&packet) = self.queue.first() {
-            self.queue.pop();
-            self.transmit(start, packet.size(), || packet);
-        }
-    }
-
     /// Transmits the packet of `size` that `make` makes.
     #[inline(always)]
-    fn transmit(&mut self, start: Time, size: Bytes, make: impl FnOnce() -> P) {
+    fn transmit(&mut self, start: Time, size: Bytes, make: impl FnOnce() -> P) -> &mut P {
         if size != self.usual.0 {
             self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
         }
         let lasts = self.usual.1;
         self.free_at = start + lasts;
         self.counters.busy += lasts;
-        let (exit, packet) = self.pipe.push_place();
-        *exit = self.free_at + self.delay;
-        *packet = make();
-        packet.pass_hop();
-        if let Some(router) = &mut self.router
-            && let Some(stamp) = packet.stamp()
-        {
-            router.on_departure(start, stamp, size, self.queue.bytes());
-        }
         self.entered += 1;
         if let Some(errors) = &mut self.errors
             && errors.strikes()
@@ -236,12 +284,17 @@ impl<P: Packet> Link<P> {
             self.next_struck = self.next_struck.min(self.entered);
             self.counters.struck += 1;
         }
+        let (exit, packet) = self.pipe.push_place();
+        *exit = self.free_at + self.delay;
+        *packet = make();
+        packet.pass_hop();
+        packet
     }
 
-    /// Counts the queue as it has been until `now`; call before it changes.
+    /// Counts the queue as it has been until `now`, `waiting` packets; call before it changes.
     #[inline]
-    fn account(&mut self, now: Time) {
-        self.counters.waiting += self.queue.len() as u128 * now.since(self.counters.at).0 as u128;
+    fn account(&mut self, now: Time, waiting: u64) {
+        self.counters.waiting += waiting as u128 * now.since(self.counters.at).0 as u128;
         self.counters.at = now;
     }
 }
@@ -249,20 +302,9 @@ impl<P: Packet> Link<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Parcel;
+    use crate::{codel, fq_codel, red};
     use control::Stamp;
-
-    #[derive(Clone, Copy, Debug, Default, PartialEq)]
-    struct Parcel(u64, Stamp);
-
-    impl Packet for Parcel {
-        fn size(&self) -> Bytes {
-            Bytes(1000)
-        }
-        fn pass_hop(&mut self) {}
-        fn stamp(&mut self) -> Option<&mut Stamp> {
-            Some(&mut self.1)
-        }
-    }
 
     const US: fn(u64) -> Time = |us| Time(us * 1_000_000);
 
@@ -274,7 +316,7 @@ mod tests {
     fn drain(link: &mut Link<Parcel>) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
         while let Some(time) = link.next_exit() {
-            out.push((time.0 / 1_000_000, link.first().0));
+            out.push((time.0 / 1_000_000, link.first().id));
             link.exit();
         }
         out
@@ -283,8 +325,7 @@ mod tests {
     #[test]
     fn packets_queue_behind_each_other_and_keep_their_order() {
         let mut link = link(Buffer::Packets(10));
-        let first =
-            [0, 0, 20, 50].iter().enumerate().filter(|&(i, &t)| link.arrive(US(t), &Parcel(i as u64, Stamp::None)));
+        let first = [0, 0, 20, 50].iter().enumerate().filter(|&(i, &t)| link.arrive(US(t), &Parcel::new(i as u64)));
         assert_eq!(first.map(|(i, _)| i).collect::<Vec<_>>(), [0], "only the first finds the link empty");
         assert_eq!(drain(&mut link), [(108, 0), (116, 1), (128, 2), (158, 3)]);
     }
@@ -294,7 +335,7 @@ mod tests {
         for buffer in [Buffer::Packets(2), Buffer::Bytes(Bytes(2999))] {
             let mut link = link(buffer);
             for i in 0..5 {
-                link.arrive(US(0), &Parcel(i, Stamp::None));
+                link.arrive(US(0), &Parcel::new(i));
             }
             assert_eq!(link.observe(US(0)).dropped, 2, "one in transmission and two waiting");
             assert_eq!(drain(&mut link).len(), 3);
@@ -305,7 +346,7 @@ mod tests {
     fn queue_and_busy_time_are_exact_whenever_one_looks() {
         let mut link = link(Buffer::Unlimited);
         for i in 0..3 {
-            link.arrive(US(10), &Parcel(i, Stamp::None));
+            link.arrive(US(10), &Parcel::new(i));
         }
         // Waiting: 2 from 10 to 18 us, 1 from 18 to 26 us. Transmitting from 10 to 34 us.
         let early = link.observe(US(22));
@@ -320,7 +361,7 @@ mod tests {
     fn errors_take_time_on_the_link_and_do_not_stall_it() {
         let mut link = link(Buffer::Unlimited).with_errors(PacketErrors::new(1.0, 1));
         for i in 0..3 {
-            link.arrive(US(0), &Parcel(i, Stamp::None));
+            link.arrive(US(0), &Parcel::new(i));
         }
         let mut exits = 0;
         while link.next_exit().is_some() {
@@ -348,16 +389,79 @@ mod tests {
 
     #[test]
     fn a_router_sees_departures_and_ticks_in_their_order() {
-        let mut link = link(Buffer::Unlimited).with_router(Box::new(Ticker(0)));
-        for i in 0..3 {
-            link.arrive(US(0), &Parcel(i, Stamp::None));
+        for discipline in all() {
+            let link = link(Buffer::Unlimited).with_queue(&discipline, Buffer::Unlimited, 1);
+            let mut link = link.with_router(Box::new(Ticker(0)));
+            for i in 0..3 {
+                link.arrive(US(0), &Parcel::new(i));
+            }
+            link.observe(US(1000));
+            let stamps: Vec<_> = (0..3)
+                .map(|_| {
+                    let stamp = link.first().stamp;
+                    link.exit();
+                    stamp
+                })
+                .collect();
+            let expected = [(0, 0, 0), (0, 1000, 8), (1, 0, 16)]; // departures at 0, 8, 16 us; a tick at 10 us
+            for (stamp, (ticks, backlog, at)) in stamps.iter().zip(expected) {
+                let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, planned: US(at) };
+                assert_eq!(*stamp, probe, "{discipline:?}");
+            }
         }
-        link.observe(US(1000));
-        let stamps: Vec<_> = (0..3).map(|_| (link.first().1, link.exit()).0).collect();
-        let expected = [(0, 0, 0), (0, 1000, 8), (1, 0, 16)]; // departures at 0, 8, 16 us; a tick at 10 us
-        for (stamp, (ticks, backlog, at)) in stamps.iter().zip(expected) {
-            let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, planned: US(at) };
-            assert_eq!(*stamp, probe);
+    }
+
+    /// Every discipline, with parameters under which it drops nothing of a short burst.
+    fn all() -> [Discipline; 4] {
+        let automatic = red::Parameters::automatic(Rate::from_mbps(100.0), Bytes(1000));
+        let red = red::Parameters { weight: 0.002, ..automatic };
+        [
+            Discipline::DropTail,
+            Discipline::Red(red),
+            Discipline::CoDel(codel::Parameters::RFC),
+            Discipline::FqCoDel(fq_codel::Parameters::RFC),
+        ]
+    }
+
+    /// However a queue is asked, lazily or at each departure, the same packets leave at the same times.
+    #[test]
+    fn looking_more_often_changes_nothing() {
+        for discipline in all() {
+            let run = |often: bool| {
+                let buffer = Buffer::Packets(2000);
+                let mut link: Link<Parcel> = Link::new(
+                    Some(Rate::from_mbps(100.0)),
+                    Duration::from_micros(100),
+                    buffer,
+                )
+                .with_queue(&discipline, buffer, 1);
+                let (mut random, mut now, mut out) = (1u64, 0, Vec::new());
+                for i in 0..20_000 {
+                    random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    // 80 us a packet: overload and rest by turns.
+                    let mean = if i / 5000 % 2 == 0 { 70 } else { 100 };
+                    let next = now + (random >> 33) % (2 * mean);
+                    let looks = if often { now..next + 1 } else { next..next + 1 };
+                    for us in looks {
+                        while let Some(exit) = link.next_exit()
+                            && exit <= US(us)
+                        {
+                            out.push((exit, link.first().id));
+                            link.exit();
+                        }
+                        if often {
+                            link.observe(US(us));
+                        }
+                    }
+                    now = next;
+                    link.arrive(US(now), &Parcel { flow: i % 5, ..Parcel::new(i) });
+                }
+                let counters = link.observe(US(now + 1_000_000));
+                (out, counters.dropped, counters.early, counters.waiting, counters.busy)
+            };
+            let (once, often) = (run(false), run(true));
+            assert!(once == often, "{discipline:?}");
+            assert_eq!(once.2 > 0, discipline != Discipline::DropTail, "{discipline:?}");
         }
     }
 }

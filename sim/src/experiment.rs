@@ -1,6 +1,7 @@
 //! A whole run as one plain data structure: what to simulate, with every choice made and every unit converted.
 
 use control::{Bytes, Duration, Rate, Recovery, Time};
+use path::Discipline;
 use serde_json::Value;
 
 /// One run.
@@ -33,11 +34,13 @@ pub struct Link {
     pub delay: Duration,
     /// How much waits before arrivals are dropped, in either direction.
     pub buffer: Buffer,
+    /// Who waits, who goes next and who is dropped, in either direction.
+    pub queue: Discipline,
     /// Probability that a packet is lost to a transmission error, per packet and direction.
     pub packet_error: f64,
 }
 
-/// How much a DropTail queue holds, without the packet in transmission.
+/// How much a queue holds, without the packet in transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// Packets of any size.

@@ -34,10 +34,12 @@ impl Network {
                     experiment::Buffer::Packets(packets) => path::Buffer::Packets(packets),
                     experiment::Buffer::Bytes(bytes) => path::Buffer::Bytes(bytes),
                 };
+                // Each use of chance has a seed of its own.
+                let number = 2 * i as u64 + direction;
+                let seed = experiment.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
                 let mut built = Link::new(Some(link.rate), link.delay, buffer);
+                built = built.with_queue(&link.queue, buffer, !seed);
                 if link.packet_error > 0.0 {
-                    let seed =
-                        experiment.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(2 * i as u64 + direction);
                     built = built.with_errors(PacketErrors::new(link.packet_error, seed));
                 }
                 links.push(built);

@@ -72,6 +72,8 @@ pub struct LinkOutcome {
     pub max_queue: u64,
     /// Packets dropped by the queue in the measured interval.
     pub drops: u64,
+    /// Those among them that it dropped before it was full.
+    pub early_drops: u64,
     /// Packets lost to transmission errors in the measured interval.
     pub errors: u64,
     /// Its time series, as long as [`Outcome::sampled`].

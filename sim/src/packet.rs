@@ -46,6 +46,12 @@ impl path::Packet for Packet {
     }
 
     #[inline]
+    fn flow(&self) -> u64 {
+        // Sources of cross-traffic have numbers of their own.
+        u64::from(matches!(self.body, Body::Cross)) << 32 | u64::from(self.flow)
+    }
+
+    #[inline]
     fn pass_hop(&mut self) {
         self.hop += 1;
     }

@@ -123,6 +123,7 @@ impl Recorder {
                 mean_queue: mean_queue(&from, &to, interval.as_secs()),
                 max_queue: to.max_queue,
                 drops: to.dropped - from.dropped,
+                early_drops: to.early - from.early,
                 errors: to.struck - from.struck,
                 series: lane.series,
             }

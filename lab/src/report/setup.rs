@@ -2,6 +2,7 @@
 
 use super::escape;
 use crate::Finished;
+use path::Discipline;
 use serde_json::Value;
 use sim::{Buffer, Link};
 
@@ -42,7 +43,14 @@ fn describe(link: &Link) -> (String, String) {
     };
     let errors =
         if link.packet_error > 0.0 { format!(", packet error rate {}", link.packet_error) } else { String::new() };
-    (link.name.clone(), format!("{}, {} each way, buffer {buffer}{errors}", link.rate, link.delay))
+    let queue = match link.queue {
+        Discipline::DropTail => "",
+        Discipline::Red(red) if red.adaptive.is_some() => ", adaptive RED",
+        Discipline::Red(_) => ", RED",
+        Discipline::CoDel(_) => ", CoDel",
+        Discipline::FqCoDel(_) => ", FQ-CoDel",
+    };
+    (link.name.clone(), format!("{}, {} each way, buffer {buffer}{queue}{errors}", link.rate, link.delay))
 }
 
 /// `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.

@@ -63,8 +63,10 @@ pub struct LinkSummary {
     pub mean_queue_packets: f64,
     /// The most packets that waited.
     pub max_queue_packets: u64,
-    /// Packets that found the queue full.
+    /// Packets that the queue dropped.
     pub drops: u64,
+    /// Those among them that it dropped before it was full, as RED and CoDel do.
+    pub early_drops: u64,
     /// Packets lost to transmission errors.
     pub errors: u64,
 }
@@ -176,6 +178,7 @@ fn summarize(finished: &Finished) -> RunSummary {
                 mean_queue_packets: link.mean_queue,
                 max_queue_packets: link.max_queue,
                 drops: link.drops,
+                early_drops: link.early_drops,
                 errors: link.errors,
             })
             .collect(),

@@ -94,7 +94,7 @@ pub(crate) fn flows(run: &RunSummary) -> Columns {
 pub(crate) fn links(run: &RunSummary) -> Columns {
     let mut table =
         Columns::new(&["link", "used\n%", "mean\nqueue\npackets", "max\nqueue\npackets", "drops", "errors"]);
-    for LinkSummary { name, utilization, mean_queue_packets, max_queue_packets, drops, errors } in &run.links {
+    for LinkSummary { name, utilization, mean_queue_packets, max_queue_packets, drops, errors, .. } in &run.links {
         table.row([
             name.clone(),
             number(100.0 * utilization, 1),

@@ -1,6 +1,7 @@
 //! The keys of a scenario file, as they are written. Their descriptions are also those of the JSON Schema.
 
 use super::buffer::BufferSize;
+use super::queue::Queue;
 use super::spread::Spread;
 use super::traffic::AnyKind;
 use control::{Bytes, Duration, Rate, Recovery};
@@ -90,7 +91,7 @@ pub struct Path {
     pub rtt: Duration,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
     pub buffer: BufferSize,
-    /// What happens when it is full.
+    /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel".
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1.
@@ -114,21 +115,12 @@ pub struct Link {
     pub delay: Duration,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
     pub buffer: BufferSize,
-    /// What happens when it is full.
+    /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel".
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1.
     #[serde(default)]
     pub packet_error: f64,
-}
-
-/// What happens to packets that wait at a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Queue {
-    /// First in, first out; what finds it full is dropped.
-    #[default]
-    DropTail,
 }
 
 /// One transfer, or several alike.

@@ -17,6 +17,7 @@ mod machine;
 mod memory;
 mod network;
 mod problem;
+pub mod queue;
 mod schema;
 pub mod set;
 pub mod spread;

@@ -5,6 +5,7 @@ use super::experiment::Problems;
 use super::flows::Table;
 use super::key_path::KeyPath;
 use super::keys::{Direction, Link, Path, Scenario};
+use super::queue::Queue;
 use super::wording;
 use control::{Duration, Rate};
 use sim::{Buffer, Route};
@@ -26,6 +27,7 @@ struct Named<'s> {
     /// None: what the flows' RTTs leave.
     delay: Option<Duration>,
     buffer: BufferSize,
+    queue: &'s Queue,
     packet_error: f64,
 }
 
@@ -33,16 +35,16 @@ impl<'s> Network<'s> {
     /// Checks the links; none if there is no way to go on.
     pub fn new(scenario: &'s Scenario, problems: &mut Problems) -> Option<Network<'s>> {
         let mut links: Vec<Named> = Vec::new();
-        if let Some(Path { rate, rtt, buffer, queue: _, packet_error, access, delay }) = &scenario.path {
+        if let Some(Path { rate, rtt, buffer, queue, packet_error, access, delay }) = &scenario.path {
             let at = KeyPath::of("path");
             problems.unless(*rtt > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
             if let Some(access) = access {
                 positive_access(*access, at.key("access"), problems);
             }
             let (rate, delay, buffer, packet_error) = (*rate, *delay, *buffer, *packet_error);
-            links.push(Named { name: BOTTLENECK, at, rate, delay, buffer, packet_error });
+            links.push(Named { name: BOTTLENECK, at, rate, delay, buffer, queue, packet_error });
         }
-        for (i, Link { name, rate, delay, buffer, queue: _, packet_error }) in scenario.link.iter().enumerate() {
+        for (i, Link { name, rate, delay, buffer, queue, packet_error }) in scenario.link.iter().enumerate() {
             let at = KeyPath::of("link").index(i);
             let taken = links.iter().any(|other| other.name == name);
             problems.unless(
@@ -52,7 +54,7 @@ impl<'s> Network<'s> {
             );
             problems.unless(!name.trim().is_empty(), at.key("name"), "is empty; write one like \"first\"");
             let (rate, delay, buffer, packet_error) = (*rate, Some(*delay), *buffer, *packet_error);
-            links.push(Named { name, at, rate, delay, buffer, packet_error });
+            links.push(Named { name, at, rate, delay, buffer, queue, packet_error });
         }
         if links.is_empty() {
             problems.add(
@@ -144,7 +146,9 @@ impl<'s> Network<'s> {
                     Buffer::Packets((packets.round() as u64).max(1))
                 }
             };
-            sim::Link { name: link.name.to_string(), rate: link.rate, delay, buffer, packet_error: link.packet_error }
+            let queue = link.queue.discipline(link.rate, scenario.packet, link.at.key("queue"), problems);
+            let (name, packet_error) = (link.name.to_string(), link.packet_error);
+            sim::Link { name, rate: link.rate, delay, buffer, queue, packet_error }
         };
         self.links.iter().enumerate().map(finish).collect()
     }

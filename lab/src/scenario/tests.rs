@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::plan::Run;
+use ::path::{Discipline, codel, red};
 use control::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
 use sim::{Buffer, Pattern};
@@ -335,6 +336,47 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "compare.controllers = [\"reno\", \"reno\"]\n[path]",
             "test.toml:3:32: compare.controllers[1]: `reno` is listed twice; remove one\n",
         ),
+        // Queues.
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = \"coddle\"",
+            "test.toml:7:9: path.queue: there is no choice `coddle`; did you mean `codel`?\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"codel\", targt = \"5 ms\" }",
+            "test.toml:7:27: path.queue.targt: there is no key `targt`; did you mean `target`?\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { target = \"5 ms\" }",
+            "test.toml:7:9: path.queue.kind: is missing; write kind = ",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"red\", target = \"5 ms\" }",
+            "test.toml:7:34: path.queue.target: this kind of queue has no `target`; it has `min`, `max`, `max-p`, `weight`, `gentle`\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"red\", min = 50, max = 50 }",
+            "test.toml:7:41: path.queue.max: 50 packets are not more than min = 50; write more\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"ared\", max-p = 1.5 }",
+            "test.toml:7:34: path.queue.max-p: 1.5 is not within 0 and 1; write one like 0.01\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"fq-codel\", queues = 0 }",
+            "test.toml:7:39: path.queue.queues: 0 is no number of queues; write 1 to 65536\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = 1",
+            "test.toml:7:9: path.queue: integer `1` does not fit here; write a queue like \"codel\" or { kind = \"codel\", target = \"5 ms\" }\n",
+        ),
         // More than the machine has.
         (
             "1 bdp",
@@ -355,6 +397,23 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn queues_have_short_forms_and_the_literatures_parameters() {
+    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue;
+    assert_eq!(one(DUMBBELL, &[]).links[0].queue, Discipline::DropTail);
+    assert_eq!(queue("codel"), Discipline::CoDel(codel::Parameters::RFC));
+    assert_eq!(queue("fq-codel"), queue("{ kind = \"fq-codel\", queues = 1024, interval = \"100 ms\" }"));
+    let automatic = red::Parameters::automatic(Rate::from_gbps(1.0), Bytes(1000));
+    assert_eq!(queue("red"), Discipline::Red(automatic));
+    assert_eq!((automatic.min, automatic.max), (312.5, 937.5));
+    let adaptive = Some(red::Adaptive { bottom: 0.001, ..red::Adaptive::PAPER });
+    let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }");
+    let expected = red::Parameters { min: 10.0, max: 30.0, gentle: false, adaptive, ..automatic };
+    assert_eq!(given, Discipline::Red(expected));
+    let two = one(TWO_LINKS, &["link[1].queue=codel"]);
+    assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
 }
 
 #[test]
@@ -533,11 +592,13 @@ fn piece() -> impl Strategy<Value = String> {
         Just("1979-05-27".to_string()),
         (any::<f64>(), "(ps|ms|s|h|bps|Gbps|Tbps|B|TB|bdp|packets|)").prop_map(|(n, unit)| format!("\"{n} {unit}\"")),
         (0u32..20, "(ms|s|h|bps|Gbps|Tbps|B|kB|TB|bdp|packets)").prop_map(|(n, unit)| format!("\"1e{n} {unit}\"")),
-        "(reno|newreno|cbr|poisson|onoff|droptail|reverse|sack|a|b)".prop_map(|name| format!("\"{name}\"")),
+        Just("{ kind = \"ared\", min = 1, max-p = 0.5, interval = \"1 s\" }".to_string()),
+        "(reno|newreno|cbr|poisson|onoff|droptail|red|codel|fq-codel|reverse|sack|a|b)"
+            .prop_map(|name| format!("\"{name}\"")),
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
-    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|rtt|buffer|packet-error|access|delay|name|\
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|rtt|buffer|queue|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|recovery|kind|on|off|shape|compare.controllers|\
                sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header =
@@ -589,7 +650,11 @@ fn the_reference_shows_scenarios_that_are_right() {
     assert_eq!(blocks.len(), 5);
     for block in blocks {
         // Some are a part only.
-        let whole = if block.contains("duration") { block.to_string() } else { format!("{DUMBBELL}{block}") };
+        let whole = match block {
+            _ if block.contains("duration") => block.to_string(),
+            _ if block.contains("[path]") => format!("duration = \"60 s\"\n{block}[[flow]]\ncontroller = \"reno\"\n"),
+            _ => format!("{DUMBBELL}{block}"),
+        };
         assert!(!runs(&whole, &[]).is_empty());
     }
 }

@@ -6,6 +6,7 @@ mod laws;
 mod liveness;
 mod many_flows;
 mod profiles;
+mod queues;
 mod rapid;
 mod recovery;
 mod response;

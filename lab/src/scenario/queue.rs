@@ -1,0 +1,188 @@
+//! How a scenario writes what happens to packets that wait.
+
+use super::experiment::Problems;
+use super::key_path::KeyPath;
+use control::{Bytes, Duration, Rate};
+use path::{Discipline, codel, fq_codel, red};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::{Deserialize, Deserializer, de};
+use std::borrow::Cow;
+use std::fmt;
+
+/// `"codel"`, or `{ kind = "codel", target = "5 ms" }`: a discipline, and those of its parameters that are not the usual ones.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "QueueTable")]
+struct Table {
+    /// Which discipline.
+    kind: Kind,
+    /// RED: average queue, in packets, below which nothing is dropped; by default half of what the link sends in 5 ms, at
+    /// least 5.
+    min: Option<f64>,
+    /// RED: average queue, in packets, at which the probability of a drop is `max-p`; by default 3 times `min`.
+    max: Option<f64>,
+    /// RED: the probability of a drop at `max`, 0.1 if not given; adaptive RED starts from it.
+    max_p: Option<f64>,
+    /// RED: weight of each new length in the average; by default, the average has a time constant of one second at full rate.
+    weight: Option<f64>,
+    /// RED: above `max`, the probability rises to 1 at twice `max`, rather than at once; true if not given.
+    gentle: Option<bool>,
+    /// Adaptive RED: `max-p` stays at this or more; 0.01 if not given.
+    bottom: Option<f64>,
+    /// CoDel: the delay that may stand, "5 ms" if not given.
+    target: Option<Duration>,
+    /// CoDel: how long it may be exceeded, "100 ms" if not given. Adaptive RED: how often `max-p` is adapted, "500 ms".
+    interval: Option<Duration>,
+    /// FQ-CoDel: how much a queue sends in its turn, "1514 B" if not given.
+    quantum: Option<Bytes>,
+    /// FQ-CoDel: how many queues flows are hashed to, 1024 if not given.
+    queues: Option<u32>,
+}
+
+/// The disciplines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    /// First in, first out; what finds the buffer full is dropped.
+    #[default]
+    #[serde(rename = "droptail")]
+    DropTail,
+    /// Random early detection (Floyd and Jacobson 1993), gentle.
+    Red,
+    /// Adaptive RED (Floyd, Gummadi and Shenker 2001).
+    Ared,
+    /// Controlled delay (RFC 8289).
+    #[serde(rename = "codel")]
+    CoDel,
+    /// Flow queues that take turns, with CoDel in each (RFC 8290).
+    #[serde(rename = "fq-codel")]
+    FqCoDel,
+}
+
+/// Flow queues beyond which there is no use in more, and no memory for them.
+const MOST_QUEUES: u32 = 1 << 16;
+
+/// A queue as a scenario writes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Queue(Table);
+
+impl Queue {
+    /// The discipline at a link of `rate` on which full packets have this size; what is wrong with it goes to `problems`.
+    pub(super) fn discipline(&self, rate: Rate, packet: Bytes, at: KeyPath, problems: &mut Problems) -> Discipline {
+        let Queue(table) = self;
+        self.check_keys(&at, problems);
+        let codel = codel::Parameters {
+            target: table.target.unwrap_or(codel::Parameters::RFC.target),
+            interval: table.interval.unwrap_or(codel::Parameters::RFC.interval),
+        };
+        if let Some(interval) = table.interval {
+            problems.unless(interval > Duration::ZERO, at.key("interval"), "is zero; write one like \"100 ms\"");
+        }
+        match table.kind {
+            Kind::DropTail => Discipline::DropTail,
+            Kind::Red => Discipline::Red(self.red(rate, packet, &at, problems)),
+            Kind::Ared => {
+                let adaptive = red::Adaptive {
+                    interval: table.interval.unwrap_or(red::Adaptive::PAPER.interval),
+                    bottom: table.bottom.unwrap_or(red::Adaptive::PAPER.bottom),
+                };
+                let red = self.red(rate, packet, &at, problems);
+                Discipline::Red(red::Parameters { adaptive: Some(adaptive), ..red })
+            }
+            Kind::CoDel => Discipline::CoDel(codel),
+            Kind::FqCoDel => {
+                let rfc = fq_codel::Parameters::RFC;
+                let (quantum, queues) = (table.quantum.unwrap_or(rfc.quantum), table.queues.unwrap_or(rfc.queues));
+                problems.unless(quantum > Bytes(0), at.key("quantum"), "is zero; write one like \"1514 B\"");
+                let message = format!("{queues} is no number of queues; write 1 to {MOST_QUEUES}");
+                problems.unless((1..=MOST_QUEUES).contains(&queues), at.key("queues"), message);
+                Discipline::FqCoDel(fq_codel::Parameters { codel, quantum, queues })
+            }
+        }
+    }
+
+    fn red(&self, rate: Rate, packet: Bytes, at: &KeyPath, problems: &mut Problems) -> red::Parameters {
+        let Queue(table) = self;
+        let automatic = red::Parameters::automatic(rate, packet);
+        let min = table.min.unwrap_or(automatic.min);
+        let parameters = red::Parameters {
+            min,
+            max: table.max.unwrap_or(3.0 * min),
+            max_p: table.max_p.unwrap_or(automatic.max_p),
+            weight: table.weight.unwrap_or(automatic.weight),
+            gentle: table.gentle.unwrap_or(automatic.gentle),
+            ..automatic
+        };
+        problems.unless(min >= 0.0, at.key("min"), format!("{min} is negative; write packets, like 50"));
+        let message = format!("{} packets are not more than min = {min}; write more", parameters.max);
+        problems.unless(parameters.max > min, at.key("max"), message);
+        for (key, value) in [("max-p", Some(parameters.max_p)), ("weight", table.weight), ("bottom", table.bottom)] {
+            let message = format!("{} is not within 0 and 1; write one like 0.01", value.unwrap_or(0.0));
+            problems.unless(value.is_none_or(|value| value > 0.0 && value <= 1.0), at.key(key), message);
+        }
+        parameters
+    }
+
+    /// Each kind has parameters of its own.
+    fn check_keys(&self, at: &KeyPath, problems: &mut Problems) {
+        let Queue(Table { kind, min, max, max_p, weight, gentle, bottom, target, interval, quantum, queues }) = self;
+        const RED: &[&str] = &["min", "max", "max-p", "weight", "gentle"];
+        let known = match kind {
+            Kind::DropTail => &[],
+            Kind::Red => RED,
+            Kind::Ared => &["min", "max", "max-p", "weight", "gentle", "bottom", "interval"],
+            Kind::CoDel => &["target", "interval"],
+            Kind::FqCoDel => &["target", "interval", "quantum", "queues"] as &[&str],
+        };
+        let given = [
+            ("min", min.is_some()),
+            ("max", max.is_some()),
+            ("max-p", max_p.is_some()),
+            ("weight", weight.is_some()),
+            ("gentle", gentle.is_some()),
+            ("bottom", bottom.is_some()),
+            ("target", target.is_some()),
+            ("interval", interval.is_some()),
+            ("quantum", quantum.is_some()),
+            ("queues", queues.is_some()),
+        ];
+        for (key, _) in given.iter().filter(|(key, given)| *given && !known.contains(key)) {
+            let list = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+            let remedy = if known.is_empty() { String::from("remove it") } else { format!("it has {list}") };
+            problems.add(at.key(key), format!("this kind of queue has no `{key}`; {remedy}"));
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Queue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Queue, D::Error> {
+        struct Either;
+        impl<'de> de::Visitor<'de> for Either {
+            type Value = Queue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a queue like \"codel\" or { kind = \"codel\", target = \"5 ms\" }")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Queue, E> {
+                Ok(Queue(Table { kind: Kind::deserialize(StrDeserializer::new(text))?, ..Table::default() }))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Queue, A::Error> {
+                Table::deserialize(MapAccessDeserializer::new(map)).map(Queue)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for Queue {
+    fn schema_name() -> Cow<'static, str> {
+        "Queue".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (kind, table) = (generator.subschema_for::<Kind>(), generator.subschema_for::<Table>());
+        json_schema!({
+            "description": "what happens to packets that wait, like \"red\" or { kind = \"codel\", target = \"5 ms\" }",
+            "anyOf": [kind, table],
+        })
+    }
+}

@@ -1,0 +1,33 @@
+//! What tests send over links.
+
+use crate::Packet;
+use control::{Bytes, Stamp};
+
+/// A packet that knows who it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parcel {
+    pub id: u64,
+    pub flow: u64,
+    pub size: Bytes,
+    pub stamp: Stamp,
+}
+
+impl Parcel {
+    /// 1000 bytes.
+    pub fn new(id: u64) -> Parcel {
+        Parcel { id, flow: 0, size: Bytes(1000), stamp: Stamp::None }
+    }
+}
+
+impl Packet for Parcel {
+    fn size(&self) -> Bytes {
+        self.size
+    }
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+    fn pass_hop(&mut self) {}
+    fn stamp(&mut self) -> Option<&mut Stamp> {
+        Some(&mut self.stamp)
+    }
+}
