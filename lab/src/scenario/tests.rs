@@ -647,7 +647,7 @@ fn check_total(text: &str, set: &str) {
 fn the_reference_shows_scenarios_that_are_right() {
     let reference = include_str!("../../../docs/scenarios.md");
     let blocks: Vec<&str> = reference.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(blocks.len(), 5);
+    assert!(blocks.len() >= 5);
     for block in blocks {
         // Some are a part only.
         let whole = match block {
