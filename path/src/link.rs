@@ -151,6 +151,12 @@ impl<P: Packet> Link<P> {
         &self.line.pipe.front().expect("a packet is due").1
     }
 
+    /// The packet that leaves the far end next; none if the link is empty.
+    #[inline]
+    pub fn peek(&self) -> Option<&P> {
+        self.line.pipe.front().map(|(_, packet)| packet)
+    }
+
     /// That packet leaves. Says whether it is whole (false: an error has struck it).
     ///
     /// # Panics

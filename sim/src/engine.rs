@@ -8,6 +8,7 @@ use crate::host::{self, Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::packet::{Body, Packet};
+use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::cross;
 use control::{Duration, Time};
@@ -24,6 +25,9 @@ pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> R
 
 /// Some milliseconds' worth.
 const EVENTS_PER_PROGRESS: u64 = 1 << 17;
+
+/// So many flows stay in the processor's caches by themselves.
+const CACHED_FLOWS: usize = 256;
 
 struct Engine<'a> {
     experiment: &'a Experiment,
@@ -66,7 +70,7 @@ impl<'a> Engine<'a> {
                 flow: i as u32,
                 way_out,
             });
-            let sink = Sink::new(parties.receiver, flow.ack_size.0 as u32, way_back, flow.delayed_ack);
+            let sink = Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
             let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
             network.agenda.add(flow.start, (Kind::Wake, i as u32));
             if let Some(stop) = flow.stop {
@@ -112,7 +116,11 @@ impl<'a> Engine<'a> {
         match kind {
             Kind::Exit => {
                 let packet = *self.network.first(index);
-                if self.network.exit(now, index, &packet) {
+                let arrived = self.network.exit(now, index, &packet);
+                if self.flows.len() > CACHED_FLOWS {
+                    self.prefetch_next(index);
+                }
+                if arrived {
                     self.deliver(now, &packet);
                 }
             }
@@ -148,6 +156,20 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// The flow of the packet that leaves link `index` next will be needed soon.
+    #[cold]
+    fn prefetch_next(&self, index: u32) {
+        if let Some(packet) = self.network.next(index)
+            && let Some(flow) = self.flows.get(packet.flow as usize)
+        {
+            match packet.body {
+                Body::Data(_) => prefetch::lines(&flow.sink),
+                Body::Ack { .. } => prefetch::lines(&flow.source),
+                Body::Cross => {}
+            }
+        }
+    }
+
     /// A packet has reached its host.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &Packet) {
@@ -162,7 +184,7 @@ impl<'a> Engine<'a> {
                     flow.check_acquired(now);
                 }
                 let answer = flow.sink.on_arrival(now, packet, stamp);
-                if flow.sink.cumulative() == flow.source.size() {
+                if flow.sink.is_complete() {
                     flow.record.completed.get_or_insert(now);
                 }
                 match answer {

@@ -17,6 +17,7 @@ pub mod host;
 mod network;
 pub mod outcome;
 pub mod packet;
+mod prefetch;
 mod recorder;
 pub mod traffic;
 

@@ -6,6 +6,7 @@ use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Duration, Rate, Time};
 use path::{Link, PacketErrors};
+use std::collections::HashMap;
 
 /// Ends a route in [`Network::hops`].
 const HOST: u32 = u32::MAX;
@@ -20,6 +21,8 @@ pub struct Network {
     interfaces: Vec<Interface>,
     /// Routes, one after the other: links and interfaces, ended by [`HOST`].
     hops: Vec<u32>,
+    /// Routes without an access link, and where they begin: thousands of flows share one, which stays in the caches.
+    shared: HashMap<Vec<u32>, u32>,
     /// What happens next.
     pub agenda: Agenda,
 }
@@ -45,7 +48,8 @@ impl Network {
                 links.push(built);
             }
         }
-        Network { links, interfaces: Vec::new(), hops: Vec::new(), agenda: Agenda::new() }
+        let (interfaces, hops, shared) = (Vec::new(), Vec::new(), HashMap::new());
+        Network { links, interfaces, hops, shared, agenda: Agenda::new() }
     }
 
     /// Adds a route over `route`'s links, behind an access link of `access` rate and `delay` if that makes a difference; for
@@ -63,19 +67,25 @@ impl Network {
         access: Option<Rate>,
         delay: Duration,
     ) -> u32 {
+        let direction = (route.reverse != back) as u32;
+        let mut hops: Vec<u32> = route.links.iter().map(|&link| 2 * link as u32 + direction).collect();
+        if direction == 1 {
+            hops.reverse();
+        }
         let first = self.hops.len() as u32;
+        let has_access = access.is_some() || delay > Duration::ZERO;
+        if !has_access && out.is_none() && into.is_none() {
+            let known = *self.shared.entry(hops.clone()).or_insert(first);
+            if known < first {
+                return known;
+            }
+        }
         self.add_interface(out);
-        if access.is_some() || delay > Duration::ZERO {
+        if has_access {
             self.hops.push(self.links.len() as u32);
             self.links.push(Link::new(access, delay, path::Buffer::Unlimited));
         }
-        let direction = (route.reverse != back) as u32;
-        let links = route.links.iter().map(|&link| 2 * link as u32 + direction);
-        if direction == 1 {
-            self.hops.extend(links.rev())
-        } else {
-            self.hops.extend(links)
-        }
+        self.hops.extend(hops);
         self.add_interface(into);
         self.hops.push(HOST);
         first
@@ -129,6 +139,12 @@ impl Network {
     #[inline(always)]
     pub fn first(&self, index: u32) -> &Packet {
         self.links[index as usize].first()
+    }
+
+    /// The packet that leaves link `index` next, if there is one.
+    #[inline(always)]
+    pub fn next(&self, index: u32) -> Option<&Packet> {
+        self.links[index as usize].peek()
     }
 
     /// That `packet` leaves. Says whether it has reached its host.

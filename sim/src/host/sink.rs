@@ -4,35 +4,43 @@ use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
 use std::collections::VecDeque;
 
-/// Receives one flow.
+/// Receives one flow. What each arrival touches fits into a cache line; the rest is behind pointers.
 pub struct Sink {
-    receiver: Option<Box<dyn Receiver>>,
-    report: Option<Report>,
     /// All segments before this one have arrived.
     cumulative: u64,
-    /// How many segments after `cumulative` have arrived.
-    ahead: u64,
     /// Bytes that arrived for the first time.
     delivered: Bytes,
-    /// Packets that arrived, duplicates included.
-    packets: u64,
+    /// Segments in all; `u64::MAX` if there is no end.
+    segments: u64,
+    reporting: Option<Box<Reporting>>,
+    disorder: Option<Box<Disorder>>,
+    delaying: Option<Box<Delaying>>,
     ack_size: u32,
     /// First hop of the way back.
     way_back: u32,
-    /// How many segments have arrived out of order in all, modulo 2^32.
-    out_of_order: u32,
-    disorder: Option<Box<Disorder>>,
-    delaying: Option<Box<Delaying>>,
+}
+
+/// The controller's receiver.
+struct Reporting {
+    receiver: Box<dyn Receiver>,
+    /// Its newest report.
+    report: Option<Report>,
 }
 
 /// What has arrived out of order.
 #[derive(Default)]
 struct Disorder {
+    /// How many segments after `cumulative` have arrived.
+    ahead: u64,
     /// One bit per segment from `cumulative` on, segment s at bit s modulo their number, a power of two. All zero while
     /// `ahead` is.
     arrived: Vec<u64>,
     /// The segments that arrived out of order and of which the source has not heard, oldest first.
     record: VecDeque<u64>,
+    /// How many segments have arrived out of order in all, modulo 2^32.
+    out_of_order: u32,
+    /// Packets that had arrived before.
+    duplicates: u64,
 }
 
 /// Delayed acknowledgments.
@@ -52,25 +60,23 @@ pub enum Answer {
 }
 
 impl Sink {
-    /// Receives nothing yet. Acknowledgments take `ack_size` bytes and start at hop `way_back`.
+    /// Receives `segments` in all (`u64::MAX`: there is no end). Acknowledgments take `ack_size` bytes and start at hop `way_back`.
     pub fn new(
         receiver: Option<Box<dyn Receiver>>,
+        segments: u64,
         ack_size: u32,
         way_back: u32,
         delayed_ack: Option<Duration>,
     ) -> Sink {
         Sink {
-            receiver,
-            report: None,
             cumulative: 0,
-            ahead: 0,
             delivered: Bytes(0),
-            packets: 0,
-            ack_size,
-            way_back,
-            out_of_order: 0,
+            segments,
+            reporting: receiver.map(|receiver| Box::new(Reporting { receiver, report: None })),
             disorder: None,
             delaying: delayed_ack.map(|delay| Box::new(Delaying { delay, held: None })),
+            ack_size,
+            way_back,
         }
     }
 
@@ -87,31 +93,33 @@ impl Sink {
 
     /// Packets that arrived, duplicates included.
     pub fn packets(&self) -> u64 {
-        self.packets
+        self.cumulative + self.disorder.as_ref().map_or(0, |disorder| disorder.ahead + disorder.duplicates)
     }
 
-    /// All segments before this one have arrived.
-    pub fn cumulative(&self) -> u64 {
-        self.cumulative
+    /// Whether everything has arrived.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.cumulative == self.segments
     }
 
     /// A data packet arrives.
     #[inline]
     pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
         let segment = packet.segment;
-        self.packets += 1;
-        if let Some(receiver) = &mut self.receiver
-            && let Some(report) = receiver.on_arrival(now, stamp, Bytes(packet.size as u64))
-        {
-            self.report = Some(report);
+        let mut report = None;
+        if let Some(reporting) = &mut self.reporting {
+            let news = reporting.receiver.on_arrival(now, stamp, Bytes(packet.size as u64));
+            reporting.report = news.or(reporting.report);
+            report = reporting.report;
         }
-        let in_order = segment == self.cumulative && self.ahead == 0;
+        let in_order = segment == self.cumulative && self.disorder.as_ref().is_none_or(|disorder| disorder.ahead == 0);
         if in_order {
             self.cumulative += 1;
             self.delivered += Bytes(packet.size as u64);
         } else {
             self.on_disorder(segment, packet.size);
         }
+        let out_of_order = self.disorder.as_ref().map_or(0, |disorder| disorder.out_of_order);
         let ack = Packet {
             flow: packet.flow,
             size: self.ack_size,
@@ -119,7 +127,7 @@ impl Sink {
             order: packet.order,
             segment: self.cumulative,
             sent: packet.sent,
-            body: Body::Ack { out_of_order: self.out_of_order, report: self.report },
+            body: Body::Ack { out_of_order, report },
         };
         // RFC 5681, section 4.2: at once out of order or when a hole is filled, else every second packet.
         let Some(delaying) = &mut self.delaying else { return Answer::Send(ack) };
@@ -143,26 +151,28 @@ impl Sink {
 
     /// `segment` is not the one expected, or there are others after it.
     fn on_disorder(&mut self, segment: u64, size: u32) {
-        if segment < self.cumulative {
-            return; // a duplicate
-        }
         let disorder = self.disorder.get_or_insert_default();
+        if segment < self.cumulative {
+            disorder.duplicates += 1;
+            return;
+        }
         disorder.make_room(self.cumulative, segment);
         if disorder.has(segment) {
-            return; // a duplicate
+            disorder.duplicates += 1;
+            return;
         }
         self.delivered += Bytes(size as u64);
         if segment > self.cumulative {
             disorder.flip(segment);
             disorder.record.push_back(segment);
-            self.ahead += 1;
-            self.out_of_order = self.out_of_order.wrapping_add(1);
+            disorder.ahead += 1;
+            disorder.out_of_order = disorder.out_of_order.wrapping_add(1);
             return;
         }
         self.cumulative += 1;
-        while self.ahead > 0 && disorder.has(self.cumulative) {
+        while disorder.ahead > 0 && disorder.has(self.cumulative) {
             disorder.flip(self.cumulative);
-            self.ahead -= 1;
+            disorder.ahead -= 1;
             self.cumulative += 1;
         }
     }
@@ -214,7 +224,7 @@ mod tests {
 
     #[test]
     fn keeps_the_order_across_holes_and_duplicates() {
-        let mut sink = Sink::new(None, 40, 0, None);
+        let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
         let arrivals = [0, 1, 3, 3, 5, 2, 2, 4, 900, 6];
         let acks: Vec<_> = arrivals.iter().filter_map(|&s| arrive(&mut sink, s)).collect();
         let expected = [(1, 0), (2, 0), (2, 1), (2, 1), (2, 2), (4, 2), (4, 2), (6, 2), (6, 3), (7, 3)];
@@ -229,14 +239,14 @@ mod tests {
         for start in [0, 1, 37, 64, 1000] {
             for stride in [3, 7, 1999] {
                 let n = 5000u64;
-                let mut sink = Sink::new(None, 40, 0, None);
+                let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
                 for i in 0..start {
                     arrive(&mut sink, i);
                 }
                 for i in 0..n {
                     arrive(&mut sink, start + (i * stride + 17) % n);
                 }
-                assert_eq!((sink.cumulative(), sink.ahead), (start + n, 0), "{start}, {stride}");
+                assert_eq!((sink.cumulative, sink.packets()), (start + n, start + n), "{start}, {stride}");
                 assert_eq!(sink.delivered(), Bytes((start + n) * 1000));
                 assert!(sink.disorder.iter().all(|disorder| disorder.arrived.iter().all(|&word| word == 0)));
             }
@@ -245,7 +255,7 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgments_cover_two_packets_and_do_not_delay_bad_news() {
-        let mut sink = Sink::new(None, 40, 0, Some(Duration::from_millis(100)));
+        let mut sink = Sink::new(None, u64::MAX, 40, 0, Some(Duration::from_millis(100)));
         assert_eq!(arrive(&mut sink, 0), None);
         assert_eq!(arrive(&mut sink, 1), Some((2, 0)));
         assert_eq!(arrive(&mut sink, 3), Some((2, 1)), "out of order: at once");
