@@ -5,7 +5,7 @@
 //! **decided**: without the factor, in packets. All are for loss event rates 0 < p < 1 and above the protocols' low windows, below
 //! which they are [`tcp`]: what a protocol does over all rates is the larger of the two.
 
-use control::{Ack, Bytes, Loss, Sender, Time};
+use control::{Ack, Bytes, Duration, Loss, Sender, Time};
 use lambert_w::lambert_w0;
 use libm::{log, log2, pow, sqrt};
 
@@ -27,6 +27,13 @@ pub fn highspeed(p: f64) -> f64 {
 /// Scalable TCP with a = 0.01, b = 0.125: 0.08 / p, a packet's mean growth equalling its mean loss (Kelly, CCR 2003).
 pub fn scalable(p: f64) -> f64 {
     0.08 / p
+}
+
+/// CUBIC, for a flow whose round trips take `rtt` (RFC 9438, section 5.1): (C (3 + beta) / (4 (1 - beta)))^1/4 (RTT/p)^3/4, where
+/// `c` is in packets per second cubed and `beta` the share kept on a loss. In its Reno-friendly region, where that is less, [`tcp`].
+/// The RFC derives it for a loss every 1/p packets exactly.
+pub fn cubic(c: f64, beta: f64, rtt: Duration, p: f64) -> f64 {
+    pow(c * (3.0 + beta) / (4.0 * (1.0 - beta)), 0.25) * pow(rtt.as_secs() / p, 0.75)
 }
 
 /// BIC's parameters, as in [`control::bic::Bic`].
@@ -121,22 +128,43 @@ pub fn crossing(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> Option<
     Some(pow(10.0, high))
 }
 
-/// The mean window over time, in packets, of a window protocol's own sender on a path without a queue, that loses one packet after
-/// each of `intervals` packets: what a response function approximates, free of hosts, queues and recoveries. The first half
-/// of the intervals is for settling. None if there is no window.
-pub fn mean_window(sender: &mut dyn Sender, packet: Bytes, intervals: &[u64]) -> Option<f64> {
-    let ack = Ack { acked: packet, ..Ack::default() };
+/// What flows of FAST keep in the queue in all, and each one's share of the link. Queues are in multiples of alpha. `unseen` has, for
+/// each flow, the least queue that it has met, which it takes for the path (persistent congestion: Low, Peterson, Wang,
+/// "Understanding Vegas: a duality model", Journal of the ACM 49(2), 2002).
+///
+/// A flow keeps alpha packets beyond what it does not see. So of a queue of q, when b is unseen, its rate times the delay of q - b is
+/// alpha; its share is alpha/(q - b), and the shares sum to 1. If all have met an empty queue, q is alpha for each. If a second flow
+/// took the queue of the first for the path, 1/u + 1/(u - 1) = 1 for u = q/alpha, which is (3 + sqrt 5)/2.
+pub fn fast(unseen: &[f64]) -> (f64, Vec<f64>) {
+    let shares = |queue: f64| unseen.iter().map(move |b| 1.0 / (queue - b));
+    let most = unseen.iter().fold(0.0, |most: f64, &b| most.max(b));
+    let (mut low, mut high) = (most, most + unseen.len() as f64);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if shares(middle).sum::<f64>() > 1.0 { low = middle } else { high = middle }
+    }
+    (high, shares(high).collect())
+}
+
+/// The mean window over time, in packets, of a window protocol's own sender on a path without a queue, with round trips of `rtt`,
+/// that loses one packet after each of `intervals` packets: what a response function approximates, free of hosts, queues and
+/// recoveries. The first half of the intervals is for settling. None if there is no window.
+pub fn mean_window(sender: &mut dyn Sender, packet: Bytes, rtt: Duration, intervals: &[u64]) -> Option<f64> {
+    let ack = Ack { acked: packet, rtt: Some(rtt), ..Ack::default() };
+    let mut now = Time::ZERO + rtt;
     let (mut packets, mut rounds) = (0.0, 0.0);
     for (i, &interval) in intervals.iter().enumerate() {
         if i == intervals.len() / 2 {
             (packets, rounds) = (0.0, 0.0);
         }
         for _ in 0..interval {
+            let round = 1.0 / sender.state().window?; // a round trip per window
             packets += 1.0;
-            rounds += 1.0 / sender.state().window?; // a round trip per window
-            sender.on_ack(Time::ZERO, &ack);
+            rounds += round;
+            now += rtt.scale(round);
+            sender.on_ack(now, &ack);
         }
-        sender.on_loss(Time::ZERO, &Loss::Event);
+        sender.on_loss(now, &Loss::Event);
     }
     Some(packets / rounds)
 }
@@ -150,11 +178,14 @@ mod tests {
         (a / b - 1.0).abs() <= tolerance
     }
 
+    /// For protocols that do not care.
+    const RTT: Duration = Duration::from_millis(10);
+
     /// The protocol's own mean window with a loss every 1/p packets.
-    fn periodic(name: &str, p: f64) -> f64 {
+    fn periodic(name: &str, rtt: Duration, p: f64) -> f64 {
         let controller = registry::find(name).unwrap();
         let mut sender = controller.build(controller.defaults(), Bytes(1000)).unwrap().sender;
-        mean_window(&mut *sender, Bytes(1000), &[(1.0 / p) as u64; 120]).unwrap()
+        mean_window(&mut *sender, Bytes(1000), rtt, &[(1.0 / p) as u64; 120]).unwrap()
     }
 
     #[test]
@@ -166,10 +197,39 @@ mod tests {
                 ("highspeed", highspeed(p)),
                 ("scalable", scalable(p)),
             ] {
-                let found = periodic(name, p);
+                let found = periodic(name, RTT, p);
                 assert!(close(found, expected, 0.08), "{name} at {p}: {found} instead of {expected}");
             }
         }
+    }
+
+    #[test]
+    fn cubic_follows_its_response_function_in_either_region() {
+        for (name, beta) in [("cubic", 0.7), ("cubic-2008", 0.8)] {
+            for (rtt, p) in [(10, 1e-3), (10, 1e-4), (200, 1e-3), (100, 1e-4), (200, 1e-4)] {
+                let rtt = Duration::from_millis(rtt);
+                let curve = cubic(0.4, beta, rtt, p);
+                let found = periodic(name, rtt, p);
+                assert!(close(found, curve.max(tcp(p)), 0.1), "{name}, {rtt}, {p}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn cubics_mean_windows_are_those_of_rfc_9438s_table() {
+        // Section 5.1, table for C = 0.4 at 100 ms.
+        for (p, packets) in [(1e-4, 187.0), (1e-5, 1054.0), (1e-6, 5926.0), (1e-7, 33325.0), (1e-8, 187400.0)] {
+            assert!(close(cubic(0.4, 0.7, Duration::from_millis(100), p), packets, 0.005), "{p}");
+        }
+    }
+
+    #[test]
+    fn fast_flows_that_took_a_queue_for_the_path_queue_more_and_get_more() {
+        let (queue, shares) = fast(&[0.0; 4]);
+        assert!(close(queue, 4.0, 1e-9) && shares.iter().all(|&share| close(share, 0.25, 1e-9)), "{queue} {shares:?}");
+        let (queue, shares) = fast(&[0.0, 1.0]);
+        let golden = (1.0 + sqrt(5.0)) / 2.0;
+        assert!(close(queue, golden * golden, 1e-9) && close(shares[1], 1.0 / golden, 1e-9), "{queue} {shares:?}");
     }
 
     /// One epoch in the paper's rounds: the packets sent and the rounds taken.
@@ -211,7 +271,7 @@ mod tests {
     #[test]
     fn bics_pseudo_code_is_a_little_slower_than_its_equations() {
         for p in [1e-3, 1e-4, 1e-5] {
-            let ratio = periodic("bic", p) / Bic::default().mean_window(p);
+            let ratio = periodic("bic", RTT, p) / Bic::default().mean_window(p);
             assert!((0.8..1.0).contains(&ratio), "{p}: {ratio}");
         }
     }

@@ -1,6 +1,7 @@
 //! What the simulator and the controllers must show, each test a claim with its figures: `cargo test --release -p lab --test
 //! claims -- --nocapture`. One binary, because linking one takes longer than most of its tests.
 
+mod delay;
 mod hybrid;
 mod laws;
 mod liveness;
@@ -12,3 +13,6 @@ mod recovery;
 mod response;
 mod rrrp;
 mod simulate;
+#[allow(dead_code)]
+#[path = "../../../control/tests/toy/mod.rs"]
+mod toy;
