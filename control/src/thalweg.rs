@@ -44,6 +44,9 @@ pub struct Thalweg {
     pub regrow: f64,
     /// One-way delays that differ by no more count as equal: the receiver's clock
     pub resolution: Duration,
+    /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
+    /// smooths that; zero: it does not
+    pub smoothing: Duration,
 }
 
 impl Default for Thalweg {
@@ -64,6 +67,7 @@ impl Default for Thalweg {
             back_off: 0.7,
             regrow: 0.1,
             resolution: Duration(50),
+            smoothing: rapid::SMOOTHING,
         }
     }
 }
@@ -76,6 +80,7 @@ impl Protocol for Thalweg {
         within("narrowing", self.narrowing, 0.0..=1.0)?;
         rapid::check_range(self.stream, self.widest)?;
         within("resolution", self.resolution.as_secs(), 0.0..=0.1)?;
+        within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("beta", self.beta, 0.01..=1.0)?;
@@ -110,6 +115,6 @@ impl Protocol for Thalweg {
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
         let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest) as usize;
-        Some(Box::new(Analyser::new(Estimator::Onset, self.resolution, longest)))
+        Some(Box::new(Analyser::new(Estimator::Onset, self.resolution, self.smoothing, longest)))
     }
 }

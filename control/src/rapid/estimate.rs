@@ -1,6 +1,7 @@
 //! The receiver's analysis: which of a stream's rates was the last that did not make the bottleneck's queue grow
 //! (self-induced congestion; algorithms after pathChirp's excursions)?
 
+use super::smooth::{self, Bunches};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
 use schemars::JsonSchema;
@@ -19,6 +20,9 @@ pub enum Estimator {
     Onset,
     /// pathChirp's weighted mean over the whole stream.
     PathChirp,
+    /// Where a line through all that queued says that congestion begins: slightly out of the paper's way, but robust against
+    /// jitter and the packets of other traffic.
+    Regression,
 }
 
 /// One packet of a stream that arrived.
@@ -28,6 +32,15 @@ pub struct Sample {
     pub rate: f64,
     /// One-way delay less the same constant for all packets of the stream, picoseconds.
     pub delay: i64,
+    /// When it arrived, picoseconds.
+    pub arrival: i64,
+}
+
+impl Sample {
+    /// When it was sent, by the sender's clock and with a constant for all packets of the stream, picoseconds.
+    pub fn sent(&self) -> i64 {
+        self.arrival.wrapping_sub(self.delay)
+    }
 }
 
 /// Watches one flow's p-streams. Needs nothing but the stamps: no handshake, and lost or reordered packets only make the
@@ -40,14 +53,18 @@ pub struct Analyser {
     samples: Vec<Sample>,
     /// Index of the first packet that arrived.
     first: u16,
+    /// What looks for packets that were held back by a host and not by a queue, and its room.
+    bunches: Bunches,
+    points: Vec<u16>,
     /// Whether a packet between those of `samples` and a later one of the stream was lost.
     cut: bool,
     closed: Option<u32>,
 }
 
 impl Analyser {
-    /// An analyser of streams of up to `longest` packets, on a clock of this `resolution`.
-    pub fn new(estimator: Estimator, resolution: Duration, longest: usize) -> Analyser {
+    /// An analyser of streams of up to `longest` packets, on a clock of this `resolution`. Packets that arrive no more than
+    /// `smoothing` apart after a spike were held back by a host; zero: never.
+    pub fn new(estimator: Estimator, resolution: Duration, smoothing: Duration, longest: usize) -> Analyser {
         let resolution = resolution.0.min(i64::MAX as u64) as i64;
         Analyser {
             estimator,
@@ -55,18 +72,23 @@ impl Analyser {
             stream: None,
             samples: Vec::with_capacity(longest),
             first: 0,
+            bunches: Bunches::new(smoothing),
+            points: Vec::with_capacity(longest),
             cut: false,
             closed: None,
         }
     }
 
     /// The stream that is open ends.
-    fn close(&mut self) -> Option<Report> {
+    fn close(&mut self, packet: Bytes) -> Option<Report> {
         let stream = self.stream.take()?;
         self.closed = Some(stream);
+        // Streams that came in bunches can only be smoothed.
+        let spoilt = self.bunches.spoil(self.samples.len());
         let rate = match self.estimator {
-            Estimator::Onset => onset(&self.samples, self.resolution),
-            Estimator::PathChirp => pathchirp(&self.samples, self.resolution),
+            Estimator::Onset if !spoilt => onset(&self.samples, self.resolution),
+            Estimator::PathChirp if !spoilt => pathchirp(&self.samples, self.resolution),
+            _ => smooth::estimate(&mut self.samples, packet, &self.bunches, self.resolution, &mut self.points),
         };
         self.samples.clear();
         Some(Report::Available { stream, rate: rate? as f32 })
@@ -79,7 +101,7 @@ fn is_later(a: u32, b: u32) -> bool {
 }
 
 impl Receiver for Analyser {
-    fn on_arrival(&mut self, now: Time, stamp: &Stamp, _: Bytes) -> Option<Report> {
+    fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
         let Stamp::Probe { stream, index, len, rate, planned } = *stamp else { return None };
         if self.closed.is_some_and(|closed| !is_later(stream, closed)) {
             return None;
@@ -92,7 +114,7 @@ impl Receiver for Analyser {
                 return None;
             }
             // A packet of a later stream: no more of this one will come.
-            report = self.close();
+            report = self.close(size);
         }
         if len == 0 {
             return report; // not a probe
@@ -107,10 +129,14 @@ impl Receiver for Analyser {
         // it is the last one that is known to have been carried.
         self.cut |= index as usize > self.first as usize + self.samples.len();
         if !self.cut && self.samples.len() < self.samples.capacity() {
-            let delay = now.0.wrapping_sub(planned.0) as i64;
-            self.samples.push(Sample { rate: rate as f64, delay });
+            let (delay, arrival) = (now.0.wrapping_sub(planned.0) as i64, now.0 as i64);
+            match self.samples.last() {
+                Some(last) => self.bunches.on_gap(Duration(arrival.wrapping_sub(last.arrival) as u64)),
+                None => self.bunches.reset(),
+            }
+            self.samples.push(Sample { rate: rate as f64, delay, arrival });
         }
-        if index + 1 == len { self.close() } else { report }
+        if index + 1 == len { self.close(size) } else { report }
     }
 }
 
@@ -194,7 +220,7 @@ mod tests {
 
     /// Rates 1, 2, ... and these delays.
     fn samples(delays: &[i64]) -> Vec<Sample> {
-        delays.iter().enumerate().map(|(i, &delay)| Sample { rate: (i + 1) as f64, delay }).collect()
+        delays.iter().enumerate().map(|(i, &delay)| Sample { rate: (i + 1) as f64, delay, arrival: 0 }).collect()
     }
 
     #[test]
@@ -253,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_stream_ends_with_its_last_packet_or_with_a_later_stream() {
-        let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, 90);
+        let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, Duration::ZERO, 90);
         let mut arrive = |stream, index| {
             analyser.on_arrival(Time(50_000 + 1_000 * index as u64), &probe(stream, index), Bytes(1000))
         };

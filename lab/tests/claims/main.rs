@@ -6,6 +6,7 @@ mod hybrid;
 mod laws;
 mod liveness;
 mod many_flows;
+mod noise;
 mod profiles;
 mod queues;
 mod rapid;
