@@ -46,21 +46,12 @@ impl Protocol for Cubic {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let curve = Curve {
-            cubic: self.clone(),
-            packet: packet.0 as f64,
-            alpha: 3.0 * (1.0 - self.beta) / (1.0 + self.beta),
-            wmax: 0.0,
-            prior: f64::INFINITY,
-            stage: None,
-            rtt: 0.0,
-            heard: Time::ZERO,
-        };
-        Box::new(Window::new(curve, self.initial_window, packet))
+        Box::new(Window::new(Curve::new(self, packet), self.initial_window, packet))
     }
 }
 
-struct Curve {
+/// The cubic function, and where on it the window is.
+pub(crate) struct Curve {
     cubic: Cubic,
     /// Bytes in a packet.
     packet: f64,
@@ -88,6 +79,20 @@ struct Stage {
 }
 
 impl Curve {
+    /// Before the first loss.
+    pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> Curve {
+        Curve {
+            cubic: cubic.clone(),
+            packet: packet.0 as f64,
+            alpha: 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta),
+            wmax: 0.0,
+            prior: f64::INFINITY,
+            stage: None,
+            rtt: 0.0,
+            heard: Time::ZERO,
+        }
+    }
+
     /// Section 4.2.
     fn begin(&mut self, now: Time, w: f64) -> Stage {
         // Section 4.8: after a timeout, W_max is the window at which the stage begins, and K is zero.

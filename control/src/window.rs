@@ -51,9 +51,9 @@ impl<L: Law> Window<L> {
         Window { law, packet, cwnd: initial, ssthresh: f64::INFINITY, recovering: false, backing_off: false }
     }
 
-    /// A sender that takes over where another one was at `window` packets: it is in congestion avoidance.
-    pub fn resumed(law: L, window: f64, packet: Bytes) -> Window<L> {
-        Window { ssthresh: window, ..Window::new(law, window, packet) }
+    /// The same, with a slow start of no more than `ssthresh` packets.
+    pub fn slow_start_to(self, ssthresh: f64) -> Window<L> {
+        Window { ssthresh, ..self }
     }
 }
 

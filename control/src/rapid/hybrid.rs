@@ -10,19 +10,21 @@
 //!   trip, and RAPID gives up only after `streams` estimates in a row below it. But RAPID's estimates settle 3 % below the truth,
 //!   so a path just above the threshold would see a switch each 0.2 s. Once given up, RAPID takes over only [`MARGIN`] above it.
 //! - RAPID starts at the rate of the window, cwnd/RTT, without slow start: its first streams reach from 0.29 to 8.6 times that.
-//! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in congestion avoidance: that is the available bandwidth,
-//!   as just measured, and slow start would overshoot it. It has no memory of losses before.
+//! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in slow start up to `threshold`. When the available
+//!   bandwidth falls below a stream's lowest rate, the estimates are half of that, and eight of them come within milliseconds: r_avg
+//!   may be far below the truth, and CUBIC without a memory of losses takes 10 s from 0.7 to 1 of 200 Mbps x 50 ms.
 //! - Nothing is switched while a loss is being repaired. A timeout in RAPID's time makes the transfer begin afresh, as section IV-C
 //!   has it: with the window protocol.
 
 use super::{Machine, Rapid};
 use crate::bic::{self, Bic};
+use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
 use crate::registry::Protocol;
 use crate::reno::{self, Reno};
 use crate::roles::{Ack, Loss, Next, Pipe, Receiver, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
-use crate::window::{Window, within};
+use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +47,8 @@ pub struct Hybrid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fallback {
+    /// RFC 9438.
+    Cubic,
     /// BIC-2004.
     Bic,
     /// RFC 3649.
@@ -56,7 +60,7 @@ pub enum Fallback {
 impl Default for Hybrid {
     /// Section VI-C: 200 Mbps x 100 ms.
     fn default() -> Hybrid {
-        Hybrid { window: Fallback::Bic, threshold: Bytes(2_500_000), streams: 8 }
+        Hybrid { window: Fallback::Cubic, threshold: Bytes(2_500_000), streams: 8 }
     }
 }
 
@@ -70,7 +74,7 @@ impl Protocol for Hybrid {
         Box::new(Switch {
             hybrid: self.clone(),
             packet,
-            window: Inner::start(self.window, packet),
+            window: Inner::new(self.window, Reno::default().initial_window, f64::INFINITY, packet),
             rapid: Rapid::default().machine_of_2017(packet),
             probing: false,
             enough: self.threshold.0 as f64,
@@ -88,37 +92,33 @@ impl Protocol for Hybrid {
 
 /// A window protocol.
 enum Inner {
+    Cubic(Window<cubic::Curve>),
     Bic(Window<bic::Search>),
     HighSpeed(Window<highspeed::Response>),
     Reno(Window<reno::Halve>),
 }
 
 impl Inner {
-    /// At the start of a transfer.
-    fn start(which: Fallback, packet: Bytes) -> Inner {
-        let initial = Reno::default().initial_window;
-        match which {
-            Fallback::Bic => Inner::Bic(Window::new(bic::Search::new(&Bic::default()), initial, packet)),
-            Fallback::HighSpeed => {
-                Inner::HighSpeed(Window::new(highspeed::Response::new(&HighSpeed::default()), initial, packet))
-            }
-            Fallback::Reno => Inner::Reno(Window::new(reno::Halve, initial, packet)),
+    /// In slow start from `initial` to `ssthresh` packets.
+    fn new(which: Fallback, initial: f64, ssthresh: f64, packet: Bytes) -> Inner {
+        fn window<L: Law>(law: L, initial: f64, ssthresh: f64, packet: Bytes) -> Window<L> {
+            Window::new(law, initial, packet).slow_start_to(ssthresh)
         }
-    }
-
-    /// In congestion avoidance, at a window of `w` packets.
-    fn resume(which: Fallback, w: f64, packet: Bytes) -> Inner {
         match which {
-            Fallback::Bic => Inner::Bic(Window::resumed(bic::Search::new(&Bic::default()), w, packet)),
-            Fallback::HighSpeed => {
-                Inner::HighSpeed(Window::resumed(highspeed::Response::new(&HighSpeed::default()), w, packet))
+            Fallback::Cubic => {
+                Inner::Cubic(window(cubic::Curve::new(&Cubic::default(), packet), initial, ssthresh, packet))
             }
-            Fallback::Reno => Inner::Reno(Window::resumed(reno::Halve, w, packet)),
+            Fallback::Bic => Inner::Bic(window(bic::Search::new(&Bic::default()), initial, ssthresh, packet)),
+            Fallback::HighSpeed => {
+                Inner::HighSpeed(window(highspeed::Response::new(&HighSpeed::default()), initial, ssthresh, packet))
+            }
+            Fallback::Reno => Inner::Reno(window(reno::Halve, initial, ssthresh, packet)),
         }
     }
 
     fn sender(&mut self) -> &mut dyn Sender {
         match self {
+            Inner::Cubic(window) => window,
             Inner::Bic(window) => window,
             Inner::HighSpeed(window) => window,
             Inner::Reno(window) => window,
@@ -127,6 +127,7 @@ impl Inner {
 
     fn state(&self) -> State {
         match self {
+            Inner::Cubic(window) => window.state(),
             Inner::Bic(window) => window.state(),
             Inner::HighSpeed(window) => window.state(),
             Inner::Reno(window) => window.state(),
@@ -186,7 +187,8 @@ impl Switch {
 
     fn resume_window(&mut self) {
         let w = self.rapid.average().as_bps() * self.rtt.as_secs() / self.packet.as_bits();
-        self.window = Inner::resume(self.hybrid.window, w.max(1.0), self.packet);
+        let ssthresh = self.hybrid.threshold.0 as f64 / self.packet.0 as f64;
+        self.window = Inner::new(self.hybrid.window, w.max(1.0), ssthresh, self.packet);
         self.probing = false;
     }
 }
