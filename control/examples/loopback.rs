@@ -102,9 +102,10 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                 heard = now;
                 let newly = if in_flight.remove(&which).is_some() { PACKET } else { Bytes(0) };
                 acked += newly;
-                let lost_before = which.saturating_sub(REORDERING);
+                let (mut given_up, lost_before) = (Bytes(0), which.saturating_sub(REORDERING));
                 while let Some((&lost, _)) = in_flight.first_key_value().filter(|(first, _)| **first < lost_before) {
                     in_flight.remove(&lost);
+                    given_up += PACKET;
                     if lost >= recover {
                         recover = number; // one reduction per window of data
                         sender.on_loss(now, &Loss::Event);
@@ -114,6 +115,7 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                     now,
                     &Ack {
                         acked: newly,
+                        lost: given_up,
                         rtt: Some(now.since(sent)),
                         in_flight: Bytes(in_flight.len() as u64 * PACKET.0),
                         recovery: which < recover,

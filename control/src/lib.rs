@@ -13,6 +13,7 @@ pub mod roles;
 pub mod units;
 
 pub mod aimd;
+pub mod bbr;
 pub mod bic;
 pub mod compound;
 pub mod cubic;

@@ -361,6 +361,14 @@ pub fn all() -> &'static [Controller] {
                  as the congestion it aims at",
                 crate::rrrp::Rrrp::default(),
             ),
+            Controller::new(
+                "bbr",
+                Rate,
+                Sack,
+                "draft-ietf-ccwg-bbr-06",
+                "BBR version 3: paces at the rate that the path was measured to deliver, and keeps little more in flight than fits",
+                crate::bbr::Bbr::default(),
+            ),
         ]
     });
     &ALL

@@ -76,6 +76,8 @@ pub struct Pipe {
 pub struct Ack {
     /// Newly acknowledged by it, cumulatively or selectively.
     pub acked: Bytes,
+    /// Found lost by it, as later packets have arrived. (What a timeout gives up is not among it.)
+    pub lost: Bytes,
     /// The round-trip time of the packet that caused it.
     pub rtt: Option<Duration>,
     /// Still in the network after it.
@@ -157,6 +159,18 @@ pub enum Phase {
     Probing,
     /// Repairing a loss.
     Recovery,
+    /// Emptying the queue that looking for the capacity has left (BBR).
+    Drain,
+    /// A little slower than what the path delivers, to empty the queue of a probe (BBR).
+    ProbeDown,
+    /// As fast as the path delivers (BBR).
+    Cruise,
+    /// The same, to fill the path before a probe (BBR).
+    Refill,
+    /// Faster than the path delivered, to find out if there is more (BBR).
+    ProbeUp,
+    /// Little in flight, to see the round-trip time without a queue (BBR).
+    ProbeRtt,
 }
 
 impl fmt::Display for Phase {
@@ -166,6 +180,12 @@ impl fmt::Display for Phase {
             Phase::CongestionAvoidance => "congestion-avoidance",
             Phase::Probing => "probing",
             Phase::Recovery => "recovery",
+            Phase::Drain => "drain",
+            Phase::ProbeDown => "probe-down",
+            Phase::Cruise => "cruise",
+            Phase::Refill => "refill",
+            Phase::ProbeUp => "probe-up",
+            Phase::ProbeRtt => "probe-rtt",
         })
     }
 }

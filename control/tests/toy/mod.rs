@@ -53,6 +53,8 @@ pub struct Host {
     /// A loss from here on is a new loss event; an arrival from here on ends recovery.
     recovery_until: u64,
     unacked: u64,
+    /// Found lost since the last acknowledgment was passed on.
+    missed: u64,
     newest: Option<Report>,
     heard: Time,
     pub app_limited: bool,
@@ -76,6 +78,7 @@ impl Host {
             sent: 0,
             recovery_until: 0,
             unacked: 0,
+            missed: 0,
             newest: None,
             heard: Time::ZERO,
             app_limited: false,
@@ -147,6 +150,7 @@ impl Host {
         self.to_repair += self.in_flight;
         self.in_flight = 0;
         self.unacked = 0;
+        self.missed = 0;
         self.flying.clear(); // what arrives all the same will be sent twice
         self.recovery_until = self.sent;
         self.sender.on_loss(self.now, &Loss::Timeout);
@@ -161,6 +165,7 @@ impl Host {
         {
             self.in_flight -= 1;
             self.to_repair += 1;
+            self.missed += 1;
             if packet.number >= self.recovery_until {
                 self.recovery_until = self.sent;
                 self.before_loss = self.sender.state();
@@ -182,6 +187,7 @@ impl Host {
         if self.unacked >= self.path.ack_every || self.flying.is_empty() {
             let ack = Ack {
                 acked: Bytes(self.unacked * self.path.packet.0),
+                lost: Bytes(self.missed * self.path.packet.0),
                 rtt: Some(self.now.since(packet.sent)),
                 in_flight: Bytes(self.in_flight * self.path.packet.0),
                 recovery,
@@ -189,6 +195,7 @@ impl Host {
                 report: self.newest,
             };
             self.unacked = 0;
+            self.missed = 0;
             self.sender.on_ack(self.now, &ack);
         }
         Event::Acked { recovery }

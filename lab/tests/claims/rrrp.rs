@@ -102,6 +102,38 @@ fn tcp_like_feedback_tracks_the_available_bandwidth_and_loses_less_the_more_it_g
     assert!(peak > 4.0 * after && after < 0.05, "{peak}, {after}");
 }
 
+/// Equations 1 and 9: a flow's share of a link, of what arrives there, and what is left of it by the next. The fluid model knows no gaps:
+/// packets at even gaps lose less than those of a Poisson process, which meet each other.
+#[test]
+fn a_flow_gets_its_share_of_what_arrives_at_each_link() {
+    for sent in [3.1, 4.7, 7.3] {
+        let share = |capacity: f64, sent: f64, others: f64| sent.min(capacity * sent / (sent + others));
+        let (first, both) = (share(10.0, sent, 8.0), share(9.1, share(10.0, sent, 8.0), 9.0));
+        for (route, expected) in [("[\"a\"]", first), ("[\"a\", \"b\"]", both)] {
+            let run = run(&format!(
+                r#"
+                duration = "30 s"
+                measure.from = "5 s"
+                packet = "1500 B"
+                link = [
+                    {{ name = "a", rate = "10 Mbps", delay = "10 ms", buffer = "50 packets" }},
+                    {{ name = "b", rate = "9.1 Mbps", delay = "10 ms", buffer = "50 packets" }},
+                ]
+                controller.rrrp = {{ initial-rate = "{sent} Mbps", least-rate = "{sent} Mbps", highest-rate = "{sent} Mbps" }}
+                flow = [{{ controller = "rrrp", route = {route} }}]
+                traffic = [
+                    {{ kind = "poisson", rate = "8 Mbps", route = ["a"] }},
+                    {{ kind = "poisson", rate = "9 Mbps", route = ["b"] }},
+                ]
+                "#
+            ));
+            let got = figures(&run).flows[0].throughput_mbps;
+            println!("{sent} Mbps over {route}: {got:.2} Mbps arrive, {expected:.2} by the equations");
+            assert!((1.0..1.25).contains(&(got / expected)), "{got} instead of {expected}");
+        }
+    }
+}
+
 /// Four flows that start at 0, 20, 40 and 60 s, with these RTTs in milliseconds.
 fn figure4(rtts: [u32; 4]) -> Finished {
     let flow = |(i, rtt)| {

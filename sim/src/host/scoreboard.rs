@@ -24,6 +24,8 @@ pub struct Scoreboard {
     una: u64,
     next: u64,
     in_flight: u64,
+    /// How many times a segment was found lost.
+    losses: u64,
     /// Segments whose state is not [`IN_FLIGHT`].
     marked: u64,
     marks: Option<Box<Marks>>,
@@ -89,6 +91,12 @@ impl Scoreboard {
         self.in_flight
     }
 
+    /// How many times a segment was found lost, in all.
+    #[inline]
+    pub fn losses(&self) -> u64 {
+        self.losses
+    }
+
     /// Whether a packet was found lost that was sent when `recover` was the next new segment and `order` the next packet's
     /// order, or later.
     #[inline]
@@ -115,6 +123,7 @@ impl Scoreboard {
         let before = std::mem::replace(marks.state(segment), state);
         marks.lost -= (before == LOST) as u64;
         marks.lost += (state == LOST) as u64;
+        self.losses += (state == LOST && before != LOST) as u64;
         self.marked += (before == IN_FLIGHT) as u64;
         self.in_flight -= (before == IN_FLIGHT || before == RESENT) as u64;
         self.in_flight += (state == RESENT) as u64;

@@ -170,6 +170,7 @@ impl Source {
         sink: &mut Sink,
         network: &mut impl Network,
     ) {
+        let losses = self.board.losses();
         let acked = match self.recovery {
             Recovery::Sack => self.on_selective(packet, out_of_order, sink),
             Recovery::NewReno => {
@@ -200,6 +201,7 @@ impl Source {
         self.counters.rtt_samples += 1;
         let ack = Ack {
             acked: Bytes(acked * self.packet as u64),
+            lost: Bytes((self.board.losses() - losses) * self.packet as u64),
             rtt: Some(rtt),
             in_flight: self.in_flight(),
             recovery: self.recovering,

@@ -1,0 +1,291 @@
+//! The sender's state, and in which order an acknowledgment changes it (section 5.2).
+
+use super::Bbr;
+use super::filter::Recent;
+use super::sampler::{Sample, Sampler};
+use crate::pace::Pacer;
+use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// BBR.state (section 5.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Startup,
+    Drain,
+    ProbeBwDown,
+    ProbeBwCruise,
+    ProbeBwRefill,
+    ProbeBwUp,
+    ProbeRtt,
+}
+
+/// BBR.ack_phase: what the acknowledgments that come in say of a bandwidth probe (section 2.14).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+/// The sender. Volumes are in bytes; those that are not limited are infinite.
+pub struct Machine {
+    pub(super) parameters: Bbr,
+    /// C.SMSS and C.InitialCwnd.
+    pub(super) packet: f64,
+    pub(super) initial_cwnd: f64,
+    pub(super) sampler: Sampler,
+    /// RS: the newest rate sample, and what the newest acknowledgment newly acknowledged.
+    pub(super) rs: Sample,
+    pub(super) newly_acked: f64,
+    /// C.inflight.
+    pub(super) in_flight: f64,
+    pub(super) in_recovery: bool,
+    /// C.is_cwnd_limited: whether the window held packets back within the last round trip; in this one; in the one before.
+    pub(super) cwnd_limited: [bool; 2],
+
+    pub(super) state: State,
+    pub(super) ack_phase: AckPhase,
+
+    // 5.5.1: packet-timed round trips.
+    pub(super) round_count: u64,
+    pub(super) round_start: bool,
+    pub(super) next_round_delivered: u64,
+
+    // 5.3.1 and 5.3.2: Startup and Drain.
+    pub(super) full_bw: Rate,
+    pub(super) full_bw_count: u32,
+    pub(super) full_bw_now: bool,
+    pub(super) full_bw_reached: bool,
+    pub(super) loss_ranges_in_round: u32,
+    pub(super) drain_start_round: u64,
+
+    // 5.3.3: ProbeBW.
+    pub(super) cycle_count: u64,
+    pub(super) cycle_stamp: Time,
+    pub(super) bw_probe_wait: Duration,
+    pub(super) rounds_since_probe_up: u64,
+    pub(super) bw_probe_up_rounds: u32,
+    pub(super) bw_probe_up_acked: f64,
+    pub(super) probe_up_acked_per_inc: f64,
+    pub(super) is_bw_probe_sample: bool,
+    pub(super) prev_probe_too_high: bool,
+    pub(super) prev_probe_precautionary: bool,
+
+    // 5.3.4: ProbeRTT and the least round-trip time.
+    pub(super) min_rtt: Duration,
+    pub(super) min_rtt_stamp: Time,
+    pub(super) probe_rtt_min_delay: Duration,
+    pub(super) probe_rtt_min_stamp: Time,
+    pub(super) probe_rtt_expired: bool,
+    pub(super) probe_rtt_done_stamp: Option<Time>,
+    pub(super) probe_rtt_round_done: bool,
+    pub(super) idle_restart: bool,
+
+    // 5.5: the model of the path.
+    pub(super) max_bw: Rate,
+    pub(super) max_bw_filter: Recent<2>,
+    pub(super) bw: Rate,
+    pub(super) bw_shortterm: Rate,
+    pub(super) bw_latest: Rate,
+    pub(super) inflight_longterm: f64,
+    pub(super) inflight_shortterm: f64,
+    pub(super) inflight_latest: f64,
+    pub(super) is_loss_in_round: bool,
+    pub(super) loss_round_start: bool,
+    pub(super) loss_round_delivered: u64,
+    pub(super) extra_acked: f64,
+    pub(super) extra_acked_filter: Recent<10>,
+    pub(super) extra_acked_interval_start: Time,
+    pub(super) extra_acked_delivered: f64,
+
+    // 5.6: what it controls.
+    pub(super) pacing_rate: Rate,
+    pub(super) send_quantum: f64,
+    pub(super) cwnd: f64,
+    pub(super) prior_cwnd: f64,
+    pacer: Pacer,
+}
+
+/// No limit on a rate.
+pub(super) const NO_RATE_LIMIT: Rate = Rate::from_bps(f64::INFINITY);
+
+impl Machine {
+    /// OnInit (section 5.2.1), for packets of `packet` bytes.
+    pub fn new(parameters: Bbr, packet: Bytes) -> Machine {
+        let smss = packet.0 as f64;
+        let initial_cwnd = parameters.initial_window * smss;
+        let mut machine = Machine {
+            parameters,
+            packet: smss,
+            initial_cwnd,
+            sampler: Sampler::new(),
+            rs: Sample {
+                rate: Rate::ZERO,
+                delivered: 0,
+                prior_delivered: 0,
+                in_flight: Bytes(0),
+                lost: 0,
+                app_limited: false,
+            },
+            newly_acked: 0.0,
+            in_flight: 0.0,
+            in_recovery: false,
+            cwnd_limited: [false; 2],
+            state: State::Startup,
+            ack_phase: AckPhase::Init,
+            round_count: 0,
+            round_start: false,
+            next_round_delivered: 0,
+            full_bw: Rate::ZERO,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            loss_ranges_in_round: 0,
+            drain_start_round: 0,
+            cycle_count: 0,
+            cycle_stamp: Time::ZERO,
+            bw_probe_wait: Duration::ZERO,
+            rounds_since_probe_up: 0,
+            bw_probe_up_rounds: 0,
+            bw_probe_up_acked: 0.0,
+            probe_up_acked_per_inc: f64::INFINITY,
+            is_bw_probe_sample: false,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            min_rtt: Duration::MAX,
+            min_rtt_stamp: Time::ZERO,
+            probe_rtt_min_delay: Duration::MAX,
+            probe_rtt_min_stamp: Time::ZERO,
+            probe_rtt_expired: false,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            max_bw: Rate::ZERO,
+            max_bw_filter: Recent::new(),
+            bw: Rate::ZERO,
+            bw_shortterm: NO_RATE_LIMIT,
+            bw_latest: Rate::ZERO,
+            inflight_longterm: f64::INFINITY,
+            inflight_shortterm: f64::INFINITY,
+            inflight_latest: 0.0,
+            is_loss_in_round: false,
+            loss_round_start: false,
+            loss_round_delivered: 0,
+            extra_acked: 0.0,
+            extra_acked_filter: Recent::new(),
+            extra_acked_interval_start: Time::ZERO,
+            extra_acked_delivered: 0.0,
+            pacing_rate: Rate::ZERO,
+            send_quantum: 0.0,
+            cwnd: initial_cwnd,
+            prior_cwnd: 0.0,
+            pacer: Pacer::default(),
+        };
+        machine.init_pacing_rate(Duration::from_millis(1));
+        machine
+    }
+
+    /// UpdateModelAndState (section 5.2.3).
+    fn update_model_and_state(&mut self, now: Time, rtt: Option<Duration>) {
+        self.update_latest_delivery_signals();
+        self.update_congestion_signals();
+        self.update_ack_aggregation(now);
+        self.check_full_bw_reached();
+        self.check_startup_done();
+        self.check_drain_done(now);
+        self.update_probe_bw_cycle_phase(now);
+        self.update_min_rtt(now, rtt);
+        self.check_probe_rtt(now);
+        self.advance_latest_delivery_signals();
+        self.bound_bw_for_model();
+    }
+
+    /// UpdateControlParameters (section 5.2.3).
+    fn update_control_parameters(&mut self) {
+        self.set_pacing_rate();
+        self.set_send_quantum();
+        self.set_cwnd();
+    }
+
+    /// C.is_cwnd_limited.
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        self.cwnd_limited[0] || self.cwnd_limited[1]
+    }
+}
+
+impl Sender for Machine {
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
+        if pipe.in_flight.0 as f64 + self.packet > self.cwnd {
+            self.cwnd_limited[0] = true;
+            return Next::AfterAck;
+        }
+        let due = self.pacer.due(self.pacing_rate);
+        if due > now { Next::At(due) } else { Next::Now }
+    }
+
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.handle_restart_from_idle(now, pipe);
+        self.sampler.on_send(now, size, pipe.in_flight);
+        self.pacer.on_send(now, size, self.pacing_rate);
+        Stamp::None
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if let Some(rtt) = ack.rtt
+            && self.min_rtt == Duration::MAX
+        {
+            self.init_pacing_rate(rtt);
+        }
+        self.in_flight = ack.in_flight.0 as f64;
+        self.newly_acked = ack.acked.0 as f64;
+        let packet = self.sampler.on_ack(now, ack);
+        self.handle_losses(now, ack.lost);
+        self.sampler.forget(ack.in_flight);
+        if ack.app_limited {
+            self.sampler.mark_app_limited(ack.in_flight);
+        }
+        self.sampler.end_app_limited();
+        match packet {
+            Some(packet) => self.rs = self.sampler.sample(&packet),
+            // An older packet than the newest: it says nothing of the rate.
+            None => self.rs.rate = Rate::ZERO,
+        }
+        if self.in_recovery && !ack.recovery {
+            self.restore_cwnd(); // section 5.6.4.4, upon exiting loss recovery
+        }
+        self.in_recovery = ack.recovery;
+        if ack.acked > Bytes(0) {
+            self.update_model_and_state(now, ack.rtt);
+            self.update_control_parameters();
+        }
+    }
+
+    fn on_loss(&mut self, _: Time, loss: &Loss) {
+        self.save_cwnd();
+        match loss {
+            Loss::Event => self.in_recovery = true, // OnEnterFastRecovery
+            Loss::Timeout => {
+                // OnEnterRTO: nothing counts as in flight any more.
+                self.note_loss();
+                self.sampler.forget(Bytes(0));
+                self.in_recovery = false;
+                self.cwnd = self.packet;
+            }
+        }
+    }
+
+    fn state(&self) -> Shown {
+        let phase = match self.state {
+            State::Startup => Phase::SlowStart,
+            State::Drain => Phase::Drain,
+            State::ProbeBwDown => Phase::ProbeDown,
+            State::ProbeBwCruise => Phase::Cruise,
+            State::ProbeBwRefill => Phase::Refill,
+            State::ProbeBwUp => Phase::ProbeUp,
+            State::ProbeRtt => Phase::ProbeRtt,
+        };
+        Shown { window: Some(self.cwnd / self.packet), rate: Some(self.pacing_rate), phase }
+    }
+}

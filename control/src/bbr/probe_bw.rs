@@ -1,0 +1,198 @@
+//! ProbeBW: drain, cruise, refill the pipe, probe for more, and again (section 5.3.3).
+
+use super::machine::{AckPhase, Machine, State};
+use crate::units::{Duration, Time};
+
+impl Machine {
+    pub(super) fn start_probe_bw_down(&mut self, now: Time) {
+        self.reset_congestion_signals();
+        self.probe_up_acked_per_inc = f64::INFINITY;
+        self.pick_probe_wait(now);
+        self.cycle_stamp = now;
+        self.ack_phase = AckPhase::ProbeStopping;
+        self.start_round();
+        self.state = State::ProbeBwDown;
+    }
+
+    pub(super) fn start_probe_bw_cruise(&mut self) {
+        self.state = State::ProbeBwCruise;
+    }
+
+    fn start_probe_bw_refill(&mut self) {
+        self.reset_short_term_model();
+        self.bw_probe_up_rounds = 0;
+        self.bw_probe_up_acked = 0.0;
+        self.prev_probe_precautionary = false;
+        self.ack_phase = AckPhase::Refilling;
+        self.start_round();
+        self.state = State::ProbeBwRefill;
+    }
+
+    fn start_probe_bw_up(&mut self) {
+        self.ack_phase = AckPhase::ProbeStarting;
+        self.start_round();
+        self.reset_full_bw();
+        self.full_bw = self.rs.rate;
+        self.state = State::ProbeBwUp;
+        self.raise_inflight_longterm_slope();
+    }
+
+    /// UpdateProbeBWCyclePhase (section 5.3.3.9).
+    pub(super) fn update_probe_bw_cycle_phase(&mut self, now: Time) {
+        if !self.full_bw_reached || self.adapt_long_term_model() {
+            return;
+        }
+        match self.state {
+            State::ProbeBwDown => {
+                if self.is_time_to_probe_bw(now) {
+                    self.start_probe_bw_refill();
+                } else if self.is_time_to_cruise() {
+                    self.start_probe_bw_cruise();
+                }
+            }
+            State::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
+            State::ProbeBwRefill if self.round_start => {
+                self.is_bw_probe_sample = true;
+                self.start_probe_bw_up();
+            }
+            State::ProbeBwUp => self.go_down_in_time(now),
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_in_a_probe_bw_state(&self) -> bool {
+        use State::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
+        matches!(self.state, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp)
+    }
+
+    pub(super) fn is_probing_bw(&self) -> bool {
+        matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
+    }
+
+    /// IsTimeToProbeBW (section 5.3.3.8.3): after 2 to 3 s, or when Reno would have regained its rate.
+    fn is_time_to_probe_bw(&self, now: Time) -> bool {
+        let reno_rounds = self.target_inflight() / self.packet;
+        now > self.cycle_stamp + self.bw_probe_wait || self.rounds_since_probe_up as f64 >= reno_rounds.min(63.0)
+    }
+
+    fn pick_probe_wait(&mut self, now: Time) {
+        let chance = mix(now.0);
+        self.rounds_since_probe_up = chance & 1;
+        let part = (chance >> 11) as f64 / (1u64 << 53) as f64; // 0 to 1
+        self.bw_probe_wait = Duration::from_secs(2.0 + part);
+    }
+
+    /// TargetInflight: the estimated bandwidth-delay product, unless congestion cut the window.
+    pub(super) fn target_inflight(&self) -> f64 {
+        self.bdp_multiple(self.bw, 1.0).min(self.cwnd)
+    }
+
+    fn is_time_to_cruise(&self) -> bool {
+        self.in_flight <= self.inflight_with_headroom() && self.in_flight <= self.inflight(self.max_bw, 1.0)
+    }
+
+    fn go_down_in_time(&mut self, now: Time) {
+        if self.is_time_to_go_down() {
+            self.prev_probe_too_high = false;
+            self.start_probe_bw_down(now);
+        }
+    }
+
+    fn is_time_to_go_down(&mut self) -> bool {
+        // Section 5.3.3.6: the last probe went too high, and this one has come as far.
+        if self.prev_probe_too_high && self.in_flight >= self.inflight_longterm {
+            self.prev_probe_precautionary = true;
+            return true;
+        }
+        if self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm {
+            // It cannot tell how much there is while its own limit holds it back.
+            self.reset_full_bw();
+            self.full_bw = self.rs.rate;
+            return false;
+        }
+        self.full_bw_now
+    }
+
+    pub(super) fn inflight_with_headroom(&self) -> f64 {
+        if self.inflight_longterm == f64::INFINITY {
+            return f64::INFINITY;
+        }
+        let headroom = self.packet.max(self.parameters.headroom * self.inflight_longterm);
+        (self.inflight_longterm - headroom).max(self.min_pipe_cwnd())
+    }
+
+    /// RaiseInflightLongtermSlope: by 1, 2, 4, 8 ... packets per round trip.
+    fn raise_inflight_longterm_slope(&mut self) {
+        let growth_this_round = (1u64 << self.bw_probe_up_rounds) as f64;
+        self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
+        self.probe_up_acked_per_inc = (self.cwnd / growth_this_round).max(self.packet);
+    }
+
+    /// ProbeInflightLongtermUpward.
+    fn probe_inflight_longterm_upward(&mut self) {
+        if !self.is_cwnd_limited() || self.cwnd < self.inflight_longterm {
+            return; // it does not use all of what it may
+        }
+        self.bw_probe_up_acked += self.newly_acked;
+        if self.bw_probe_up_acked >= self.probe_up_acked_per_inc {
+            let delta = libm::floor(self.bw_probe_up_acked / self.probe_up_acked_per_inc);
+            self.bw_probe_up_acked -= delta * self.probe_up_acked_per_inc;
+            self.inflight_longterm += delta * self.packet;
+        }
+        if self.round_start {
+            self.raise_inflight_longterm_slope();
+        }
+    }
+
+    /// AdaptLongTermModel: says whether it changed the state.
+    fn adapt_long_term_model(&mut self) -> bool {
+        if self.ack_phase == AckPhase::ProbeStarting && self.round_start {
+            self.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.ack_phase == AckPhase::ProbeStopping && self.round_start {
+            self.is_bw_probe_sample = false;
+            self.ack_phase = AckPhase::Init;
+            if self.is_in_a_probe_bw_state() {
+                if !self.rs.app_limited {
+                    self.advance_max_bw_filter();
+                }
+                // Section 5.3.3.6: the cautious probe did no harm, so the next one may go on.
+                if self.prev_probe_precautionary && !self.prev_probe_too_high {
+                    self.start_probe_bw_refill();
+                    return true;
+                }
+            }
+        }
+        let (lost, in_flight) = (self.rs.lost as f64, self.rs.in_flight.0 as f64);
+        if !self.is_inflight_too_high(lost, in_flight) && self.inflight_longterm < f64::INFINITY {
+            self.inflight_longterm = self.inflight_longterm.max(in_flight);
+            if self.state == State::ProbeBwUp {
+                self.probe_inflight_longterm_upward();
+            }
+        }
+        false
+    }
+}
+
+/// Bits that look random, made of `time` (the finalizer of splitmix64).
+fn mix(time: u64) -> u64 {
+    let mut x = time.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Even of times a millisecond apart, the bits used are evenly spread.
+    #[test]
+    fn chance_is_fair() {
+        let draws: Vec<u64> = (0..10_000).map(|i| mix(i * 1_000_000_000)).collect();
+        let odd = draws.iter().filter(|&x| x & 1 == 1).count();
+        let mean = draws.iter().map(|x| (x >> 11) as f64).sum::<f64>() / 1e4 / (1u64 << 53) as f64;
+        assert!((4800..5200).contains(&odd), "{odd}");
+        assert!((mean - 0.5).abs() < 0.01, "{mean}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Startup doubles the rate per round trip until the path is full; Drain empties the queue that this left (sections 5.3.1, 5.3.2).
+
+use super::machine::{Machine, State};
+use crate::units::{Rate, Time};
+
+/// BBRStartupFullLossCnt: ranges of losses in a round trip that end Startup.
+const FULL_LOSS_RANGES: u32 = 6;
+
+impl Machine {
+    pub(super) fn enter_startup(&mut self) {
+        self.state = State::Startup;
+    }
+
+    /// ResetFullBW (section 5.3.1.2).
+    pub(super) fn reset_full_bw(&mut self) {
+        self.full_bw = Rate::ZERO;
+        self.full_bw_count = 0;
+        self.full_bw_now = false;
+    }
+
+    /// CheckFullBWReached: three round trips without much growth (section 5.3.1.2).
+    pub(super) fn check_full_bw_reached(&mut self) {
+        if self.full_bw_now || !self.round_start || self.rs.app_limited {
+            return;
+        }
+        if self.rs.rate.as_bps() >= self.full_bw.as_bps() * 1.25 {
+            self.reset_full_bw();
+            self.full_bw = self.rs.rate;
+            return;
+        }
+        self.full_bw_count += 1;
+        self.full_bw_now = self.full_bw_count >= 3;
+        self.full_bw_reached |= self.full_bw_now;
+    }
+
+    pub(super) fn check_startup_done(&mut self) {
+        self.check_startup_high_loss();
+        if self.state == State::Startup && self.full_bw_reached {
+            self.enter_drain();
+        }
+    }
+
+    /// CheckStartupHighLoss (section 5.3.1.3): a full round trip in recovery, with too many losses in too many places.
+    fn check_startup_high_loss(&mut self) {
+        if !self.loss_round_start {
+            return;
+        }
+        let ranges = std::mem::take(&mut self.loss_ranges_in_round);
+        if self.state == State::Startup
+            && !self.full_bw_reached
+            && self.in_recovery
+            && ranges >= FULL_LOSS_RANGES
+            && self.is_inflight_too_high(self.rs.lost as f64, self.rs.in_flight.0 as f64)
+        {
+            self.full_bw_reached = true;
+            self.inflight_longterm = self.bdp_multiple(self.bw, 1.0).max(self.inflight_latest);
+        }
+    }
+
+    fn enter_drain(&mut self) {
+        self.state = State::Drain;
+        self.drain_start_round = self.round_count;
+    }
+
+    pub(super) fn check_drain_done(&mut self, now: Time) {
+        if self.state == State::Drain
+            && (self.in_flight <= self.inflight(self.bw, 1.0) || self.round_count > self.drain_start_round + 3)
+        {
+            self.start_probe_bw_down(now); // EnterProbeBW
+        }
+    }
+}
