@@ -64,7 +64,10 @@ pub struct Host {
 
 impl Host {
     pub fn new(controller: &Controller, path: Path) -> Host {
-        let Parties { sender, receiver } = controller.build(controller.defaults(), path.packet).unwrap();
+        Host::with(controller.build(controller.defaults(), path.packet).unwrap(), path)
+    }
+
+    pub fn with(Parties { sender, receiver }: Parties, path: Path) -> Host {
         Host {
             before_loss: sender.state(),
             path,

@@ -1,0 +1,147 @@
+//! What an acknowledgment costs each controller: `cargo run --release -p control --example cost` prints a table of nanoseconds.
+//!
+//! A sender is put on the tests' toy path, 1 Gbps x 20 ms with a buffer of one bandwidth-delay product, and all calls that the host
+//! makes to it are recorded: `on_ack`, `next`, `on_send` and `on_loss`, some three for each acknowledgment. The recording is played
+//! back to a new sender, which gives the same answers, over and over. What is shown is how much longer its second half takes than
+//! if played back to a sender that does nothing, per acknowledgment: the median. Receivers, as RAPID's, are not in it.
+
+#[allow(dead_code)]
+#[path = "../tests/toy/mod.rs"]
+mod toy;
+
+use control::registry::{self, Controller, Parties};
+use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
+use std::hint::black_box;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+const ACKNOWLEDGMENTS: usize = 100_000;
+const REPEAT: usize = 101;
+
+/// One call of the host's.
+#[derive(Clone, Copy)]
+enum Call {
+    Next(Time, Pipe),
+    Send(Time, Bytes, Pipe),
+    Ack(Time, Ack),
+    Loss(Time, Loss),
+}
+
+/// Writes down what a sender is asked and told.
+struct Recorder {
+    sender: Box<dyn Sender>,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+impl Recorder {
+    fn note(&self, call: Call) {
+        self.calls.lock().expect("one thread").push(call);
+    }
+}
+
+impl Sender for Recorder {
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
+        self.note(Call::Next(now, *pipe));
+        self.sender.next(now, pipe)
+    }
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.note(Call::Send(now, size, *pipe));
+        self.sender.on_send(now, size, pipe)
+    }
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        self.note(Call::Ack(now, *ack));
+        self.sender.on_ack(now, ack);
+    }
+    fn on_loss(&mut self, now: Time, loss: &Loss) {
+        self.note(Call::Loss(now, *loss));
+        self.sender.on_loss(now, loss);
+    }
+    fn state(&self) -> State {
+        self.sender.state()
+    }
+}
+
+/// Does nothing.
+struct Idle;
+
+impl Sender for Idle {
+    fn next(&mut self, _: Time, _: &Pipe) -> Next {
+        Next::AfterAck
+    }
+    fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
+        Stamp::None
+    }
+    fn on_ack(&mut self, _: Time, _: &Ack) {}
+    fn on_loss(&mut self, _: Time, _: &Loss) {}
+    fn state(&self) -> State {
+        State { window: None, rate: None, phase: Phase::SlowStart }
+    }
+}
+
+fn build(controller: &Controller) -> Parties {
+    controller.build(controller.defaults(), Bytes(1000)).expect("defaults are valid")
+}
+
+fn is_ack(call: &&Call) -> bool {
+    matches!(call, Call::Ack(..))
+}
+
+/// What a host calls until there were that many acknowledgments.
+fn record(controller: &Controller) -> Vec<Call> {
+    let path = toy::Path {
+        rate: Rate::from_gbps(1.0),
+        rtt: Duration::from_millis(20),
+        buffer: 2500,
+        packet: Bytes(1000),
+        ack_every: 1,
+        late: Duration::ZERO,
+    };
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let Parties { sender, receiver } = build(controller);
+    let sender = Box::new(Recorder { sender, calls: calls.clone() });
+    let mut host = toy::Host::with(Parties { sender, receiver }, path);
+    let mut acknowledgments = 0;
+    while acknowledgments < ACKNOWLEDGMENTS {
+        acknowledgments += usize::from(matches!(host.step(false), toy::Event::Acked { .. }));
+    }
+    let calls = calls.lock().expect("one thread");
+    calls.clone()
+}
+
+/// The nanoseconds per acknowledgment that the second half of `calls` takes.
+#[inline(never)]
+fn play(sender: &mut dyn Sender, calls: &[Call]) -> f64 {
+    let mut play = |calls: &[Call]| {
+        for call in calls {
+            match call {
+                Call::Next(now, pipe) => drop(black_box(sender.next(*now, pipe))),
+                Call::Send(now, size, pipe) => drop(black_box(sender.on_send(*now, *size, pipe))),
+                Call::Ack(now, ack) => sender.on_ack(*now, ack),
+                Call::Loss(now, loss) => sender.on_loss(*now, loss),
+            }
+        }
+    };
+    let (first, second) = calls.split_at(calls.len() / 2);
+    play(first);
+    let start = Instant::now();
+    play(second);
+    start.elapsed().as_nanos() as f64 / second.iter().filter(is_ack).count() as f64
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() {
+    println!("| controller | ns per acknowledgment |\n|---|---:|");
+    for controller in registry::all() {
+        let calls = record(controller);
+        let extra = || {
+            let idle = play(black_box(&mut Idle as &mut dyn Sender), &calls);
+            play(&mut *build(controller).sender, &calls) - idle
+        };
+        let cost = median((0..REPEAT).map(|_| extra()).collect());
+        println!("| `{}` | {:.1} |", controller.name, cost);
+    }
+}
