@@ -159,13 +159,13 @@ fn encode(number: u64, now: Time, stamp: &Stamp) -> [u8; PACKET.0 as usize] {
     let mut packet = [0; PACKET.0 as usize];
     packet[..8].copy_from_slice(&number.to_le_bytes());
     packet[8..16].copy_from_slice(&now.0.to_le_bytes());
-    if let Stamp::Probe { stream, index, len, rate, planned } = *stamp {
+    if let Stamp::Probe { stream, index, len, rate, sent } = *stamp {
         packet[16] = 1;
         packet[20..24].copy_from_slice(&stream.to_le_bytes());
         packet[24..26].copy_from_slice(&index.to_le_bytes());
         packet[26..28].copy_from_slice(&len.to_le_bytes());
         packet[28..32].copy_from_slice(&rate.to_le_bytes());
-        packet[32..40].copy_from_slice(&planned.0.to_le_bytes());
+        packet[32..40].copy_from_slice(&sent.0.to_le_bytes());
     }
     packet
 }
@@ -179,7 +179,7 @@ fn decode(packet: &[u8]) -> (u64, u64, Stamp) {
             index: word(24) as u16,
             len: (word(24) >> 16) as u16,
             rate: f32::from_bits((word(24) >> 32) as u32),
-            planned: Time(word(32)),
+            sent: Time(word(32)),
         },
     };
     (word(0), word(8), stamp)

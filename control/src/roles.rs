@@ -115,8 +115,8 @@ pub enum Stamp {
         len: u16,
         /// The rate that the gap before this packet stands for, in bits per second.
         rate: f32,
-        /// When it was meant to be sent, by the sender's clock.
-        planned: Time,
+        /// When it was sent, by the sender's clock: as late as the sender itself was, which a receiver need not take for delay.
+        sent: Time,
     },
 }
 

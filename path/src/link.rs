@@ -383,7 +383,7 @@ mod tests {
     impl Router for Ticker {
         fn on_arrival(&mut self, _: Time, _: &mut Stamp, _: Bytes, _: Bytes) {}
         fn on_departure(&mut self, now: Time, stamp: &mut Stamp, _: Bytes, backlog: Bytes) {
-            *stamp = Stamp::Probe { stream: self.0 as u32, index: 0, len: 0, rate: backlog.0 as f32, planned: now };
+            *stamp = Stamp::Probe { stream: self.0 as u32, index: 0, len: 0, rate: backlog.0 as f32, sent: now };
         }
         fn next_tick(&self) -> Option<Time> {
             Some(US((self.0 + 1) * 10))
@@ -411,7 +411,7 @@ mod tests {
                 .collect();
             let expected = [(0, 0, 0), (0, 1000, 8), (1, 0, 16)]; // departures at 0, 8, 16 us; a tick at 10 us
             for (stamp, (ticks, backlog, at)) in stamps.iter().zip(expected) {
-                let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, planned: US(at) };
+                let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, sent: US(at) };
                 assert_eq!(*stamp, probe, "{discipline:?}");
             }
         }

@@ -102,7 +102,7 @@ fn is_later(a: u32, b: u32) -> bool {
 
 impl Receiver for Analyser {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
-        let Stamp::Probe { stream, index, len, rate, planned } = *stamp else { return None };
+        let Stamp::Probe { stream, index, len, rate, sent } = *stamp else { return None };
         if self.closed.is_some_and(|closed| !is_later(stream, closed)) {
             return None;
         }
@@ -129,7 +129,7 @@ impl Receiver for Analyser {
         // it is the last one that is known to have been carried.
         self.cut |= index as usize > self.first as usize + self.samples.len();
         if !self.cut && self.samples.len() < self.samples.capacity() {
-            let (delay, arrival) = (now.0.wrapping_sub(planned.0) as i64, now.0 as i64);
+            let (delay, arrival) = (now.0.wrapping_sub(sent.0) as i64, now.0 as i64);
             match self.samples.last() {
                 Some(last) => self.bunches.on_gap(Duration(arrival.wrapping_sub(last.arrival) as u64)),
                 None => self.bunches.reset(),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn probe(stream: u32, index: u16) -> Stamp {
-        Stamp::Probe { stream, index, len: 4, rate: (index + 1) as f32, planned: Time(1_000 * index as u64) }
+        Stamp::Probe { stream, index, len: 4, rate: (index + 1) as f32, sent: Time(1_000 * index as u64) }
     }
 
     #[test]

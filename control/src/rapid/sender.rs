@@ -231,7 +231,7 @@ impl Sender for Machine {
             _ => now,
         };
         self.previous = Some(planned);
-        self.stream.send(planned)
+        self.stream.send(now)
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
@@ -281,5 +281,31 @@ impl Sender for Machine {
             Mode::Recovery { .. } => (Phase::Recovery, self.average * self.settings.beta),
         };
         State { window: None, rate: Some(rate), phase }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rapid::Rapid;
+
+    /// A host whose timers are late: stamps say when packets left, and the stream takes as long as planned.
+    #[test]
+    fn a_late_host_sends_late_but_keeps_to_the_schedule() {
+        let (packet, late) = (Bytes(1000), Duration::from_micros(3));
+        let mut sender = Rapid::default().machine_of_2017(packet);
+        let (mut now, mut due) = (Time::ZERO, Time::ZERO);
+        let mut pipe = Pipe { backlog: Bytes(u64::MAX), packet, ..Pipe::default() };
+        for index in 0..10u32 {
+            if let Next::At(time) = sender.next(now, &pipe) {
+                due += Rate::from_mbps(2f64.powi(index as i32)).time_for(packet); // slow start doubles the rate
+                assert_eq!(time, due, "packet {index}");
+                now = time + late;
+            }
+            let Stamp::Probe { sent, .. } = sender.on_send(now, packet, &pipe) else { panic!("a stamp") };
+            assert_eq!(sent, now, "packet {index}");
+            pipe.in_flight += packet;
+        }
+        assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
     }
 }

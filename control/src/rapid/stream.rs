@@ -102,11 +102,11 @@ impl Stream {
         Rate::from_bps(self.len as f64 / inverse)
     }
 
-    /// Its next packet is sent; `planned` is when that was due.
-    pub fn send(&mut self, planned: Time) -> Stamp {
+    /// Its next packet is sent.
+    pub fn send(&mut self, sent: Time) -> Stamp {
         let (index, len) = (self.sent, if self.probes { self.len } else { 0 });
         let rate = self.advance() as f32;
-        Stamp::Probe { stream: self.id, index, len, rate, planned }
+        Stamp::Probe { stream: self.id, index, len, rate, sent }
     }
 
     /// Goes on to the next packet; returns this one's rate.
