@@ -78,8 +78,13 @@ impl Machine {
     /// A packet sent while probing for bandwidth is lost: was too much in flight?
     fn handle_lost_probe(&mut self, now: Time, packet: &Sent) {
         let lost = (self.sampler.lost - packet.lost) as f64;
-        if self.is_inflight_too_high(lost, packet.in_flight.0 as f64) {
-            self.handle_inflight_too_high(now, self.inflight_at_loss(lost, packet), packet.app_limited);
+        let (size, in_flight) = (packet.size.0 as f64, packet.in_flight.0 as f64);
+        if self.is_inflight_too_high(lost, in_flight) {
+            self.handle_inflight_too_high(
+                now,
+                self.inflight_at_loss(lost - size, in_flight - size),
+                packet.app_limited,
+            );
         }
     }
 
@@ -88,11 +93,9 @@ impl Machine {
         lost > in_flight * self.parameters.loss_threshold
     }
 
-    /// InflightAtLoss: at which volume did the losses pass the threshold, maybe within `packet`?
-    fn inflight_at_loss(&self, lost: f64, packet: &Sent) -> f64 {
-        let size = packet.size.0 as f64;
-        let inflight_prev = packet.in_flight.0 as f64 - size;
-        let lost_prev = lost - size;
+    /// InflightAtLoss: at which volume did the losses pass the threshold, maybe within the packet before which `lost_prev` was lost
+    /// and `inflight_prev` in flight?
+    fn inflight_at_loss(&self, lost_prev: f64, inflight_prev: f64) -> f64 {
         let threshold = self.parameters.loss_threshold;
         inflight_prev + (threshold * inflight_prev - lost_prev) / (1.0 - threshold)
     }
@@ -163,5 +166,54 @@ impl Machine {
 
     pub(super) fn bound_bw_for_model(&mut self) {
         self.bw = if self.bw_shortterm < self.max_bw { self.bw_shortterm } else { self.max_bw };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bbr;
+    use super::*;
+
+    fn machine() -> Machine {
+        Machine::new(Bbr::default(), Bytes(1000))
+    }
+
+    /// With the volume found, the share lost is 2 % exactly, if all beyond `inflight_prev` is lost.
+    #[test]
+    fn the_volume_at_a_loss_is_that_at_which_two_percent_were_lost() {
+        let machine = machine();
+        for (lost_prev, inflight_prev) in [(0.0, 40_000.0), (1000.0, 99_000.0), (2000.0, 100_000.0)] {
+            let volume = machine.inflight_at_loss(lost_prev, inflight_prev);
+            let lost = lost_prev + volume - inflight_prev;
+            assert!((lost / volume - 0.02).abs() < 1e-12, "{lost} of {volume}");
+            assert!(
+                machine.is_inflight_too_high(lost + 1.0, volume) && !machine.is_inflight_too_high(lost - 1.0, volume)
+            );
+        }
+    }
+
+    /// Per round trip with a loss, down to what was delivered, but by no more than 0.7; not while probing.
+    #[test]
+    fn the_short_term_model_gives_way_to_what_is_delivered() {
+        let mut machine = machine();
+        machine.max_bw = Rate::from_mbps(100.0);
+        machine.cwnd = 1e6;
+        machine.is_loss_in_round = true;
+        machine.bw_latest = Rate::from_mbps(95.0);
+        machine.state = State::ProbeBwUp;
+        machine.adapt_lower_bounds_from_congestion();
+        assert_eq!(machine.bw_shortterm, NO_RATE_LIMIT);
+        machine.state = State::ProbeBwCruise;
+        for (latest, expected) in [(95.0, 95.0), (80.0, 80.0), (10.0, 56.0)] {
+            machine.bw_latest = Rate::from_mbps(latest);
+            machine.inflight_latest = latest * 1e4;
+            machine.adapt_lower_bounds_from_congestion();
+            machine.bound_bw_for_model();
+            assert!((machine.bw.as_mbps() - expected).abs() < 1e-9, "{}", machine.bw);
+            assert!((machine.inflight_shortterm - expected * 1e4).abs() < 1e-3);
+        }
+        machine.reset_short_term_model();
+        machine.bound_bw_for_model();
+        assert_eq!(machine.bw, machine.max_bw);
     }
 }

@@ -184,7 +184,34 @@ fn mix(time: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Bbr;
     use super::*;
+    use crate::units::Bytes;
+
+    /// Section 5.3.3.5: by 1, 2, 4, 8 packets in successive round trips, as long as the window is its limit and used up.
+    #[test]
+    fn inflight_longterm_grows_faster_and_faster() {
+        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+        machine.cwnd = 1024e3;
+        machine.inflight_longterm = machine.cwnd;
+        machine.newly_acked = 1000.0;
+        machine.cwnd_limited = [true, true];
+        machine.raise_inflight_longterm_slope(); // StartProbeBW_UP
+        for growth in [1.0, 2.0, 4.0, 8.0] {
+            let before = machine.inflight_longterm;
+            for i in 1..=1024 {
+                machine.cwnd = machine.inflight_longterm;
+                machine.round_start = i == 1024;
+                machine.probe_inflight_longterm_upward();
+            }
+            let grown = (machine.inflight_longterm - before) / 1000.0;
+            assert!((grown - growth).abs() <= 1.0, "{grown} instead of {growth} packets");
+        }
+        machine.cwnd_limited = [false, false];
+        let before = machine.inflight_longterm;
+        (0..1024).for_each(|_| machine.probe_inflight_longterm_upward());
+        assert_eq!(machine.inflight_longterm, before);
+    }
 
     /// Even of times a millisecond apart, the bits used are evenly spread.
     #[test]

@@ -89,3 +89,27 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bbr;
+    use super::*;
+
+    /// The least round-trip time is looked for after 5 s without a lower one, and forgotten 10 s after it was seen.
+    #[test]
+    fn the_least_round_trip_time_is_remembered_for_two_looks() {
+        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+        let ms = Duration::from_millis;
+        for (at, rtt, expired, least) in [
+            (100, 100, false, 100),
+            (5000, 120, false, 100),
+            (5101, 120, true, 100), // a new look begins
+            (6000, 110, false, 100),
+            (10_101, 115, false, 110), // 10 s after the 100 ms
+            (10_200, 90, false, 90),
+        ] {
+            machine.update_min_rtt(Time::ZERO + ms(at), Some(ms(rtt)));
+            assert_eq!((machine.probe_rtt_expired, machine.min_rtt), (expired, ms(least)), "at {at} ms");
+        }
+    }
+}

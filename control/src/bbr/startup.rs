@@ -70,3 +70,36 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bbr;
+    use super::*;
+    use crate::units::Bytes;
+
+    #[test]
+    fn three_round_trips_with_less_than_a_quarter_of_growth_fill_the_pipe() {
+        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+        let rounds = [
+            (10.0, false),
+            (20.0, false),
+            (24.0, false),
+            (24.9, false),
+            (25.0, false),
+            (30.0, false),
+            (20.0, false),
+            (31.0, true),
+        ];
+        for (mbps, full) in rounds {
+            machine.rs.rate = Rate::from_mbps(mbps);
+            // Once per round trip, whatever the samples in between; and none counts that the application limits.
+            for (round_start, app_limited) in [(false, false), (true, true), (true, false)] {
+                (machine.round_start, machine.rs.app_limited) = (round_start, app_limited);
+                machine.check_full_bw_reached();
+            }
+            assert_eq!(machine.full_bw_reached, full, "{mbps} Mbps");
+        }
+        machine.check_startup_done();
+        assert_eq!(machine.state, State::Drain);
+    }
+}
