@@ -84,6 +84,9 @@ pub struct Parties {
     pub receiver: Option<Box<dyn Receiver>>,
 }
 
+/// Builds the parties of one flow after the other.
+pub type Factory = Box<dyn Fn() -> Parties + Send>;
+
 /// One controller.
 pub struct Controller {
     /// What scenarios and the command line call it.
@@ -98,7 +101,7 @@ pub struct Controller {
     pub recovery: Recovery,
     defaults: Value,
     schema: Schema,
-    build: fn(&Value, Bytes) -> Result<Parties, String>,
+    factory: fn(&Value, Bytes) -> Result<Factory, String>,
 }
 
 impl Controller {
@@ -118,10 +121,10 @@ impl Controller {
             recovery,
             defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
             schema: schemars::schema_for!(P),
-            build: |parameters, packet| {
+            factory: |parameters, packet| {
                 let protocol = P::deserialize(parameters).map_err(|e| e.to_string())?;
                 protocol.check()?;
-                Ok(Parties { sender: protocol.sender(packet), receiver: protocol.receiver() })
+                Ok(Box::new(move || Parties { sender: protocol.sender(packet), receiver: protocol.receiver() }))
             },
         }
     }
@@ -149,12 +152,12 @@ impl Controller {
                 }
             }
         }
-        if let Err(problem) = (self.build)(&all, Bytes(1000)) {
+        if let Err(problem) = (self.factory)(&all, Bytes(1000)) {
             // Which one is it? The one that is wrong even alone, if there is one.
             for (name, value) in overrides {
                 let mut one = self.defaults.clone();
                 one[name] = value.clone();
-                if let Err(problem) = (self.build)(&one, Bytes(1000)) {
+                if let Err(problem) = (self.factory)(&one, Bytes(1000)) {
                     return Err(ParameterError::Bad { name: name.clone(), problem });
                 }
             }
@@ -165,7 +168,12 @@ impl Controller {
 
     /// The parties of one flow whose full packets take `packet` bytes. `parameters` are those of [`Controller::parameters`].
     pub fn build(&self, parameters: &Value, packet: Bytes) -> Result<Parties, String> {
-        (self.build)(parameters, packet)
+        Ok(self.factory(parameters, packet)?())
+    }
+
+    /// What builds the parties of many such flows; it reads the parameters once.
+    pub fn factory(&self, parameters: &Value, packet: Bytes) -> Result<Factory, String> {
+        (self.factory)(parameters, packet)
     }
 }
 

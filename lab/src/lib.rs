@@ -16,6 +16,7 @@ pub mod results;
 pub mod runner;
 pub mod scenario;
 pub mod theory;
+pub mod vectors;
 
 pub use plan::{Finished, Plan, Run};
 

@@ -82,7 +82,7 @@ fn same_runs_same_bytes() {
     write(one.path(), "t", 1, &runs).unwrap();
     runs[0].wall_seconds = 99.0;
     write(two.path(), "t", 1, &runs).unwrap();
-    for file in ["summary.json", "flows.parquet", "links.parquet", "report.html"] {
+    for file in ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "report.html"] {
         let [one, two] = [one.path(), two.path()].map(|dir| fs::read(dir.join(file)).unwrap());
         assert!(!one.is_empty() && one == two, "{file}");
     }
@@ -178,4 +178,32 @@ fn long_names_wrap() {
     let name = "thalweg, path.rate = 10 Gbps, path.rtt = 100 ms, path.buffer = 1 bdp, flow.packet = 1500 B";
     let text = table(&summary("", 1, &[finished(name, 1, true)]));
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+/// Every exchange of connections that come and go is a row, and their figures are those of the rows.
+#[test]
+fn transfers_read_back() {
+    let text = r#"
+        duration = "5 s"
+        path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp" }
+        traffic = [{ kind = "web", per-second = 20, name = "surfers", direction = "reverse", object = "30 kB", think = "200 ms" }]
+    "#;
+    let machine = lab::scenario::Machine::this(None);
+    let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t", 1, &runs).unwrap();
+    let rows = rows(&dir.path().join("transfers.parquet"));
+    let figures = json_of(&summary("t", 1, &runs))["runs"][0]["traffic"][0].clone();
+    assert_eq!((&figures["name"], &figures["controller"]), (&json!("surfers"), &json!("reno")));
+    assert_eq!(figures["transfers"], json!(rows.len()));
+    let done = rows.iter().filter(|row| *field(row, "completion_s") != Field::Null).count();
+    assert_eq!(figures["completed_transfers"], json!(done));
+    assert!(done > 0 && done < rows.len(), "12 Mbps of objects do not fit into 10");
+    assert!(figures["carried_mbps"][0].as_f64().unwrap() > 5.0 * figures["carried_mbps"][1].as_f64().unwrap());
+    assert!(figures["completion_median_seconds"].as_f64() <= figures["completion_p99_seconds"].as_f64());
+    assert_eq!(field(&rows[0], "traffic"), &Field::Str("surfers".into()));
+    assert_eq!((field(&rows[0], "sent_bytes"), field(&rows[0], "rtt_ms")), (&Field::Long(400), &Field::Double(40.0)));
+    let text = table(&summary("t", 1, &runs));
+    assert!(text.lines().any(|line| line.starts_with("surfers ")), "{text}");
 }

@@ -95,6 +95,13 @@ impl<P: Packet> Link<P> {
         self
     }
 
+    /// Gives an empty link another delay and other errors.
+    pub fn restart(&mut self, delay: Duration, errors: Option<PacketErrors>) {
+        debug_assert!(self.line.pipe.is_empty(), "packets on the way would change their order");
+        self.line.delay = delay;
+        self.line.errors = errors;
+    }
+
     /// The same link with a router at its queue.
     pub fn with_router(self, router: Box<dyn Router>) -> Link<P> {
         Link { special: true, router: Some(router), ..self }

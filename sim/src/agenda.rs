@@ -20,7 +20,7 @@ pub enum Kind {
     Timeout = 2,
     /// A delayed acknowledgment may be due.
     DelayedAck = 3,
-    /// Traffic that does not react sends a packet.
+    /// A source of traffic sends a packet; a connection begins, or goes on.
     Cross = 4,
     /// The measured interval begins or ends.
     Measure = 5,

@@ -10,6 +10,7 @@ use crate::outcome::{FlowOutcome, Outcome};
 use crate::packet::{Body, Packet};
 use crate::prefetch;
 use crate::recorder::Recorder;
+use crate::traffic::connections::Connections;
 use crate::traffic::cross;
 use control::{Duration, Time};
 
@@ -17,10 +18,15 @@ use control::{Duration, Time};
 /// it says false.
 ///
 /// # Errors
-/// If a flow names a controller that does not exist, or parameters that it does not take.
+/// If a flow names a controller that does not exist, or parameters that it does not take; or if the connections of a workload
+/// cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
     let mut engine = Engine::new(experiment)?;
-    Ok(engine.run(progress).then(|| engine.outcome()))
+    let complete = engine.run(progress);
+    match engine.connections.failure.take() {
+        Some(why) => Err(why),
+        None => Ok(complete.then(|| engine.outcome())),
+    }
 }
 
 /// Some milliseconds' worth.
@@ -35,6 +41,7 @@ struct Engine<'a> {
     flows: Vec<Flow>,
     /// Each source of traffic that does not react, and the first hop of its packets.
     cross: Vec<(u32, cross::Source)>,
+    connections: Connections<'a>,
     recorder: Recorder,
     events: u64,
     end: Time,
@@ -88,12 +95,13 @@ impl<'a> Engine<'a> {
             }
             cross.push((way, source));
         }
+        let connections = Connections::new(experiment, &mut network)?;
         network.agenda.add(experiment.measure.0, (Kind::Measure, 0));
         network.agenda.add(experiment.measure.1, (Kind::Measure, 1));
         network.agenda.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
         let recorder = Recorder::new(experiment);
         let end = Time::ZERO + experiment.duration;
-        Ok(Engine { experiment, network, flows, cross, recorder, events: 0, end })
+        Ok(Engine { experiment, network, flows, cross, connections, recorder, events: 0, end })
     }
 
     /// Says whether it came to the end.
@@ -125,18 +133,25 @@ impl<'a> Engine<'a> {
                 }
             }
             Kind::Wake => {
-                let flow = &mut self.flows[index as usize];
+                let Some(flow) = self.flows.get_mut(index as usize) else {
+                    return self.connections.on_flow_event(now, kind, index, &mut self.network);
+                };
                 if flow.record.stop.is_some_and(|stop| now >= stop) {
                     flow.source.stop();
                 }
                 flow.source.on_wake(now, &mut Line { network: &mut self.network, now, flow: index });
             }
             Kind::Timeout => {
-                let flow = &mut self.flows[index as usize];
+                let Some(flow) = self.flows.get_mut(index as usize) else {
+                    return self.connections.on_flow_event(now, kind, index, &mut self.network);
+                };
                 flow.source.on_timer(now, &mut Line { network: &mut self.network, now, flow: index });
             }
             Kind::DelayedAck => {
-                if let Some(ack) = self.flows[index as usize].sink.release(now) {
+                let Some(flow) = self.flows.get_mut(index as usize) else {
+                    return self.connections.on_flow_event(now, kind, index, &mut self.network);
+                };
+                if let Some(ack) = flow.sink.release(now) {
                     self.network.forward(now, ack.hop, ack.size, || ack);
                 }
             }
@@ -148,8 +163,12 @@ impl<'a> Engine<'a> {
                     }
                 }
             }
-            Kind::Measure => self.recorder.measure(now, index == 0, &mut self.network, &mut self.flows),
+            Kind::Measure => {
+                self.recorder.measure(now, index == 0, &mut self.network, &mut self.flows);
+                self.connections.measure(index == 0);
+            }
             Kind::Sample => {
+                self.connections.sample();
                 self.recorder.sample(now, &mut self.network, &mut self.flows);
                 self.network.agenda.add(now + self.experiment.sample, (Kind::Sample, 0));
             }
@@ -177,7 +196,9 @@ impl<'a> Engine<'a> {
             return;
         }
         let index = packet.flow;
-        let flow = &mut self.flows[index as usize];
+        let Some(flow) = self.flows.get_mut(index as usize) else {
+            return self.connections.deliver(now, packet, &mut self.network);
+        };
         match &packet.body {
             Body::Data(stamp) => {
                 if now >= flow.watch {
@@ -203,8 +224,14 @@ impl<'a> Engine<'a> {
     }
 
     fn cross_traffic(&mut self, now: Time, index: u32) {
+        let Some((hop, source)) = self.cross.get_mut(index as usize) else {
+            self.connections.on_event(now, index, &mut self.network);
+            if self.connections.failure.is_some() {
+                self.end = now;
+            }
+            return;
+        };
         let Cross { packet, stop, .. } = self.experiment.cross[index as usize];
-        let (hop, source) = &mut self.cross[index as usize];
         let (hop, next, size) = (*hop, now + source.gap(), packet.0 as u32);
         let packet = Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross };
         self.network.forward(now, hop, size, || packet);
@@ -215,7 +242,9 @@ impl<'a> Engine<'a> {
 
     fn outcome(&mut self) -> Outcome {
         let measured = self.experiment.measure;
-        let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum();
+        let workloads = self.connections.finish();
+        let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
+            + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();
         let flows = self.flows.iter_mut().map(|flow| {
             let (counters, record) = (flow.source.counters, &mut *flow.record);
             FlowOutcome {
@@ -232,15 +261,18 @@ impl<'a> Engine<'a> {
         });
         let flows = flows.collect();
         let (links, sampled) = self.recorder.finish(self.experiment);
-        Outcome { flows, links, sampled, packets_delivered, events: self.events }
+        Outcome { flows, workloads, links, sampled, packets_delivered, events: self.events }
     }
 }
 
 /// What one source sees of the simulator.
-struct Line<'a> {
-    network: &'a mut Network,
-    now: Time,
-    flow: u32,
+pub struct Line<'a> {
+    /// Where its packets go.
+    pub network: &'a mut Network,
+    /// The time.
+    pub now: Time,
+    /// Its number.
+    pub flow: u32,
 }
 
 impl host::Network for Line<'_> {

@@ -1,8 +1,10 @@
 //! A whole run as one plain data structure: what to simulate, with every choice made and every unit converted.
 
+use crate::traffic::Population;
 use control::{Bytes, Duration, Rate, Recovery, Time};
 use path::Discipline;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct Experiment {
     pub flows: Vec<Flow>,
     /// Traffic that does not react.
     pub cross: Vec<Cross>,
+    /// Connections that come and go.
+    pub workloads: Vec<Workload>,
 }
 
 /// A link, in both directions alike.
@@ -95,6 +99,44 @@ pub struct Flow {
     pub jitter: Option<Duration>,
     /// Least margin of the retransmission timeout over the smoothed round-trip time (200 ms on today's systems).
     pub min_rto: Duration,
+}
+
+/// Connections that come and go, and what they have in common.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    /// What results call it.
+    pub name: String,
+    /// A controller of [`control::registry`], for both sides' data.
+    pub controller: String,
+    /// All of its parameters, from [`control::Controller::parameters`].
+    pub parameters: Value,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Which links the initiators' packets cross; the acceptors' cross the same ones the other way. What a connection's RTT
+    /// exceeds theirs lies in access links of its own.
+    pub route: Route,
+    /// Which sides have something to send: the initiators, the acceptors.
+    pub sends: [bool; 2],
+    /// Size of a full packet on the wire.
+    pub packet: Bytes,
+    /// So much of each packet is not the applications'; less than `packet`. Zero if their sizes are those on the wire.
+    pub header: Bytes,
+    /// Size of an acknowledgment on the wire, and of the packets that open a connection.
+    pub ack_size: Bytes,
+    /// Whether a round trip opens a connection before it sends any data.
+    pub handshake: bool,
+    /// The most that either side may have outstanding, in packets, whatever the connection's own windows are.
+    pub receive_window: Option<u64>,
+    /// As of a [`Flow`].
+    pub delayed_ack: Option<Duration>,
+    /// As of a [`Flow`].
+    pub min_rto: Duration,
+    /// When time begins for its connections.
+    pub start: Time,
+    /// None begins from here on.
+    pub stop: Time,
+    /// The connections.
+    pub population: Arc<dyn Population>,
 }
 
 /// Traffic that does not react: packets of equal size.

@@ -22,5 +22,7 @@ mod recorder;
 pub mod traffic;
 
 pub use engine::run;
-pub use experiment::{Buffer, Cross, Experiment, Flow, Link, Pattern, Route};
-pub use outcome::{FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
+pub use experiment::{Buffer, Cross, Experiment, Flow, Link, Pattern, Route, Workload};
+pub use outcome::{
+    FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
+};

@@ -27,6 +27,14 @@ pub struct Network {
     pub agenda: Agenda,
 }
 
+/// A host's own way into the network.
+pub struct Access {
+    /// First hop of the route.
+    pub first: u32,
+    /// Which of [`Network::links`] it is.
+    pub link: usize,
+}
+
 impl Network {
     /// The experiment's shared links.
     pub fn new(experiment: &Experiment) -> Network {
@@ -94,6 +102,13 @@ impl Network {
     fn add_interface(&mut self, interface: Option<Interface>) {
         self.hops.extend(interface.is_some().then_some(FIRST_INTERFACE + self.interfaces.len() as u32));
         self.interfaces.extend(interface);
+    }
+
+    /// Adds a route as [`Network::add_route`] does, behind an access link that can be given another delay.
+    pub fn add_access(&mut self, route: &experiment::Route, back: bool) -> Access {
+        let link = self.links.len();
+        let first = self.add_route(route, back, None, Duration(1));
+        Access { first, link }
     }
 
     /// A packet of `size` that `make` makes is at `hop`: puts it onto the link there. Says whether it has reached its host instead.

@@ -7,6 +7,8 @@ use control::{Bytes, Duration, Phase, Time};
 pub struct Outcome {
     /// Per flow, in the experiment's order.
     pub flows: Vec<FlowOutcome>,
+    /// Per workload, in the experiment's order.
+    pub workloads: Vec<WorkloadOutcome>,
     /// Per link, in the experiment's order: the direction that data crosses first; then the other directions of the links
     /// that carry data in both.
     pub links: Vec<LinkOutcome>,
@@ -57,6 +59,61 @@ pub struct FlowSeries {
     pub retransmitted: Vec<u32>,
     /// What the controller was doing at its end; none while the flow is not active.
     pub phase: Vec<Option<Phase>>,
+}
+
+/// What came of the connections of a workload. What there is of both sides: the initiators' first.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadOutcome {
+    /// Connections that began.
+    pub connections: u64,
+    /// Those of them that came to their end.
+    pub completed: u64,
+    /// Each exchange that began, in the order in which they ended.
+    pub transfers: Vec<Transfer>,
+    /// What the connections that began within the measured interval had to send, on the wire.
+    pub offered: [Bytes; 2],
+    /// Delivered for the first time within the measured interval, on the wire.
+    pub carried: [Bytes; 2],
+    /// Packets that reached their destination, over the whole run.
+    pub packets_delivered: u64,
+    /// Packets sent again, over the whole run.
+    pub retransmitted_packets: u64,
+    /// Loss events, timeouts included, over the whole run.
+    pub loss_events: u64,
+    /// Timeouts, over the whole run.
+    pub timeouts: u64,
+    /// The most connections at the same time.
+    pub most_active: u32,
+    /// How many places it took to hold them.
+    pub slots: u32,
+    /// Its time series, as long as [`Outcome::sampled`].
+    pub series: WorkloadSeries,
+}
+
+/// An exchange of a connection: a message, or several in a row, and what the other side answers. A plain transfer is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transfer {
+    /// Which connection of its workload, from 0.
+    pub connection: u32,
+    /// When it began: of a connection's first one, when the connection did.
+    pub start: Time,
+    /// Round-trip propagation delay.
+    pub rtt: Duration,
+    /// What either side handed over for it.
+    pub sent: [Bytes; 2],
+    /// How long it took until all of it had arrived; none if the run ended before.
+    pub completed: Option<Duration>,
+    /// Packets sent again for it.
+    pub retransmitted: u32,
+}
+
+/// A workload's samples, one per sampling interval.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadSeries {
+    /// Bytes of either side delivered for the first time in the interval.
+    pub delivered: [Vec<u64>; 2],
+    /// Connections that were under way at its end.
+    pub active: Vec<u32>,
 }
 
 /// One direction of one link.

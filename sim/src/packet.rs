@@ -21,6 +21,10 @@ pub struct Packet {
     pub body: Body,
 }
 
+/// In place of a segment's number: the packet has no data, but asks for a connection to be opened (TCP's SYN), or is the
+/// acknowledgment that it is. Stamp and report are as of any other, for protocols that learn from them before they send.
+pub const OPENING: u64 = u64::MAX;
+
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Body {

@@ -47,6 +47,13 @@ impl Recorder {
                 used[link][route.reverse as usize] = true;
             }
         }
+        for workload in &experiment.workloads {
+            for &link in &workload.route.links {
+                for side in (0..2).filter(|&side| workload.sends[side]) {
+                    used[link][workload.route.reverse as usize ^ side] = true;
+                }
+            }
+        }
         // A link that nothing crosses is listed, idle, in its forward direction.
         let first = |link: usize| if used[link][0] || !used[link][1] { 0 } else { 1 };
         let firsts = (0..used.len()).map(|link| 2 * link + first(link));

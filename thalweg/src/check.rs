@@ -17,7 +17,9 @@ pub fn check(args: &Check) -> Result<(), Failure> {
             1 => "1 flow".to_string(),
             n => format!("{n} flows"),
         };
-        let _ = writeln!(text, "  {}: {flows}, {}", run.name, experiment.duration);
+        let traffic: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name.as_str()).collect();
+        let traffic = if traffic.is_empty() { String::new() } else { format!(" and {}", traffic.join(", ")) };
+        let _ = writeln!(text, "  {}: {flows}{traffic}, {}", run.name, experiment.duration);
     }
     print::text(&text)
 }

@@ -27,7 +27,7 @@ rtt = { uniform = ["30 ms", "60 ms"] }
 "#;
 
 /// The results of `RANDOM` with this seed.
-fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 3] {
+fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 4] {
     let folder = format!("{seed}-{jobs}");
     cargo_bin_cmd!("thalweg")
         .current_dir(home)
@@ -35,7 +35,8 @@ fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 3] {
         .args(["--jobs", &jobs.to_string(), "--set", &format!("seed={seed}")])
         .assert()
         .success();
-    ["summary.json", "flows.parquet", "links.parquet"].map(|name| fs::read(home.join(&folder).join(name)).unwrap())
+    ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet"]
+        .map(|name| fs::read(home.join(&folder).join(name)).unwrap())
 }
 
 #[test]

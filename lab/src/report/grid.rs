@@ -144,7 +144,8 @@ mod tests {
 
     fn grid(bins: usize) -> (Grid, Vec<Time>) {
         let sampled: Vec<Time> = (1..=10).map(|k| Time(k * SECOND)).collect();
-        let outcome = Outcome { flows: vec![], links: vec![], sampled, packets_delivered: 0, events: 0 };
+        let outcome =
+            Outcome { flows: vec![], workloads: vec![], links: vec![], sampled, packets_delivered: 0, events: 0 };
         (Grid::new([(&outcome, Duration(SECOND))].into_iter(), bins), outcome.sampled)
     }
 

@@ -6,17 +6,21 @@ mod jain;
 mod series;
 mod summary;
 pub(crate) mod table;
+mod traffic;
+mod transfers;
 
 pub use jain::jain;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
 pub use table::table;
+pub use traffic::TrafficSummary;
 
 use crate::{Finished, report};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-/// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet` and `report.html`.
+/// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet`, `transfers.parquet`
+/// and `report.html`.
 ///
 /// The same runs give the same bytes: nothing in these files tells when or how fast they were made. Fails if a file cannot
 /// be written; what was written before it stays.
@@ -27,5 +31,6 @@ pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Resul
     fs::write(dir.join("summary.json"), json)?;
     series::flows(BufWriter::new(File::create(dir.join("flows.parquet"))?), runs)?;
     series::links(BufWriter::new(File::create(dir.join("links.parquet"))?), runs)?;
+    transfers::transfers(BufWriter::new(File::create(dir.join("transfers.parquet"))?), runs)?;
     fs::write(dir.join("report.html"), report::html(&summary, runs))
 }

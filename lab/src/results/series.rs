@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// About as many rows as are in memory at a time; more only if a single series is longer.
-const ROWS_PER_GROUP: usize = 1 << 18;
+pub(super) const ROWS_PER_GROUP: usize = 1 << 18;
 
 const FLOWS: &str = "message flows {
     REQUIRED BYTE_ARRAY run (UTF8);
@@ -98,7 +98,7 @@ fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
     file.close().map(drop)
 }
 
-fn begin<W: Write + Send>(out: W, schema: &str) -> Result<SerializedFileWriter<W>, ParquetError> {
+pub(super) fn begin<W: Write + Send>(out: W, schema: &str) -> Result<SerializedFileWriter<W>, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("thalweg ", env!("CARGO_PKG_VERSION")).to_string());
@@ -106,7 +106,7 @@ fn begin<W: Write + Send>(out: W, schema: &str) -> Result<SerializedFileWriter<W
 }
 
 /// Writes the group's next column.
-fn required<T: DataType>(
+pub(super) fn required<T: DataType>(
     group: &mut SerializedRowGroupWriter<impl Write + Send>,
     values: Vec<T::T>,
 ) -> Result<(), ParquetError> {
@@ -114,7 +114,7 @@ fn required<T: DataType>(
 }
 
 /// Writes the group's next column, in which values may be missing.
-fn optional<T: DataType>(
+pub(super) fn optional<T: DataType>(
     group: &mut SerializedRowGroupWriter<impl Write + Send>,
     values: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), ParquetError> {
@@ -155,7 +155,7 @@ fn seconds(times: &[Time]) -> Vec<f64> {
     times.iter().map(|time| time.as_secs()).collect()
 }
 
-fn text(text: &str) -> ByteArray {
+pub(super) fn text(text: &str) -> ByteArray {
     text.into()
 }
 
@@ -169,7 +169,7 @@ fn repeat<T: Clone>(values: impl Iterator<Item = T>, times: usize) -> Vec<T> {
     values.flat_map(|value| std::iter::repeat_n(value, times)).collect()
 }
 
-fn io_error(error: ParquetError) -> io::Error {
+pub(super) fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => *error,

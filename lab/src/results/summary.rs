@@ -1,6 +1,7 @@
 //! The figures of each run, as `--format json` and `summary.json` show them.
 
 use super::jain::{jain, median_over};
+use super::traffic::{self, TrafficSummary};
 use crate::Finished;
 use control::{Duration, Time};
 use serde::Serialize;
@@ -50,6 +51,8 @@ pub struct RunSummary {
     pub links: Vec<LinkSummary>,
     /// Each flow.
     pub flows: Vec<FlowSummary>,
+    /// Each kind of connections that come and go.
+    pub traffic: Vec<TrafficSummary>,
 }
 
 /// One direction of one link.
@@ -183,6 +186,7 @@ fn summarize(finished: &Finished) -> RunSummary {
             })
             .collect(),
         flows,
+        traffic: traffic::summaries(finished),
     }
 }
 

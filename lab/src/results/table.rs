@@ -1,24 +1,29 @@
 //! The summary as tables.
 
 use super::columns::{Columns, maybe, number};
-use super::{FlowSummary, LinkSummary, RunSummary, Summary};
+use super::{FlowSummary, LinkSummary, RunSummary, Summary, TrafficSummary};
 
 /// More rows of details than this are too many to read in a terminal.
 const FEW: usize = 32;
 
-/// For the terminal: one row per run; then, unless they are many, the flows of runs that have several, and the links of runs
-/// that have several.
+/// For the terminal: one row per run; then, unless they are many, the flows of runs that have several, connections that come
+/// and go, and the links of runs that have several.
 ///
 /// Every line ends in a newline. A dash stands for what does not exist or never happened.
 pub fn table(summary: &Summary) -> String {
     let rows = |n: usize| if n > 1 { n } else { 0 };
-    let details = summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len())).sum::<usize>();
+    let details =
+        summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len()) + run.traffic.len()).sum::<usize>();
     let mut text = runs(summary).to_text();
     if details > FEW {
         return text;
     }
     for run in &summary.runs {
-        let tables = [(run.flows.len() > 1).then(|| flows(run)), (run.links.len() > 1).then(|| links(run))];
+        let tables = [
+            (run.flows.len() > 1).then(|| flows(run)),
+            (!run.traffic.is_empty()).then(|| traffic(run)),
+            (run.links.len() > 1).then(|| links(run)),
+        ];
         for (i, table) in tables.into_iter().flatten().enumerate() {
             text += "\n";
             if i == 0 && summary.runs.len() > 1 {
@@ -85,6 +90,38 @@ pub(crate) fn flows(run: &RunSummary) -> Columns {
             flow.timeouts.to_string(),
             maybe(flow.acquire_rtts, 1),
             maybe(flow.completion_seconds, 3),
+        ]);
+    }
+    table
+}
+
+/// One row per kind of connections that come and go.
+pub(crate) fn traffic(run: &RunSummary) -> Columns {
+    let mut table = Columns::new(&[
+        "traffic",
+        "connec-\ntions",
+        "offered\nMbps",
+        "carried\nMbps",
+        "transfers",
+        "completed",
+        "median\ns",
+        "90 %\ns",
+        "99 %\ns",
+        "resent",
+    ]);
+    for traffic in &run.traffic {
+        let TrafficSummary { name, controller, .. } = traffic;
+        table.row([
+            if *controller == run.controller { name.clone() } else { format!("{name} {controller}") },
+            traffic.connections.to_string(),
+            number(traffic.offered_mbps[0], 1),
+            number(traffic.carried_mbps[0], 1),
+            traffic.transfers.to_string(),
+            traffic.completed_transfers.to_string(),
+            maybe(traffic.completion_median_seconds, 3),
+            maybe(traffic.completion_p90_seconds, 3),
+            maybe(traffic.completion_p99_seconds, 3),
+            traffic.retransmitted_packets.to_string(),
         ]);
     }
     table

@@ -7,6 +7,7 @@ use super::wording;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use toml::de::{DeTable, DeValue};
 
@@ -68,7 +69,12 @@ impl<'t> Document<'t> {
 
     /// The file's name without folder and ending.
     pub fn file_stem(&self) -> &str {
-        std::path::Path::new(self.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(self.name)
+        Path::new(self.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(self.name)
+    }
+
+    /// The folder that the file is in.
+    pub fn folder(&self) -> PathBuf {
+        Path::new(self.name).parent().unwrap_or(Path::new("")).to_path_buf()
     }
 
     /// The value of a top-level key.

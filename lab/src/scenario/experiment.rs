@@ -11,6 +11,7 @@ use control::registry::ParameterError;
 use control::{Bytes, Controller, Duration, Time, registry};
 use serde_json::{Map, Value};
 use sim::Experiment;
+use std::path::Path;
 
 /// More samples than a plot can show or a run should keep.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -59,10 +60,11 @@ pub fn find(name: &str) -> Result<&'static Controller, String> {
     registry::find(name).ok_or_else(|| wording::unknown("controller", name, &names))
 }
 
-/// Builds the run of `scenario` in which `compared` controls the flows that name no controller. Returns none, or what is not to
+/// Builds the run of `scenario`, whose files lie beside `folder`, in which `compared` controls the flows that name no controller. Returns none, or what is not to
 /// be used, if it adds to `problems`.
 pub(super) fn build(
     scenario: &Scenario,
+    folder: &Path,
     compared: Option<&str>,
     memory: &mut Memory,
     problems: &mut Problems,
@@ -72,24 +74,27 @@ pub(super) fn build(
     let parameters = all_parameters(scenario, problems);
     let network = Network::new(scenario, problems)?;
     let tables = flows::tables(scenario, compared, &network, problems);
+    let parameters_of = |name: &str| parameters.get(name).cloned().unwrap_or_default();
     let cross = traffic::cross(scenario, &network, problems);
+    let workloads = traffic::workloads(scenario, folder, compared, &parameters_of, &network, problems);
     if !problems.found.is_empty() {
         return None;
     }
 
-    let links = network.links(scenario, &tables, problems);
-    memory.check(scenario, &links, &tables, problems);
+    let links = network.links(scenario, &tables, &workloads, problems);
+    memory.check(scenario, &links, &tables, &workloads, problems);
     if !problems.found.is_empty() {
         return None;
     }
 
     let mut controllers: Vec<&str> = Vec::new();
-    for table in &tables {
-        if !controllers.contains(&table.controller.name) {
-            controllers.push(table.controller.name);
+    // Without flows, what is run is the traffic.
+    let others = workloads.iter().filter(|_| tables.is_empty()).map(|planned| planned.workload.controller.as_str());
+    for controller in tables.iter().map(|table| table.controller.name).chain(others) {
+        if !controllers.contains(&controller) {
+            controllers.push(controller);
         }
     }
-    let parameters_of = |name: &str| parameters.get(name).cloned().unwrap_or_default();
     let used = match controllers[..] {
         [one] => parameters_of(one),
         _ => controllers.iter().map(|name| (name.to_string(), parameters_of(name))).collect::<Map<_, _>>().into(),
@@ -109,6 +114,7 @@ pub(super) fn build(
             links,
             flows,
             cross,
+            workloads: workloads.into_iter().map(|planned| planned.workload).collect(),
         },
     })
 }

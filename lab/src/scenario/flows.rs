@@ -6,6 +6,7 @@ use super::key_path::KeyPath;
 use super::keys::{self, Scenario};
 use super::network::{Network, positive_access};
 use super::spread::Spread;
+use super::traffic;
 use control::{Bytes, Controller, Duration, Rate, Recovery, Time};
 use serde_json::Value;
 use sim::{Flow, Route};
@@ -39,10 +40,10 @@ pub(super) fn tables(
 ) -> Vec<Table> {
     let implied = [keys::Flow::default()];
     let flows = match (scenario.flow.as_slice(), compared) {
-        ([], Some(_)) => &implied,
+        ([], Some(_)) if !traffic::compares(scenario) => &implied,
         (flows, _) => flows,
     };
-    if flows.is_empty() {
+    if flows.is_empty() && scenario.traffic.is_empty() {
         problems.add(KeyPath::of("flow"), "is missing, so nothing would be sent; write [[flow]] with a controller");
     }
     flows.iter().enumerate().filter_map(|(i, flow)| table(scenario, flow, i, compared, network, problems)).collect()
@@ -70,18 +71,7 @@ fn table(
     };
 
     let route = network.route(flow.route.as_deref(), flow.direction, &at, problems);
-    let rtt = route.as_ref().map(|route| {
-        let rtt = flow.rtt.unwrap_or_else(|| Spread::fixed(network.default_rtt(&route.links)));
-        let links = network.round_trip(&route.links);
-        if rtt.low < links {
-            let message =
-                format!("{} is less than its links' delays, there and back; write at least \"{links}\"", rtt.low);
-            problems.add(at.key("rtt"), message);
-        } else {
-            problems.unless(rtt.low > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
-        }
-        rtt
-    });
+    let rtt = route.as_ref().map(|route| round_trip(flow.rtt, route, network, &at, problems));
 
     experiment::before_the_end(flow.start.high, scenario.duration, at.key("start"), problems);
     if let Some(stop) = flow.stop {
@@ -126,6 +116,25 @@ fn table(
         jitter: flow.jitter.or(scenario.jitter),
         access: flow.access.or(network.default_access()),
     })
+}
+
+/// The round-trip delays of the flows at `at`: those given, or the route's.
+pub(super) fn round_trip(
+    given: Option<Spread>,
+    route: &Route,
+    network: &Network,
+    at: &KeyPath,
+    problems: &mut Problems,
+) -> Spread {
+    let rtt = given.unwrap_or_else(|| Spread::fixed(network.default_rtt(&route.links)));
+    let links = network.round_trip(&route.links);
+    if rtt.low < links {
+        let message = format!("{} is less than its links' delays, there and back; write at least \"{links}\"", rtt.low);
+        problems.add(at.key("rtt"), message);
+    } else {
+        problems.unless(rtt.low > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
+    }
+    rtt
 }
 
 impl Table {

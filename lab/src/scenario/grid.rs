@@ -36,6 +36,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
         return Err(vec![document.problem(&KeyPath::of("sweep"), message)]);
     };
 
+    let folder = document.folder();
     let mut memory = Memory::new(*machine);
     let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
     for point in 0..points {
@@ -44,7 +45,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
         let scenario: Scenario = document.read()?;
         for controller in &compared {
             let mut problems = Problems::default();
-            let built = experiment::build(&scenario, controller.as_deref(), &mut memory, &mut problems);
+            let built = experiment::build(&scenario, &folder, controller.as_deref(), &mut memory, &mut problems);
             let Some(built) = built.filter(|_| problems.found.is_empty()) else {
                 let mut found: Vec<Problem> = Vec::new();
                 for (key, message) in problems.found {

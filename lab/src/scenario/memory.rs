@@ -6,6 +6,7 @@ use super::key_path::KeyPath;
 use super::keys::Scenario;
 use super::machine::Machine;
 use super::network;
+use super::traffic::Planned;
 use control::{Bytes, Rate};
 use sim::{Buffer, Link};
 
@@ -17,6 +18,11 @@ const PER_SAMPLE: f64 = 50.0;
 const PER_FLOW: f64 = 2000.0;
 /// A flow in the plan: its parameters above all.
 const PER_PLANNED_FLOW: f64 = 1000.0;
+/// A connection while it lasts, with two flows; and what is kept of an exchange, in a list that grows by doubling.
+const PER_CONNECTION: f64 = 3000.0;
+const PER_EXCHANGE: f64 = 2.0 * 64.0;
+/// How long a connection lasts, for all that can be known, in seconds.
+const CONNECTION: f64 = 20.0;
 /// So many samples per flow that they are to blame, not the number of flows.
 const MANY_SAMPLES: f64 = 100_000.0;
 
@@ -37,7 +43,14 @@ impl Memory {
     }
 
     /// Adds a run; a problem, with the key that asks for most, if it is too much.
-    pub fn check(&mut self, scenario: &Scenario, links: &[Link], tables: &[Table], problems: &mut Problems) {
+    pub fn check(
+        &mut self,
+        scenario: &Scenario,
+        links: &[Link],
+        tables: &[Table],
+        workloads: &[Planned],
+        problems: &mut Problems,
+    ) {
         // What asks for memory, and how much.
         let mut parts: Vec<(KeyPath, f64)> = Vec::new();
         let duration = scenario.duration.as_secs();
@@ -56,10 +69,16 @@ impl Memory {
             parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
         }
         let flows: f64 = tables.iter().map(|table| table.count as f64).sum();
-        let working = parts.iter().map(|(_, bytes)| bytes).sum::<f64>() + flows * PER_FLOW;
+        let mut working = parts.iter().map(|(_, bytes)| bytes).sum::<f64>() + flows * PER_FLOW;
         let samples = duration / scenario.sample.as_secs();
         let kept_by_flow = PER_PLANNED_FLOW + samples * PER_SAMPLE;
-        let kept = flows * kept_by_flow + samples * 2.0 * links.len() as f64 * PER_SAMPLE;
+        let mut kept = flows * kept_by_flow + samples * 2.0 * links.len() as f64 * PER_SAMPLE;
+        for Planned { at, connections, exchanges, .. } in workloads {
+            let at_once = connections * (CONNECTION / duration).min(1.0) * PER_CONNECTION;
+            working += at_once;
+            kept += exchanges * PER_EXCHANGE;
+            parts.push((at.clone(), at_once + exchanges * PER_EXCHANGE));
+        }
         if samples > MANY_SAMPLES {
             parts.push((KeyPath::of("sample"), kept));
         }

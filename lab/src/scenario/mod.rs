@@ -20,6 +20,7 @@ mod problem;
 pub mod queue;
 mod schema;
 pub mod set;
+pub mod size;
 pub mod spread;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use super::flows::Table;
 use super::key_path::KeyPath;
 use super::keys::{Direction, Link, Path, Scenario};
 use super::queue::Queue;
+use super::traffic::Planned;
 use super::wording;
 use control::{Duration, Rate};
 use sim::{Buffer, Route};
@@ -122,14 +123,23 @@ impl<'s> Network<'s> {
     }
 
     /// The links, with the delays and the buffers that follow from the flows that cross them.
-    pub fn links(&self, scenario: &Scenario, tables: &[Table], problems: &mut Problems) -> Vec<sim::Link> {
+    pub fn links(
+        &self,
+        scenario: &Scenario,
+        tables: &[Table],
+        workloads: &[Planned],
+        problems: &mut Problems,
+    ) -> Vec<sim::Link> {
         let finish = |(i, link): (usize, &Named)| {
             let crossing = || tables.iter().filter(move |table| table.route.links.contains(&i));
             let default = self.path.map_or(Duration::ZERO, |path| path.rtt);
             let delay = link.delay.unwrap_or_else(|| {
                 // What the other links leave of the smallest RTT, so that all of it lies where flows meet.
-                let least = crossing().map(|table| table.rtt.low - self.round_trip(&table.route.links)).min();
-                Duration(least.unwrap_or(default).0 / 2)
+                let others = workloads.iter().filter(|planned| planned.workload.route.links.contains(&i));
+                let rest = |rtt: Duration, links: &[usize]| rtt - self.round_trip(links);
+                let least = crossing().map(|table| rest(table.rtt.low, &table.route.links));
+                let others = others.map(|planned| rest(planned.least_rtt, &planned.workload.route.links));
+                Duration(least.chain(others).min().unwrap_or(default).0 / 2)
             });
             let buffer = match link.buffer {
                 BufferSize::Packets(packets) => Buffer::Packets(packets),

@@ -97,6 +97,7 @@ pub(super) fn example(key: &str) -> String {
         "name" => "name = \"first\", for routes to name".into(),
         "controllers" => "controllers = [\"rapid\", \"bic\"]".into(),
         "kind" => "kind = \"cbr\"".into(),
+        "size" => "size = \"30 kB\"".into(),
         "on" => "on = \"500 ms\"".into(),
         "off" => "off = \"500 ms\"".into(),
         "uniform" => "uniform = [\"0 s\", \"20 s\"]".into(),

@@ -18,3 +18,4 @@ mod simulate;
 #[allow(dead_code)]
 #[path = "../../../control/tests/toy/mod.rs"]
 mod toy;
+mod traffic;

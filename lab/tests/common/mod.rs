@@ -65,6 +65,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
             series: link,
         }],
         flows: outcomes,
+        workloads: vec![],
         sampled,
     };
     let controller = if window { "reno" } else { "rapid" };
@@ -102,6 +103,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         }],
         flows: (0..flows).map(flow).collect(),
         cross: vec![],
+        workloads: vec![],
     };
     let run = Run {
         name: name.into(),

@@ -96,6 +96,11 @@ impl Sink {
         self.cumulative + self.disorder.as_ref().map_or(0, |disorder| disorder.ahead + disorder.duplicates)
     }
 
+    /// All segments before this one have arrived.
+    pub fn cumulative(&self) -> u64 {
+        self.cumulative
+    }
+
     /// Whether everything has arrived.
     #[inline]
     pub fn is_complete(&self) -> bool {

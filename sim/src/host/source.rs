@@ -102,7 +102,10 @@ impl Source {
         let packet = setup.packet.0;
         let (segments, last_packet) = match setup.size {
             None => (u64::MAX, packet),
-            Some(size) => (size.0.div_ceil(packet).max(1), size.0 - (size.0.div_ceil(packet).max(1) - 1) * packet),
+            Some(size) => {
+                let segments = size.0.div_ceil(packet);
+                (segments, size.0 - segments.saturating_sub(1) * packet)
+            }
         };
         Source {
             controller: setup.controller,
@@ -146,6 +149,30 @@ impl Source {
     #[inline]
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// The application hands over `size` more, of which each packet holds so much less as its `header` takes. Returns how
+    /// many segments have been handed over by then. Call [`Source::on_wake`] next.
+    pub fn offer(&mut self, size: Bytes, header: Bytes) -> u64 {
+        let (packet, header) = (u64::from(self.packet), header.0);
+        let mut size = size.0;
+        // A stream of bytes: what has not left of a packet that is not full is filled up. (One that has left and is sent
+        // again after this counts as full; it is some bytes more on the wire.)
+        if self.board.next() < self.segments && u64::from(self.last_packet) < packet {
+            self.segments -= 1;
+            size += u64::from(self.last_packet).saturating_sub(header);
+        }
+        let room = packet.saturating_sub(header).max(1);
+        let more = size.div_ceil(room).max(1);
+        self.segments = self.segments.saturating_add(more);
+        self.size = self.segments;
+        self.last_packet = (size.saturating_sub((more - 1) * room) + header) as u32;
+        self.segments
+    }
+
+    /// The connection was opened, which took `rtt`.
+    pub fn on_handshake(&mut self, rtt: Duration) {
+        self.rtt.sample(rtt);
     }
 
     /// From now on, nothing new is sent.

@@ -34,6 +34,27 @@ impl Random {
         mean * (shape - 1.0) / shape * libm::pow(self.uniform(), -1.0 / shape)
     }
 
+    /// Lognormal with this mean; `sigma` is the standard deviation of the logarithm.
+    pub fn lognormal(&mut self, mean: f64, sigma: f64) -> f64 {
+        // Box and Muller; the second of the two numbers it can make is not worth keeping.
+        let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
+        let normal = radius * libm::cos(2.0 * std::f64::consts::PI * self.uniform());
+        mean * libm::exp(sigma * normal - sigma * sigma / 2.0)
+    }
+
+    /// Whole and at least 1, each with the same probability the last, with this mean.
+    pub fn geometric(&mut self, mean: f64) -> u64 {
+        if mean <= 1.0 {
+            return 1;
+        }
+        1 + (libm::log(self.uniform()) / libm::log1p(-1.0 / mean)) as u64
+    }
+
+    /// A seed for randomness elsewhere.
+    pub fn seed(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// Uniform between two times, both included.
     pub fn between(&mut self, low: Duration, high: Duration) -> Duration {
         Duration(low.0 + ((high.0 - low.0) as f64 * self.uniform()) as u64)
@@ -62,6 +83,13 @@ mod tests {
         // A shape of 5 has variance m^2 / (a (a - 2)).
         let (mean, deviation) = moments(|| random.pareto(3.0, 5.0));
         assert!((mean - 3.0).abs() < 0.01 && (deviation - 3.0 / 15f64.sqrt()).abs() < 0.03, "{mean} {deviation}");
+        // e^(sigma^2) - 1 is the square of the coefficient of variation.
+        let (mean, deviation) = moments(|| random.lognormal(3.0, 0.5));
+        let expected = 3.0 * (0.25f64.exp() - 1.0).sqrt();
+        assert!((mean - 3.0).abs() < 0.02 && (deviation - expected).abs() < 0.03, "{mean} {deviation}");
+        let (mean, deviation) = moments(|| random.geometric(4.0) as f64);
+        assert!((mean - 4.0).abs() < 0.03 && (deviation - 12f64.sqrt()).abs() < 0.04, "{mean} {deviation}");
+        assert_eq!(random.geometric(1.0), 1);
         // Of infinite variance, but the median is what it is: k 2^(1/a), with k = m (a - 1) / a.
         let mut draws: Vec<f64> = (0..100_001).map(|_| random.pareto(25.0, 1.2)).collect();
         draws.sort_by(f64::total_cmp);

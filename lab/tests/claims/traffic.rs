@@ -1,0 +1,197 @@
+//! Connections that come and go, and packets that nobody answers.
+
+use super::simulate::{figures, run};
+use sim::{Transfer, WorkloadOutcome};
+use std::time::Instant;
+
+/// The run's only workload.
+fn workload(text: &str) -> WorkloadOutcome {
+    run(text).outcome.workloads.remove(0)
+}
+
+fn seconds(transfer: &Transfer) -> f64 {
+    transfer.completed.unwrap().as_secs()
+}
+
+/// Of values in any order.
+fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[(q * (values.len() - 1) as f64).round() as usize]
+}
+
+/// A lone transfer of n packets on a fast path: one round trip to open the connection; then windows of 2, 4, 8, ... packets, one
+/// per round trip; and half a round trip for the last one to arrive. Of the round trips, the packets' own time is a part.
+#[test]
+fn a_lone_transfer_takes_what_slow_start_does() {
+    let (rtt, packet) = (0.1, 8e-6);
+    for (packets, windows) in [(1, 1), (2, 1), (3, 2), (6, 2), (7, 3), (30, 4), (62, 5)] {
+        let size = 1000 * packets;
+        let alone = |handshake| {
+            workload(&format!(
+                r#"
+                duration = "5 s"
+                path = {{ rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }}
+                traffic = [{{ kind = "flows", per-second = 100, count = 1, size = "{size} B", controller = "reno", handshake = {handshake} }}]
+                "#
+            ))
+        };
+        for (handshake, round_trips) in [(true, 1.0), (false, 0.0)] {
+            let workload = alone(handshake);
+            assert_eq!((workload.connections, workload.completed, workload.transfers.len()), (1, 1, 1));
+            let took = seconds(&workload.transfers[0]);
+            let expected = (round_trips + (windows as f64 - 1.0) + 0.5) * rtt;
+            println!("{packets} packets, handshake {handshake}: {took:.6} s, slow start says {expected} s");
+            assert!(took > expected && took < expected + (packets as f64 + 2.0) * packet, "{took} {expected}");
+        }
+    }
+}
+
+/// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on average.
+#[test]
+fn poisson_packets_wait_as_in_m_d_1() {
+    for rho in [0.5, 0.8] {
+        let run = run(&format!(
+            r#"
+            duration = "200 s"
+            sample = "1 s"
+            path = {{ rate = "10 Mbps", rtt = "10 ms", buffer = "10000 packets" }}
+            traffic = [{{ kind = "poisson", rate = "{} Mbps" }}]
+            "#,
+            10.0 * rho
+        ));
+        let link = &figures(&run).links[0];
+        let theory = rho * rho / (2.0 * (1.0 - rho));
+        println!("load {rho}: {:.3} waiting, theory {theory:.3}", link.mean_queue_packets);
+        assert!((link.mean_queue_packets / theory - 1.0).abs() < 0.07 && (link.utilization / rho - 1.0).abs() < 0.02);
+    }
+}
+
+/// Memory is that of the connections at the same time: those of one take the places of those before it.
+#[test]
+fn a_hundred_thousand_short_flows() {
+    let began = Instant::now();
+    let workload = workload(
+        r#"
+        duration = "105 s"
+        sample = "1 s"
+        path = { rate = "1 Gbps", rtt = "50 ms", buffer = "1 bdp" }
+        traffic = [{ kind = "flows", per-second = 1000, count = 100000, size = { exponential = "30 kB" }, controller = "reno" }]
+        "#,
+    );
+    let took = began.elapsed().as_secs_f64();
+    let bytes: u64 = workload.transfers.iter().map(|transfer| transfer.sent[0].0).sum();
+    println!(
+        "{} of {} completed, {} packets, mean size {} B, in {took:.1} s; {} at once at most, in {} places; memory so far {}",
+        workload.completed,
+        workload.connections,
+        workload.packets_delivered,
+        bytes / 100_000,
+        workload.most_active,
+        workload.slots,
+        peak_memory()
+    );
+    assert_eq!((workload.connections, workload.completed), (100_000, 100_000));
+    assert_eq!(workload.transfers.len(), 100_000);
+    assert!((bytes as f64 / 100_000.0 / 30e3 - 1.0).abs() < 0.02);
+    // Some places rest for the packets that are under way.
+    assert!(workload.slots < 2 * workload.most_active && workload.slots < 1000, "{}", workload.slots);
+}
+
+/// The most memory that this process has had, as Linux tells it.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim().to_string()
+}
+
+/// Little's law: on average, as many connections are open as arrive in the time that one lasts.
+#[test]
+fn arrivals_times_duration_are_the_connections_at_once() {
+    let run = run(r#"
+        duration = "100 s"
+        sample = "50 ms"
+        measure.from = "10 s"
+        path = { rate = "100 Mbps", rtt = "60 ms", buffer = "1 bdp" }
+        traffic = [{ kind = "flows", load = "50 Mbps", size = { pareto = "25 kB", shape = 1.8 }, controller = "reno" }]
+    "#);
+    let workload = &run.outcome.workloads[0];
+    let active = &workload.series.active[200..];
+    let mean = active.iter().map(|&n| f64::from(n)).sum::<f64>() / active.len() as f64;
+    let done = workload.transfers.iter().filter(|t| t.start.as_secs() > 10.0 && t.completed.is_some());
+    // A connection is closed when its last acknowledgment is back, half a round trip after the transfer is complete.
+    let times: Vec<f64> = done.map(|transfer| seconds(transfer) + 0.03).collect();
+    let arrivals = times.len() as f64 / 90.0;
+    let lasts = times.iter().sum::<f64>() / times.len() as f64;
+    println!("{mean:.1} at once; {arrivals:.1} per second x {lasts:.3} s = {:.1}", arrivals * lasts);
+    assert!((arrivals * lasts / mean - 1.0).abs() < 0.03);
+    let load = &figures(&run).traffic[0];
+    println!("offered {:?} Mbps, carried {:?} Mbps", load.offered_mbps, load.carried_mbps);
+    // 250 arrivals per second; their number in 90 s varies by 0.7 %.
+    assert!((arrivals / 250.0 - 1.0).abs() < 0.025);
+    assert!((load.carried_mbps[0] / load.offered_mbps[0] - 1.0).abs() < 0.05);
+}
+
+/// A web session's response takes a round trip more than half that of its object's slow start: the request has to arrive.
+#[test]
+fn web_sessions_ask_and_think() {
+    let run = run(r#"
+        duration = "60 s"
+        sample = "1 s"
+        path = { rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }
+        traffic = [{ kind = "web", per-second = 20, objects = 4, object = "900 B", request = "300 B", think = "500 ms" }]
+    "#);
+    let web = &run.outcome.workloads[0];
+    let first = |connection| web.transfers.iter().find(|transfer| transfer.connection == connection).unwrap();
+    let (mut opening, mut later) = (vec![], vec![]);
+    for transfer in web.transfers.iter().filter(|transfer| transfer.completed.is_some()) {
+        let of = if first(transfer.connection).start == transfer.start { &mut opening } else { &mut later };
+        of.push(seconds(transfer));
+    }
+    let per_session = web.transfers.len() as f64 / web.connections as f64;
+    println!(
+        "{} sessions of {per_session:.2} objects; first response {:.4} s, others {:.4} s",
+        web.connections,
+        quantile(opening.clone(), 0.5),
+        quantile(later.clone(), 0.5)
+    );
+    // The first one's handshake takes another round trip.
+    assert!((quantile(opening, 0.5) - 0.2).abs() < 1e-3 && (quantile(later, 0.5) - 0.1).abs() < 1e-3);
+    assert!((per_session / 4.0 - 1.0).abs() < 0.1);
+    // Objects cross the link forwards, requests backwards.
+    let links = &figures(&run).links;
+    assert_eq!(links.len(), 2);
+    assert!(links[0].utilization > links[1].utilization);
+}
+
+/// RAPID-2009, section IV-C: a mix of TCP connections that offers 70 Mbps to a link of 100 Mbps.
+#[test]
+fn a_synthetic_mix_has_its_load_and_its_mice() {
+    let began = Instant::now();
+    let run = run(r#"
+        duration = "120 s"
+        sample = "1 s"
+        measure.from = "20 s"
+        path = { rate = "100 Mbps", rtt = "60 ms", buffer = "750 packets" }
+        traffic = [{ kind = "tmix", load = "70 Mbps" }]
+    "#);
+    let mix = &run.outcome.workloads[0];
+    let summary = figures(&run);
+    let load = summary.links[0].utilization * 100.0;
+    let mut sizes = vec![0; mix.connections as usize];
+    mix.transfers.iter().for_each(|t| sizes[t.connection as usize] += t.sent[0].0 + t.sent[1].0);
+    let mice = sizes.iter().filter(|&&size| size < 10_000).count() as f64 / sizes.len() as f64;
+    let responses = &summary.traffic[0];
+    println!(
+        "{} connections in {:.1} s, {mice:.2} of them under 10 kB; {load:.2} Mbps on the link; responses: median {:.0} ms, 90 % {:.0} ms, 99 % {:.0} ms",
+        mix.connections,
+        began.elapsed().as_secs_f64(),
+        responses.completion_median_seconds.unwrap() * 1e3,
+        responses.completion_p90_seconds.unwrap() * 1e3,
+        responses.completion_p99_seconds.unwrap() * 1e3
+    );
+    assert!((load / 70.0 - 1.0).abs() < 0.03, "{load}");
+    assert!(mice > 0.5);
+    assert!(mix.completed as f64 > 0.95 * mix.connections as f64);
+    // No response takes less than a round trip of the least RTT.
+    assert!(mix.transfers.iter().filter(|t| t.completed.is_some()).all(|t| seconds(t) >= t.rtt.as_secs()));
+    assert!(mix.transfers.iter().all(|t| t.rtt.as_millis() >= 10.0));
+}

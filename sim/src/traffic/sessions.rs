@@ -1,0 +1,104 @@
+//! Connections that arrive independently of each other, as a Poisson process: single transfers, or web sessions.
+
+use super::{Arrivals, Connection, Message, Population, Random, Side, Sizes};
+use control::{Bytes, Duration, Time};
+
+/// Names the random numbers of these connections among all of a run.
+const STREAM: u64 = 3;
+
+/// A Poisson process of connections.
+#[derive(Clone, Debug)]
+pub struct Sessions {
+    /// The run's seed.
+    pub seed: u64,
+    /// Which of the run's workloads it is.
+    pub index: u64,
+    /// Mean number of arrivals per second.
+    pub per_second: f64,
+    /// How many there are in all, if not without end.
+    pub count: Option<u64>,
+    /// The least and the most round-trip propagation delay; each connection draws its own.
+    pub rtt: (Duration, Duration),
+    /// What a connection does.
+    pub talk: Talk,
+}
+
+/// What a connection does.
+#[derive(Clone, Debug)]
+pub enum Talk {
+    /// The initiator sends so much.
+    Transfer(Sizes),
+    /// The initiator asks for one object after the other, and thinks after each.
+    Web {
+        /// Mean number of objects; their number is distributed geometrically.
+        objects: f64,
+        /// Size of a request.
+        request: Sizes,
+        /// Size of an object.
+        object: Sizes,
+        /// Mean time from an object's arrival to the next request; it is distributed exponentially.
+        think: Duration,
+    },
+}
+
+impl Talk {
+    /// The mean of what a connection sends in the direction that matters, the transfer's or the objects', on the wire, where
+    /// each packet of `packet` bytes has a `header`.
+    pub fn mean_size(&self, packet: Bytes, header: Bytes) -> f64 {
+        let (number, size) = match self {
+            Talk::Transfer(size) => (1.0, size.mean()),
+            Talk::Web { objects, object, .. } => (objects.max(1.0), object.mean()),
+        };
+        // An object's last packet is half full on average, unless it is its only one.
+        let packets = match size / (packet - header).0.max(1) as f64 {
+            few if few <= 0.5 => 1.0,
+            many => many + 0.5,
+        };
+        number * (size + packets * header.0 as f64)
+    }
+}
+
+impl Population for Sessions {
+    fn arrivals(&self) -> Result<Box<dyn Arrivals>, String> {
+        let random = Random::new(self.seed, &[STREAM, self.index]);
+        Ok(Box::new(Process { sessions: self.clone(), random, now: Time::ZERO, begun: 0 }))
+    }
+}
+
+struct Process {
+    sessions: Sessions,
+    random: Random,
+    now: Time,
+    begun: u64,
+}
+
+impl Arrivals for Process {
+    fn next(&mut self, connection: &mut Connection) -> Result<bool, String> {
+        let Process { sessions, random, now, begun } = self;
+        if sessions.count.is_some_and(|count| *begun >= count) {
+            return Ok(false);
+        }
+        *begun += 1;
+        *now += Duration::from_secs(random.exponential(1.0 / sessions.per_second));
+        connection.clear();
+        connection.start = *now;
+        connection.rtt = random.between(sessions.rtt.0, sessions.rtt.1);
+        match &sessions.talk {
+            Talk::Transfer(size) => {
+                let size = size.draw(random);
+                connection.messages.push(Message { from: Side::Initiator, wait: Duration::ZERO, size });
+            }
+            Talk::Web { objects, request, object, think } => {
+                for i in 0..random.geometric(*objects) {
+                    let wait =
+                        if i == 0 { Duration::ZERO } else { Duration::from_secs(random.exponential(think.as_secs())) };
+                    let size = request.draw(random);
+                    connection.messages.push(Message { from: Side::Initiator, wait, size });
+                    let size = object.draw(random);
+                    connection.messages.push(Message { from: Side::Acceptor, wait: Duration::ZERO, size });
+                }
+            }
+        }
+        Ok(true)
+    }
+}
