@@ -274,6 +274,38 @@ pub struct Contents {
     pub least_rtt: Option<Duration>,
 }
 
+impl Contents {
+    fn add(&mut self, connection: &Connection) {
+        self.connections += 1;
+        self.messages += connection.messages.len() as u64;
+        for message in &connection.messages {
+            self.bytes[message.from.index()] += message.size.0;
+        }
+        self.least_rtt = Some(self.least_rtt.map_or(connection.rtt, |least| least.min(connection.rtt)));
+    }
+}
+
+/// Writes all of `population`, in the original form, as long as `go_on` says so; returns none if it did not.
+///
+/// # Errors
+/// Those of writing, and that the population cannot be read.
+pub fn write_all(
+    out: &mut impl Write,
+    population: &dyn Population,
+    go_on: &mut dyn FnMut() -> bool,
+) -> io::Result<Option<Contents>> {
+    let (mut arrivals, mut connection) = (population.arrivals().map_err(io::Error::other)?, Connection::default());
+    let mut contents = Contents::default();
+    while arrivals.next(&mut connection).map_err(io::Error::other)? {
+        contents.add(&connection);
+        write(out, contents.connections, &connection)?;
+        if contents.connections % 1000 == 0 && !go_on() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(contents))
+}
+
 /// Goes through the vectors of `input` that start before `until`.
 ///
 /// # Errors
@@ -282,12 +314,7 @@ pub fn scan(input: impl BufRead, until: Time) -> Result<Contents, Flaw> {
     let (mut reader, mut connection) = (Reader::new(input), Connection::default());
     let mut contents = Contents::default();
     while reader.next(&mut connection)? && connection.start < until {
-        contents.connections += 1;
-        contents.messages += connection.messages.len() as u64;
-        for message in &connection.messages {
-            contents.bytes[message.from.index()] += message.size.0;
-        }
-        contents.least_rtt = Some(contents.least_rtt.map_or(connection.rtt, |least| least.min(connection.rtt)));
+        contents.add(&connection);
     }
     if contents.connections == 0 && connection.messages.is_empty() {
         let message = "there is no connection in it; name a file of connection vectors";

@@ -34,6 +34,44 @@ fn plots_of_runs_compared() {
     });
 }
 
+/// The figures of connections that come and go; those over time follow each other, the distribution has its own axis.
+#[test]
+fn traffic_and_its_completion_times() {
+    let text = r#"
+        duration = "5 s"
+        path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp" }
+        compare.controllers = ["reno", "bic"]
+        traffic = [{ kind = "flows", per-second = 30, size = { exponential = "20 kB" } }]
+    "#;
+    let machine = lab::scenario::Machine::this(None);
+    let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    in_browser("traffic", "Short flows", &runs, async |page| {
+        assert_eq!(page.canvases().await, 4, "queue; throughput, connections, completion times");
+        page.every_plot_shows_something().await;
+        let before = page.shown().await;
+        let distribution = before[3];
+        assert!(before[..3].iter().all(|&stretch| stretch == (0.0, 5.0)));
+        assert!(
+            distribution.0 > 0.05 && distribution.0 < 0.1,
+            "the least is a round trip and a half: {distribution:?}"
+        );
+
+        page.drag(3, 0.25, 0.5).await;
+        let after = page.shown().await;
+        assert!(after[..3] == before[..3] && after[3] != distribution, "{after:?}");
+        page.drag(1, 0.25, 0.5).await;
+        let later = page.shown().await;
+        assert!(later[..3].iter().all(|stretch| *stretch == later[0] && *stretch != (0.0, 5.0)), "{later:?}");
+        assert_eq!(later[3], after[3]);
+        page.double_click(3, 0.5).await;
+        assert_eq!(page.shown().await[3], distribution);
+        page.point_at(3, 0.5).await;
+        assert!(page.text(".values:not([hidden])").await.contains("bic"));
+        assert!(page.text("main").await.contains("Traffic, bic"));
+    });
+}
+
 #[test]
 fn zoom_and_values() {
     let runs = [finished("reno", 3, true)];

@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use control::{Bytes, Duration, Rate};
 use lab::scenario::Set;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -47,6 +48,8 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "name")]
         markdown: Option<PathBuf>,
     },
+    /// Write a synthetic mix of TCP connections as Tmix connection vectors, for scenarios and for ns-2.
+    Vectors(Vectors),
     /// Print the JSON Schema of scenario files, for editors.
     Schema,
     /// Print a script that completes commands and options in a shell.
@@ -93,6 +96,40 @@ pub struct Run {
 pub struct Check {
     #[command(flatten)]
     pub scenario: Scenario,
+}
+
+const VECTORS_EXAMPLES: &str = "\
+Examples:
+  thalweg vectors --load 70Mbps --duration 30min --seed 1 --out mix.cvec
+  thalweg vectors --load 5Mbps --duration 10s | head
+
+In a scenario:
+  [[traffic]]
+  kind = \"tmix\"
+  file = \"mix.cvec\"";
+
+/// Arguments of `thalweg vectors`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = VECTORS_EXAMPLES)]
+pub struct Vectors {
+    /// Mean load in the direction of the responses, headers and acknowledgments included.
+    #[arg(long, value_name = "RATE")]
+    pub load: Rate,
+    /// For how long connections arrive.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Duration,
+    /// Everything random follows from it.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Size of a full packet on the wire.
+    #[arg(long, value_name = "SIZE", default_value = "1000 B")]
+    pub packet: Bytes,
+    /// How much of each packet is a header, and how large an acknowledgment is.
+    #[arg(long, value_name = "SIZE", default_value = "40 B")]
+    pub header: Bytes,
+    /// The file to write, replacing what was there; standard output if not given.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
 }
 
 /// How to print results.

@@ -16,6 +16,7 @@ mod interrupt;
 mod print;
 mod progress;
 mod run;
+mod vectors;
 
 use args::{Args, Command};
 use clap::error::ErrorKind;
@@ -48,6 +49,7 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Controllers { markdown: Some(folder), .. } => controllers::markdown(&folder),
         Command::Controllers { name: None, .. } => controllers::list(),
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),
+        Command::Vectors(args) => vectors::vectors(&args),
         Command::Schema => print::json(&lab::scenario::schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

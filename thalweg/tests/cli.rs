@@ -284,3 +284,64 @@ fn more_jobs_than_the_system_has_threads_are_no_error() {
     let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--jobs", "1000000000", "--quiet"]);
     assert_eq!((code, err.as_str()), (0, ""));
 }
+
+#[test]
+fn vectors_are_written_and_replayed() {
+    let home = home();
+    let write = |seed: &str, out: &str| {
+        let args = ["vectors", "--load", "5Mbps", "--duration", "10s", "--seed", seed, "--out", out];
+        let (code, out, err) = thalweg(home.path(), &args);
+        assert_eq!((code, out.as_str()), (0, ""), "{err}");
+        assert!(err.contains(" connections, ") && err.lines().count() == 1, "{err}");
+    };
+    write("7", "a.cvec");
+    write("7", "b.cvec");
+    write("8", "c.cvec");
+    let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap();
+    assert!(read("a.cvec") == read("b.cvec") && read("a.cvec") != read("c.cvec"));
+    let (code, printed, _) = thalweg(home.path(), &["vectors", "--load", "5Mbps", "--duration", "10s", "--seed", "7"]);
+    assert!(code == 0 && printed == read("a.cvec"));
+    assert_eq!(names(home.path()), ["a.cvec", "b.cvec", "c.cvec", "short.toml"], "and nothing else");
+
+    // Written and read again, or drawn as the run goes on: the same connections, and the same results.
+    let scenario = |traffic: &str| {
+        let path = "path = { rate = \"10 Mbps\", rtt = \"10 ms\", buffer = \"1 bdp\", delay = \"2 ms\" }";
+        fs::write(
+            home.path().join("mix.toml"),
+            format!("duration = \"10 s\"\nseed = 7\n{path}\ntraffic = [{traffic}]\n"),
+        )
+        .unwrap();
+        let (code, out, err) = thalweg(home.path(), &["run", "mix.toml", "--format", "json"]);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let mut summary: Value = serde_json::from_str(&out).unwrap();
+        summary["runs"][0].as_object_mut().unwrap().remove("wall_seconds");
+        summary
+    };
+    let file = scenario(r#"{ kind = "tmix", file = "a.cvec" }"#);
+    assert!(file["runs"][0]["traffic"][0]["connections"].as_u64().unwrap() > 100);
+    assert_eq!(file, scenario(r#"{ kind = "tmix", load = "5 Mbps" }"#));
+}
+
+#[test]
+fn wrong_vectors_are_refused_in_a_line() {
+    let home = home();
+    for (args, said) in [
+        (&["--load", "0Mbps", "--duration", "1s"][..], "--load: is zero; write one like 70Mbps\n"),
+        (&["--load", "1Mbps", "--duration", "0s"], "--duration: is zero; write one like 30min\n"),
+        (&["--load", "1Mbps", "--duration", "1s", "--packet", "40B"], "--packet: 40 B is no size for a packet"),
+        (&["--load", "1Mbit", "--duration", "1s"], "has the unit `Mbit`"),
+        (&["--load", "1Mbps", "--duration", "1s", "--out", "none/x"], "--out none/x: cannot be written"),
+    ] {
+        let (code, out, err) = thalweg(home.path(), &[&["vectors"], args].concat());
+        assert!(out.is_empty() && err.contains(said) && err.lines().count() == 1, "{args:?}: {err}");
+        assert_eq!(code, if said.contains("cannot") { 1 } else { 2 }, "{args:?}");
+    }
+    fs::write(home.path().join("bad.cvec"), "SEQ 5 1 1 1\nr 100\n> 10\nSEQ 4 1 1 1\nr 100\n> 10\n").unwrap();
+    let set = "traffic=[{ kind = \"tmix\", file = \"bad.cvec\" }]";
+    let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--set", set]);
+    assert_eq!((code, err.lines().count()), (2, 1), "{err}");
+    assert!(
+        err.contains("bad.cvec:4: `SEQ 4 1 1 1` starts before the connection above it; sort the file by start"),
+        "{err}"
+    );
+}

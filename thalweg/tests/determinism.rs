@@ -4,7 +4,7 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use std::fs;
 use std::path::Path;
 
-/// Everything random there is: starts, round-trip times and transmission errors.
+/// Everything random there is: starts, round-trip times, transmission errors and traffic.
 const RANDOM: &str = r#"
 title = "Random"
 duration = "3 s"
@@ -24,6 +24,21 @@ controllers = ["reno", "bic", "rapid", "thalweg"]
 [[flow]]
 start = { uniform = ["0 s", "1 s"] }
 rtt = { uniform = ["30 ms", "60 ms"] }
+
+[[traffic]]
+kind = "onoff"
+rate = "5 Mbps"
+on = "100 ms"
+off = "100 ms"
+
+[[traffic]]
+kind = "flows"
+load = "5 Mbps"
+size = { lognormal = "30 kB", sigma = 1.0 }
+
+[[traffic]]
+kind = "tmix"
+load = "5 Mbps"
 "#;
 
 /// The results of `RANDOM` with this seed.

@@ -4,6 +4,7 @@
 //! flows per run, then totals and medians of the runs over each other. Of many flows, the median and a band.
 
 use super::grid::{Curve, Grid, quantile};
+use super::traffic;
 use crate::Finished;
 use control::{Duration, Rate};
 use serde::Serialize;
@@ -35,18 +36,18 @@ pub struct Page {
 
 /// Figures that share a legend.
 #[derive(Serialize)]
-struct Group {
+pub(super) struct Group {
     /// Heading, if it needs one.
-    title: Option<String>,
-    legend: Vec<Entry>,
+    pub title: Option<String>,
+    pub legend: Vec<Entry>,
     /// Whether the figures are panels side by side, with the same axes.
-    panels: bool,
-    figures: Vec<Figure>,
+    pub panels: bool,
+    pub figures: Vec<Figure>,
 }
 
 /// A curve or band by which name it is shown, hidden and told from others, in all figures of its group.
 #[derive(Clone, Serialize)]
-struct Entry {
+pub(super) struct Entry {
     name: String,
     /// Which colour and dash; none: neutral.
     style: Option<usize>,
@@ -55,31 +56,42 @@ struct Entry {
 }
 
 #[derive(Serialize)]
-struct Figure {
-    title: Option<String>,
+pub(super) struct Figure {
+    pub title: Option<String>,
     /// What its vertical axis shows, and in which unit.
-    axis: String,
-    lines: Vec<Line>,
-    band: Option<Band>,
+    pub axis: String,
+    pub lines: Vec<Line>,
+    pub band: Option<Band>,
     /// Top of the axis if all is shown; none: as the data want. The bottom is zero.
-    top: Option<f64>,
+    pub top: Option<f64>,
     /// Whether the axis begins at zero.
-    from_zero: bool,
+    pub from_zero: bool,
     /// A level to compare with, and its name.
-    level: Option<(f64, String)>,
+    pub level: Option<(f64, String)>,
+    /// What its horizontal axis shows, if not time.
+    pub across: Option<Across>,
+}
+
+/// A horizontal axis of its own, logarithmic.
+#[derive(Serialize)]
+pub(super) struct Across {
+    /// What it shows, and in which unit.
+    pub axis: String,
+    /// Where the lines have their values, rising.
+    pub values: Curve,
 }
 
 #[derive(Serialize)]
-struct Line {
+pub(super) struct Line {
     /// Entry of the legend; none for a line that stands for all.
-    entry: Option<usize>,
-    name: String,
-    values: Curve,
+    pub entry: Option<usize>,
+    pub name: String,
+    pub values: Curve,
 }
 
 /// What lies between two curves.
 #[derive(Serialize)]
-struct Band {
+pub(super) struct Band {
     entry: usize,
     low: Curve,
     high: Curve,
@@ -102,19 +114,21 @@ impl Page {
             capacity: capacity(runs),
             banded: most_flows(runs) > MANY_FLOWS,
         };
-        let groups = match runs {
+        let mut groups = match runs {
             [] => vec![],
             [run] => draw.one(run),
             _ if several_flows => draw.panels(runs),
             _ => vec![draw.overlay(runs, "", |flows| flows.first().cloned().unwrap_or_default())],
         };
+        groups.extend(traffic::groups(&draw, runs));
+        groups.retain(|group| !group.figures.is_empty());
         Page { step: grid.step.as_secs(), bins: grid.bins, groups }
     }
 }
 
 /// What all figures have in common.
-struct Draw {
-    grid: Grid,
+pub(super) struct Draw {
+    pub grid: Grid,
     /// Whether rates are in Gbps.
     gigabits: bool,
     /// The narrowest link, if it is the same in all runs.
@@ -307,11 +321,11 @@ impl Draw {
         Figure { from_zero: false, ..figure }
     }
 
-    fn rate_factor(&self) -> f64 {
+    pub fn rate_factor(&self) -> f64 {
         if self.gigabits { 1e-9 } else { 1e-6 }
     }
 
-    fn rate_axis(&self, what: &str) -> String {
+    pub fn rate_axis(&self, what: &str) -> String {
         format!("{what} ({})", if self.gigabits { "Gbps" } else { "Mbps" })
     }
 
@@ -321,7 +335,7 @@ impl Draw {
 }
 
 /// An entry for each name, each with a style of its own.
-fn entries(names: impl IntoIterator<Item = String>) -> Vec<Entry> {
+pub(super) fn entries(names: impl IntoIterator<Item = String>) -> Vec<Entry> {
     names.into_iter().enumerate().map(|(i, name)| Entry { name, style: Some(i), band: false }).collect()
 }
 
@@ -335,12 +349,12 @@ fn flow_names(run: &Finished) -> Vec<String> {
     flows.iter().enumerate().map(name).collect()
 }
 
-fn figure(axis: String, lines: Vec<Line>) -> Figure {
-    Figure { title: None, axis, lines, band: None, top: None, from_zero: true, level: None }
+pub(super) fn figure(axis: String, lines: Vec<Line>) -> Figure {
+    Figure { title: None, axis, lines, band: None, top: None, from_zero: true, level: None, across: None }
 }
 
 /// Without the figures that show nothing, such as the windows of controllers that have none.
-fn drawn(figures: Vec<Figure>) -> Vec<Figure> {
+pub(super) fn drawn(figures: Vec<Figure>) -> Vec<Figure> {
     let shows = |mut figure: Figure| {
         figure.lines.retain(|line| !line.values.is_empty());
         (!figure.lines.is_empty()).then_some(figure)

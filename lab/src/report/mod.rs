@@ -6,6 +6,7 @@
 mod figures;
 mod grid;
 mod setup;
+mod traffic;
 
 use crate::Finished;
 use crate::results::{Summary, table};
@@ -13,6 +14,8 @@ use figures::Page;
 
 /// More flows than this have no table.
 const FEW_FLOWS: usize = 32;
+/// The traffic of more runs than this has none.
+const FEW_RUNS: usize = 12;
 
 /// The page, as HTML. Needs no network, and nothing beside it.
 pub fn html(summary: &Summary, runs: &[Finished]) -> String {
@@ -28,6 +31,16 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
         }
         _ => String::new(),
     };
+    let traffic: String = summary
+        .runs
+        .iter()
+        .filter(|run| !run.traffic.is_empty())
+        .take(FEW_RUNS)
+        .map(|run| {
+            let of = if summary.runs.len() > 1 { format!(", {}", run.name) } else { String::new() };
+            format!("<h2>Traffic{}</h2>\n{}", escape(&of), table::traffic(run).to_html())
+        })
+        .collect();
     fill(
         include_str!("page.html"),
         &[
@@ -35,6 +48,7 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
             ("about", &escape(&about.join(" · "))),
             ("summary", &table::runs(summary).to_html()),
             ("flows", &flows),
+            ("traffic", &traffic),
             ("setup", &setup::html(runs)),
             ("version", env!("CARGO_PKG_VERSION")),
             ("data", &embed(&Page::new(runs))),

@@ -122,7 +122,8 @@
     const band = figure.band;
     const series = curves.map(({ name, colour, dash, entry }) => (
       { label: name, stroke: colour, swatch: colour, dash: dash.map((length) => length * uPlot.pxRatio), entry, width: 1.5, points: { show: false } }));
-    const data = [times, ...curves.map((line) => line.values)];
+    const across = figure.across;
+    const data = [across === null ? times : across.values, ...curves.map((line) => line.values)];
     const bands = [];
     if (band !== null) {
       const { colour } = look(legend[band.entry].style);
@@ -132,6 +133,7 @@
       data.push(band.high, band.low);
     }
     const axis = { font: `12px ${FONT}`, labelFont: `13px ${FONT}`, stroke: "#1a1a1a", grid: GRID, ticks: { stroke: "#999", width: 1, size: 4 } };
+    const whole = across === null ? { min: 0, max: end } : { min: across.values[0], max: across.values[across.values.length - 1] };
     const options = {
       width: node.clientWidth,
       height,
@@ -140,26 +142,26 @@
       legend: { show: false },
       cursor: {
         y: false,
-        sync: { key: "time" },
+        ...(across === null ? { sync: { key: "time" } } : {}),
         drag: { x: true, y: false },
         points: { size: 6 },
-        bind: { dblclick: () => () => zoom(0, end) },
+        bind: { dblclick: (u) => () => (across === null ? zoom(0, end) : u.setScale("x", whole)) },
       },
-      scales: { x: { time: false, range: (u, from, to) => (from === null ? [0, end] : [from, to]) }, y: { range: range(figure) } },
+      scales: { x: { time: false, distr: across === null ? 1 : 3, range: (u, from, to) => (from === null ? [whole.min, whole.max] : [from, to]) }, y: { range: range(figure) } },
       axes: [
-        { ...axis, label: last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
+        { ...axis, label: across !== null ? across.axis : last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
         { ...axis, label: figure.axis, labelSize: 20, size: 54, gap: 4, space: 32 },
       ],
       padding: [10, 10, 0, 0],
       plugins: [values()],
       hooks: {
         draw: [level(figure)],
-        setScale: [(u, key) => { if (key === "x") zoom(u.scales.x.min, u.scales.x.max); }],
+        setScale: [(u, key) => { if (key === "x" && across === null) zoom(u.scales.x.min, u.scales.x.max); }],
       },
     };
     const u = new uPlot(options, data, node);
     node.plot = u;
-    plots.push(u);
+    if (across === null) plots.push(u);
     new ResizeObserver(() => { if (node.clientWidth !== u.width) u.setSize({ width: node.clientWidth, height }); }).observe(node);
   }
 
@@ -175,7 +177,8 @@
       const node = element("figure", { "aria-label": figure.axis });
       if (figure.title !== null) node.append(element("figcaption", {}, figure.title));
       panels.append(node);
-      const last = group.panels || i === group.figures.length - 1;
+      const next = group.figures[i + 1];
+      const last = group.panels || next === undefined || next.across !== null;
       plot(figure, group.legend, node, group.panels ? 210 : (i === 0 ? 250 : 190) + (last ? 20 : 0), last);
       own.push(node.plot);
     });

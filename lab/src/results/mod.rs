@@ -13,6 +13,7 @@ pub use jain::jain;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
 pub use table::table;
 pub use traffic::TrafficSummary;
+pub(crate) use traffic::completion_seconds;
 
 use crate::{Finished, report};
 use std::fs::{self, File};

@@ -169,7 +169,8 @@ fn summarize(finished: &Finished) -> RunSummary {
         packets_delivered: outcome.packets_delivered,
         events: outcome.events,
         wall_seconds: Some(*wall_seconds),
-        throughput_mbps: flows.iter().map(|flow| flow.throughput_mbps).sum(),
+        // A sum of nothing is -0.0.
+        throughput_mbps: flows.iter().map(|flow| flow.throughput_mbps).sum::<f64>() + 0.0,
         jain: jain(&shares),
         jain_500ms_median: median_over(Duration::from_millis(500), finished),
         links: outcome

@@ -1,0 +1,15 @@
+//! No bytes make the reader of connection vectors panic, hang or take much memory, and whatever it says is one line.
+//!
+//! `cargo +nightly fuzz run vectors`; files to begin with: `mkdir -p fuzz/corpus/vectors; cargo run --release -- vectors --load 1Mbps
+//! --duration 1s --out fuzz/corpus/vectors/mix.cvec`.
+
+#![no_main]
+
+use control::Time;
+use lab::vectors;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| match vectors::scan(bytes, Time::MAX) {
+    Ok(contents) => assert!(contents.connections > 0 && contents.messages >= contents.connections),
+    Err(flaw) => assert!(flaw.line > 0 && flaw.message.lines().count() == 1),
+});

@@ -1,0 +1,103 @@
+//! Figures of connections that come and go: what they carry and how many there are over time, and how long their transfers
+//! take.
+
+use super::figures::{Across, Draw, Figure, Group, Line, drawn, entries, figure};
+use super::grid::Curve;
+use crate::Finished;
+use crate::results::completion_seconds;
+use sim::{Workload, WorkloadOutcome};
+
+/// Points of a distribution's curve.
+const POINTS: usize = 300;
+
+/// What a curve of each figure shows, and under which name.
+struct Shown<'r> {
+    name: &'r str,
+    run: &'r Finished,
+    workload: &'r Workload,
+    outcome: &'r WorkloadOutcome,
+}
+
+/// One run: its kinds of traffic over each other. Several runs: for each kind, the runs over each other.
+pub fn groups(draw: &Draw, runs: &[Finished]) -> Vec<Group> {
+    if let [run] = runs {
+        let shown = traffic(run);
+        return if shown.is_empty() { vec![] } else { vec![group(draw, "Traffic".into(), &shown)] };
+    }
+    let mut kinds: Vec<&str> = Vec::new();
+    for shown in runs.iter().flat_map(traffic) {
+        if !kinds.contains(&shown.name) {
+            kinds.push(shown.name);
+        }
+    }
+    let of_kind = |kind: &&str| {
+        let all = runs.iter().flat_map(traffic).filter(|shown| shown.name == *kind);
+        let shown: Vec<Shown> = all.map(|shown| Shown { name: &shown.run.run.name, ..shown }).collect();
+        group(draw, format!("Traffic: {kind}"), &shown)
+    };
+    kinds.iter().map(of_kind).collect()
+}
+
+/// Each kind of traffic of `run`, by its name.
+fn traffic(run: &Finished) -> Vec<Shown<'_>> {
+    let pairs = run.run.experiment.workloads.iter().zip(&run.outcome.workloads);
+    pairs.map(|(workload, outcome)| Shown { name: &workload.name, run, workload, outcome }).collect()
+}
+
+fn group(draw: &Draw, title: String, shown: &[Shown]) -> Group {
+    let figures = vec![
+        figure(draw.rate_axis("Throughput"), lines(shown, |shown| throughput(draw, shown))),
+        figure(
+            "Connections".into(),
+            lines(shown, |Shown { run, outcome, .. }| {
+                draw.grid.mean(&run.outcome.sampled, outcome.series.active.iter().map(|&n| n.into()))
+            }),
+        ),
+    ];
+    let figures = drawn(figures).into_iter().chain(completion(shown)).collect();
+    let legend = entries(shown.iter().map(|shown| shown.name.to_string()));
+    Group { title: Some(title), legend, panels: false, figures }
+}
+
+fn lines(shown: &[Shown], values: impl Fn(&Shown) -> Curve) -> Vec<Line> {
+    let line = |(i, one): (usize, &Shown)| Line { entry: Some(i), name: one.name.to_string(), values: values(one) };
+    shown.iter().enumerate().map(line).collect()
+}
+
+/// Goodput in the direction of the data, or else of the responses.
+fn throughput(draw: &Draw, Shown { run, workload, outcome, .. }: &Shown) -> Curve {
+    let sampled = &run.outcome.sampled;
+    let begins = std::iter::once(control::Time::ZERO).chain(sampled.iter().copied());
+    let seconds = sampled.iter().zip(begins).map(|(end, begin)| end.since(begin).as_secs());
+    let delivered = &outcome.series.delivered[usize::from(workload.sends[1])];
+    draw.grid
+        .mean(sampled, delivered.iter().zip(seconds).map(|(&bytes, s)| bytes as f64 * 8.0 / s))
+        .scale(draw.rate_factor())
+}
+
+/// The share of transfers that took no longer than some time.
+fn completion(shown: &[Shown]) -> Option<Figure> {
+    let times: Vec<Vec<f64>> =
+        shown.iter().map(|shown| completion_seconds(shown.outcome, shown.run.run.experiment.measure)).collect();
+    let least = times.iter().filter_map(|times| times.first()).copied().fold(f64::INFINITY, f64::min);
+    let most = times.iter().filter_map(|times| times.last()).copied().fold(0.0, f64::max);
+    if least > most {
+        return None;
+    }
+    // Evenly over the logarithm of time, and to both sides a little more than there is.
+    let (from, to) = (least.max(1e-9) / 1.05, most.max(1e-9) * 1.05);
+    let values: Vec<f64> = (0..POINTS).map(|k| from * (to / from).powf(k as f64 / (POINTS - 1) as f64)).collect();
+    let share = |times: &[f64]| {
+        let up_to = |&x: &f64| times.partition_point(|&time| time <= x) as f64 / times.len() as f64;
+        Curve(values.iter().map(up_to).collect())
+    };
+    let line = |(i, (one, times)): (usize, (&Shown, &Vec<f64>))| Line {
+        entry: Some(i),
+        name: one.name.to_string(),
+        values: share(times),
+    };
+    let lines: Vec<Line> =
+        shown.iter().zip(&times).enumerate().map(line).filter(|line| !line.values.is_empty()).collect();
+    let across = Across { axis: "Completion time (s)".into(), values: Curve(values) };
+    Some(Figure { across: Some(across), top: Some(1.02), ..figure("Share of transfers".into(), lines) })
+}

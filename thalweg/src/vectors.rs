@@ -1,0 +1,73 @@
+//! `thalweg vectors`.
+
+use crate::args::Vectors;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::print;
+use control::{Bytes, Duration};
+use lab::reason;
+use lab::vectors::{Contents, write_all};
+use sim::traffic::Mix;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Writes a synthetic mix of connection vectors.
+pub fn vectors(args: &Vectors) -> Result<(), Failure> {
+    let Vectors { load, duration, seed, packet, header, out } = args;
+    let wrong = |why: String| Err(Failure::Wrong(vec![why]));
+    if load.as_bps() <= 0.0 {
+        return wrong("--load: is zero; write one like 70Mbps".into());
+    }
+    if *duration == Duration::ZERO {
+        return wrong("--duration: is zero; write one like 30min".into());
+    }
+    if packet <= header || *packet > Bytes(1_000_000) {
+        return wrong(format!(
+            "--packet: {packet} is no size for a packet with a header of {header}; write one like 1000B"
+        ));
+    }
+    let mix = Mix { seed: *seed, index: 0, load: *load, duration: *duration, packet: *packet, header: *header };
+    let head = format!(
+        "# Synthetic connection vectors, original Tmix format: {load} for {duration}, seed {seed}, packets of {packet} with headers of {header}\n"
+    );
+    // Ctrl-C is caught before there is anything to clean up.
+    let interrupt = Interrupt::catch();
+    let Some(file) = out else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let written = write(&mut out, &head, &mix, &interrupt);
+        return match written {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Err(Failure::Unread),
+            Err(e) => Err(Failure::Failed(format!("cannot print: {}", reason(&e)))),
+            Ok(None) => Err(Failure::Interrupted),
+            Ok(Some(_)) => Ok(()),
+        };
+    };
+    let failed =
+        |e: io::Error| Failure::Failed(format!("--out {}: cannot be written ({})", file.display(), reason(&e)));
+    // It gets its name once it is complete.
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, as for any new file
+    let temporary = builder.prefix(".thalweg-").tempfile_in(folder).map_err(failed)?;
+    let mut out = BufWriter::new(temporary.as_file());
+    let Some(contents) = write(&mut out, &head, &mix, &interrupt).map_err(failed)? else {
+        return Err(Failure::Interrupted);
+    };
+    drop(out);
+    temporary.persist(file).map_err(|e| failed(e.error))?;
+    let Contents { connections, messages, bytes: [sent, answered], .. } = contents;
+    let (sent, answered) = (Bytes(sent), Bytes(answered));
+    print::note(&format!("{}: {connections} connections, {messages} messages, {sent} and {answered}", file.display()));
+    Ok(())
+}
+
+fn write(out: &mut impl Write, head: &str, mix: &Mix, interrupt: &Interrupt) -> io::Result<Option<Contents>> {
+    out.write_all(head.as_bytes())?;
+    let contents = write_all(out, mix, &mut || !interrupt.came())?;
+    out.flush()?;
+    Ok(contents)
+}
