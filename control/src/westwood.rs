@@ -1,5 +1,8 @@
 //! Westwood+: Reno, but on a loss the window falls to what the path was measured to deliver in the shortest round trip (Grieco,
 //! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", ACM CCR 34(2), 2004).
+//!
+//! The estimate remembers some ten round trips. A slow start that fills a large path in as many leaves it far below the path's
+//! bandwidth, and the first loss the window as low.
 
 use crate::registry::Protocol;
 use crate::reno;
