@@ -7,6 +7,7 @@
 //! Rules of the room: no allocation per packet, no work proportional to a queue's length per packet, and randomness only
 //! from a seed that is passed in.
 
+pub mod capacity;
 pub mod codel;
 pub mod droptail;
 pub mod errors;
@@ -18,8 +19,9 @@ pub mod ring;
 #[cfg(test)]
 mod testing;
 
+pub use capacity::{Change, Trace};
 pub use droptail::{Buffer, DropTail};
-pub use errors::PacketErrors;
+pub use errors::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use link::{Counters, Link};
 pub use queue::Discipline;
 

@@ -6,16 +6,18 @@
 //! matters to the driver. That is exact for queues that decide at departure, too: what leaves at a time depends only on what
 //! arrived before it, and whenever packets wait, another one is inside, whose exit makes somebody look.
 
+use crate::capacity::Varying;
 use crate::queue::{Drops, Queue};
 use crate::ring::Ring;
-use crate::{Buffer, Discipline, DropTail, Packet, PacketErrors};
+use crate::{Buffer, Change, Discipline, DropTail, Fate, Impairments, Packet, Trace};
 use control::{Bytes, Duration, Rate, Router, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// See the [module](self).
 pub struct Link<P> {
-    /// A router or another queue than DropTail takes part. Most links have neither, and the way of a packet through those
-    /// is the one that is as short as can be.
+    /// A router or another queue than DropTail takes part, or the capacity varies. Most links have none of these, and the way
+    /// of a packet through those is as short as can be.
     special: bool,
     queue: Queue<P>,
     line: Line<P>,
@@ -29,23 +31,25 @@ struct Line<P> {
     /// The size of the last packet transmitted, and how long it took: most are alike.
     usual: (Bytes, Duration),
     delay: Duration,
-    errors: Option<PacketErrors>,
+    /// In place of these three, if capacity or delay is not always the same.
+    varying: Option<Box<Varying>>,
+    impairments: Option<Box<Impairments>>,
     /// When the transmitter has sent all that it has begun.
     free_at: Time,
     /// Being transmitted or propagating, with the time at which each leaves the far end.
     pipe: Ring<(Time, P)>,
-    /// Packets put into `pipe` and taken out of it so far, and the numbers of those in it that an error has struck.
+    /// Packets put into `pipe` and taken out of it so far, and the numbers of those in it that will not just arrive.
     entered: u64,
     left: u64,
-    struck: VecDeque<u64>,
+    marked: VecDeque<(u64, Fate)>,
     /// The first of these numbers, or `u64::MAX`.
-    next_struck: u64,
+    next_marked: u64,
     drops: Drops,
     counters: Counters,
 }
 
 /// What happened on a link so far. Subtract an earlier copy to get an interval's figures.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The moment up to which these are counted.
     pub at: Time,
@@ -55,6 +59,10 @@ pub struct Counters {
     pub early: u64,
     /// Packets lost to errors.
     pub struck: u64,
+    /// Packets sent on a detour.
+    pub late: u64,
+    /// Packets doubled.
+    pub doubled: u64,
     /// How long the transmitter was busy.
     pub busy: Duration,
     /// Integral over time of the number of packets waiting, in packet-picoseconds.
@@ -70,13 +78,14 @@ impl<P: Packet> Link<P> {
             per_byte: rate.map_or(0.0, |rate| 8e12 / rate.as_bps()),
             usual: (Bytes(0), Duration::ZERO),
             delay,
-            errors: None,
+            varying: None,
+            impairments: None,
             free_at: Time::ZERO,
             pipe: Ring::new(),
             entered: 0,
             left: 0,
-            struck: VecDeque::new(),
-            next_struck: u64::MAX,
+            marked: VecDeque::new(),
+            next_marked: u64::MAX,
             drops: Drops::default(),
             counters: Counters::default(),
         };
@@ -89,17 +98,36 @@ impl<P: Packet> Link<P> {
         Link { special, queue: Queue::new(discipline, buffer, seed), ..self }
     }
 
-    /// The same link with transmission errors.
-    pub fn with_errors(mut self, errors: PacketErrors) -> Link<P> {
-        self.line.errors = Some(errors);
+    /// The same link with errors, detours and copies by chance.
+    pub fn with_impairments(mut self, impairments: Impairments) -> Link<P> {
+        self.line.impairments = impairments.any().then(|| Box::new(impairments));
         self
     }
 
-    /// Gives an empty link another delay and other errors.
-    pub fn restart(&mut self, delay: Duration, errors: Option<PacketErrors>) {
+    /// Gives an empty link another delay and other impairments.
+    pub fn restart(&mut self, delay: Duration, impairments: Impairments) {
         debug_assert!(self.line.pipe.is_empty(), "packets on the way would change their order");
         self.line.delay = delay;
-        self.line.errors = errors;
+        self.line.impairments = impairments.any().then(|| Box::new(impairments));
+    }
+
+    /// The same link with these changes of rate and delay, in the order of time.
+    pub fn with_changes(mut self, changes: &[Change]) -> Link<P> {
+        let varying = self.vary();
+        changes.iter().for_each(|change| varying.change(change));
+        self
+    }
+
+    /// The same link with the opportunities of `trace` in place of its rate.
+    pub fn with_trace(mut self, trace: Arc<Trace>) -> Link<P> {
+        self.vary().follow(trace);
+        self
+    }
+
+    fn vary(&mut self) -> &mut Varying {
+        self.special = true;
+        let Line { per_byte, delay, varying, .. } = &mut self.line;
+        varying.get_or_insert_with(|| Box::new(Varying::new(*per_byte, *delay)))
     }
 
     /// The same link with a router at its queue.
@@ -137,6 +165,9 @@ impl<P: Packet> Link<P> {
         line.account(now, self.queue.len());
         self.queue.enqueue(now, &packet, now.since(line.free_at), &mut line.drops);
         if line.free_at <= now {
+            if let Some(varying) = &mut line.varying {
+                varying.idle_until(now);
+            }
             self.begin_next(now);
         }
         self.line.counters.max_queue = self.line.counters.max_queue.max(self.queue.len());
@@ -164,19 +195,19 @@ impl<P: Packet> Link<P> {
         self.line.pipe.front().map(|(_, packet)| packet)
     }
 
-    /// That packet leaves. Says whether it is whole (false: an error has struck it).
+    /// That packet leaves. Says what becomes of it; that is the driver's to do.
     ///
     /// # Panics
     /// If the link is empty.
     #[inline]
-    pub fn exit(&mut self) -> bool {
+    pub fn exit(&mut self) -> Fate {
         let time = self.line.pipe.front().expect("a packet is due").0;
         self.line.pipe.pop();
         if self.line.pipe.is_empty() {
             self.advance(time);
         }
         self.line.left += 1;
-        self.line.left != self.line.next_struck || self.line.pass_struck()
+        if self.line.left == self.line.next_marked { self.line.pass_marked() } else { Fate::Whole }
     }
 
     /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
@@ -224,7 +255,13 @@ impl<P: Packet> Link<P> {
         line.account(start, self.queue.len());
         let Some(packet) = self.queue.dequeue(start, &mut line.drops) else { return };
         let size = packet.size();
-        let sent = line.transmit(start, size, || packet);
+        let sent = match &mut line.varying {
+            None => line.transmit(start, size, || packet),
+            Some(varying) => {
+                let (end, exit) = varying.transmit(start, size);
+                line.put(end.since(start), end, exit, || packet)
+            }
+        };
         if let Some(router) = &mut self.router
             && let Some(stamp) = sent.stamp()
         {
@@ -272,12 +309,24 @@ impl<P: Packet> Line<P> {
         }
     }
 
-    /// The packet that leaves was struck; says that it is not whole.
+    /// The fate of the packet that leaves, which was marked.
     #[cold]
-    fn pass_struck(&mut self) -> bool {
-        self.struck.pop_front();
-        self.next_struck = self.struck.front().copied().unwrap_or(u64::MAX);
-        false
+    fn pass_marked(&mut self) -> Fate {
+        let fate = self.marked.pop_front().map_or(Fate::Whole, |(_, fate)| fate);
+        self.next_marked = self.marked.front().map_or(u64::MAX, |&(number, _)| number);
+        fate
+    }
+
+    #[cold]
+    fn mark(&mut self, fate: Fate) {
+        self.marked.push_back((self.entered, fate));
+        self.next_marked = self.next_marked.min(self.entered);
+        match fate {
+            Fate::Whole => {}
+            Fate::Lost => self.counters.struck += 1,
+            Fate::Late => self.counters.late += 1,
+            Fate::Twice => self.counters.doubled += 1,
+        }
     }
 
     /// Transmits the packet of `size` that `make` makes.
@@ -287,21 +336,26 @@ impl<P: Packet> Line<P> {
             self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
         }
         let lasts = self.usual.1;
-        self.free_at = start + lasts;
+        self.put(lasts, start + lasts, start + lasts + self.delay, make)
+    }
+
+    /// Transmits a packet, which `lasts` until `end`, to leave the far end at `exit`.
+    #[inline(always)]
+    fn put(&mut self, lasts: Duration, end: Time, exit: Time, make: impl FnOnce() -> P) -> &mut P {
+        self.free_at = end;
         self.counters.busy += lasts;
         self.entered += 1;
-        if let Some(errors) = &mut self.errors
-            && errors.strikes()
-        {
-            self.struck.push_back(self.entered);
-            self.next_struck = self.next_struck.min(self.entered);
-            self.counters.struck += 1;
+        if let Some(impairments) = &mut self.impairments {
+            let fate = impairments.fate();
+            if fate != Fate::Whole {
+                self.mark(fate);
+            }
         }
-        let (exit, packet) = self.pipe.push_place();
-        *exit = self.free_at + self.delay;
-        *packet = make();
-        packet.pass_hop();
-        packet
+        let place = self.pipe.push_place();
+        place.0 = exit;
+        place.1 = make();
+        place.1.pass_hop();
+        &mut place.1
     }
 
     /// Counts the queue as it has been until `now`, `waiting` packets; call before it changes.
@@ -372,13 +426,13 @@ mod tests {
 
     #[test]
     fn errors_take_time_on_the_link_and_do_not_stall_it() {
-        let mut link = link(Buffer::Unlimited).with_errors(PacketErrors::new(1.0, 1));
+        let mut link = link(Buffer::Unlimited).with_impairments(Impairments::new().with_errors(1.0, 1));
         for i in 0..3 {
             link.arrive(US(0), &Parcel::new(i));
         }
         let mut exits = 0;
         while link.next_exit().is_some() {
-            assert!(!link.exit());
+            assert_eq!(link.exit(), Fate::Lost);
             exits += 1;
         }
         assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
@@ -436,45 +490,84 @@ mod tests {
         ]
     }
 
-    /// However a queue is asked, lazily or at each departure, the same packets leave at the same times.
+    type Varied = fn(Link<Parcel>) -> Link<Parcel>;
+
+    /// However often one looks, the same packets leave at the same times, whatever the queue and the capacity.
     #[test]
     fn looking_more_often_changes_nothing() {
+        let changing: Varied = |link| {
+            let change = |ms: u64, mbps| Change { at: US(1000 * ms), rate: Some(Rate::from_mbps(mbps)), delay: None };
+            let delay = Change { delay: Some(Duration::from_micros(20)), ..change(700, 90.0) };
+            link.with_changes(&[change(100, 50.0), change(200, 120.0), delay])
+        };
+        // A thousand bytes each 80 us on average.
+        let traced: Varied =
+            |link| link.with_trace(Arc::new(Trace::new((0..8300).map(|n| n * 12 / 100).collect()).unwrap()));
         for discipline in all() {
-            let run = |often: bool| {
-                let buffer = Buffer::Packets(2000);
-                let mut link: Link<Parcel> = Link::new(
-                    Some(Rate::from_mbps(100.0)),
-                    Duration::from_micros(100),
-                    buffer,
-                )
-                .with_queue(&discipline, buffer, 1);
-                let (mut random, mut now, mut out) = (1u64, 0, Vec::new());
-                for i in 0..20_000 {
-                    random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    // 80 us a packet: overload and rest by turns.
-                    let mean = if i / 5000 % 2 == 0 { 70 } else { 100 };
-                    let next = now + (random >> 33) % (2 * mean);
-                    let looks = if often { now..next + 1 } else { next..next + 1 };
-                    for us in looks {
-                        while let Some(exit) = link.next_exit()
-                            && exit <= US(us)
-                        {
-                            out.push((exit, link.first().id));
-                            link.exit();
-                        }
-                        if often {
-                            link.observe(US(us));
-                        }
-                    }
-                    now = next;
-                    link.arrive(US(now), &Parcel { flow: i % 5, ..Parcel::new(i) });
+            for varied in [|link| link, changing, traced] {
+                let run = |often: bool| {
+                    let buffer = Buffer::Packets(2000);
+                    let link: Link<Parcel> =
+                        Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
+                    watch(varied(link.with_queue(&discipline, buffer, 1)), often)
+                };
+                let (once, often) = (run(false), run(true));
+                assert!(once == often, "{discipline:?}");
+                assert_eq!(once.1.early > 0, discipline != Discipline::DropTail, "{discipline:?}");
+                assert!(once.0.is_sorted_by_key(|&(exit, _)| exit));
+            }
+        }
+    }
+
+    /// Sends overload and rest by turns over `link`, and returns its exits and counters.
+    fn watch(mut link: Link<Parcel>, often: bool) -> (Vec<(Time, u64)>, Counters) {
+        let (mut random, mut now, mut out) = (1u64, 0, Vec::new());
+        for i in 0..20_000 {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let mean = if i / 5000 % 2 == 0 { 70 } else { 100 };
+            let next = now + (random >> 33) % (2 * mean);
+            for us in if often { now..next + 1 } else { next..next + 1 } {
+                while let Some(exit) = link.next_exit()
+                    && exit <= US(us)
+                {
+                    out.push((exit, link.first().id));
+                    link.exit();
                 }
-                let counters = link.observe(US(now + 1_000_000));
-                (out, counters.dropped, counters.early, counters.waiting, counters.busy)
-            };
-            let (once, often) = (run(false), run(true));
-            assert!(once == often, "{discipline:?}");
-            assert_eq!(once.2 > 0, discipline != Discipline::DropTail, "{discipline:?}");
+                if often {
+                    link.observe(US(us));
+                }
+            }
+            now = next;
+            link.arrive(US(now), &Parcel { flow: i % 5, ..Parcel::new(i) });
+        }
+        (out, Counters { max_queue: 0, ..link.observe(US(now + 1_000_000)) })
+    }
+
+    /// Under a queue that never runs dry, each opportunity delivers a packet of its size, at its time.
+    #[test]
+    fn a_trace_delivers_exactly_its_opportunities() {
+        let stamps = [0, 1, 1, 1, 7, 20, 21, 21, 40];
+        for discipline in all() {
+            let link = Link::new(None, Duration::from_millis(5), Buffer::Unlimited);
+            let link = link.with_queue(&discipline, Buffer::Unlimited, 1);
+            let mut link = link.with_trace(Arc::new(Trace::new(stamps.to_vec()).unwrap()));
+            let mut delivered = Vec::new();
+            for ms in 0..400u64 {
+                // Fresh packets in plenty before each millisecond, so that none has waited for long.
+                while link.queue.len() < 10 {
+                    link.arrive(US(1000 * ms), &Parcel { size: Trace::OPPORTUNITY, ..Parcel::new(ms) });
+                }
+                while let Some(exit) = link.next_exit()
+                    && exit <= US(1000 * (ms + 1))
+                {
+                    delivered.push(exit.0 / 1_000_000_000 - 5);
+                    link.exit();
+                }
+            }
+            let passes = (0..10).flat_map(|pass| stamps.map(|stamp| pass * 40 + u64::from(stamp)));
+            // The very first one finds nobody yet.
+            let expected: Vec<u64> = passes.skip(1).filter(|&ms| ms + 5 <= 400).collect();
+            assert_eq!(delivered, expected, "{discipline:?}");
         }
     }
 }

@@ -81,12 +81,13 @@ pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)
         |cross: &&Cross, link: usize| cross.route.reverse == flow.route.reverse && cross.route.links.contains(&link);
     let mut changes: Vec<Time> = vec![Time::ZERO];
     changes.extend(experiment.cross.iter().flat_map(|cross| [cross.start, cross.stop]));
+    changes.extend(experiment.links.iter().flat_map(|link| link.changes.iter().map(|change| change.at)));
     changes.sort();
     changes.dedup();
     let spare_at = |time: Time| {
         let left = |&link: &usize| {
             let present = |cross: &&Cross| cross.start <= time && time < cross.stop && shares(cross, link);
-            experiment.links[link].rate - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
+            experiment.links[link].rate_at(time) - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
         };
         let narrowest = flow.route.links.iter().map(left).fold(f64::INFINITY, |least, rate| least.min(rate.as_bps()));
         (time, Rate::from_bps(narrowest.min(flow.access.map_or(f64::INFINITY, Rate::as_bps))))

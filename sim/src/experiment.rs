@@ -2,7 +2,7 @@
 
 use crate::traffic::Population;
 use control::{Bytes, Duration, Rate, Recovery, Time};
-use path::Discipline;
+use path::{Change, Discipline, GilbertElliott, Trace};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -32,16 +32,60 @@ pub struct Experiment {
 pub struct Link {
     /// What results call it.
     pub name: String,
-    /// Capacity of either direction.
+    /// Capacity of either direction; with a trace, its mean.
     pub rate: Rate,
     /// Propagation delay of either direction.
     pub delay: Duration,
+    /// How either direction changes, in the order of time.
+    pub changes: Vec<Change>,
+    /// Delivery opportunities in place of a rate, in either direction.
+    pub trace: Option<Arc<Trace>>,
     /// How much waits before arrivals are dropped, in either direction.
     pub buffer: Buffer,
     /// Who waits, who goes next and who is dropped, in either direction.
     pub queue: Discipline,
-    /// Probability that a packet is lost to a transmission error, per packet and direction.
-    pub packet_error: f64,
+    /// Transmission errors, in either direction.
+    pub errors: Errors,
+    /// Packets that others overtake, in either direction.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice, per packet and direction.
+    pub duplicate: f64,
+}
+
+impl Link {
+    /// Its rate at `time`.
+    pub fn rate_at(&self, time: Time) -> Rate {
+        let past = self.changes.iter().rev().filter(|change| change.at <= time);
+        past.filter_map(|change| change.rate).next().unwrap_or(self.rate)
+    }
+}
+
+/// Transmission errors of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Errors {
+    /// Each packet with this probability, whatever befalls the others.
+    Uniform(f64),
+    /// In bursts.
+    Bursts(GilbertElliott),
+}
+
+impl Errors {
+    /// The share of packets lost in the long run.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Errors::Uniform(p) => *p,
+            Errors::Bursts(bursts) => bursts.mean_loss(),
+        }
+    }
+}
+
+/// Packets that take a detour at the end of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// Probability that a packet does.
+    pub probability: f64,
+    /// How much longer it takes.
+    pub delay: Duration,
 }
 
 /// How much a queue holds, without the packet in transmission.

@@ -1,22 +1,26 @@
 //! The links of a run, the ways through them, and the agenda that moves packets along.
 
 use crate::agenda::{Agenda, Kind};
-use crate::experiment::{self, Experiment};
+use crate::experiment::{self, Errors, Experiment};
 use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Duration, Rate, Time};
-use path::{Link, PacketErrors};
+use path::{Fate, Impairments, Link};
 use std::collections::HashMap;
 
 /// Ends a route in [`Network::hops`].
 const HOST: u32 = u32::MAX;
 /// There, this and what follows are interfaces.
 const FIRST_INTERFACE: u32 = 1 << 31;
+/// No link.
+const NONE: u32 = u32::MAX;
 
 /// All links and routes.
 pub struct Network {
     /// Direction d of the experiment's link i is link 2 i + d; the hosts' own access links follow.
     pub links: Vec<Link<Packet>>,
+    /// Of those links, where packets that are late and copies go on: [`NONE`] unless there are such.
+    detours: Vec<[u32; 2]>,
     /// Hosts' interfaces, of those that do not pass packets on at once.
     interfaces: Vec<Interface>,
     /// Routes, one after the other: links and interfaces, ended by [`HOST`].
@@ -48,16 +52,26 @@ impl Network {
                 // Each use of chance has a seed of its own.
                 let number = 2 * i as u64 + direction;
                 let seed = experiment.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
-                let mut built = Link::new(Some(link.rate), link.delay, buffer);
-                built = built.with_queue(&link.queue, buffer, !seed);
-                if link.packet_error > 0.0 {
-                    built = built.with_errors(PacketErrors::new(link.packet_error, seed));
+                let built = Link::new(Some(link.rate), link.delay, buffer).with_queue(&link.queue, buffer, !seed);
+                links.push(varying(built, link).with_impairments(impairments(link, seed)));
+            }
+        }
+        // What leaves a link late or twice goes over another one, which has no limit.
+        let mut detours = vec![[NONE; 2]; links.len()];
+        for (i, link) in experiment.links.iter().enumerate() {
+            let late = link.reorder.map(|reorder| reorder.delay);
+            let twin = (link.duplicate > 0.0).then_some(Duration::ZERO);
+            for lanes in &mut detours[2 * i..2 * i + 2] {
+                for (lane, delay) in lanes.iter_mut().zip([late, twin]) {
+                    if let Some(delay) = delay {
+                        *lane = links.len() as u32;
+                        links.push(Link::new(None, delay, path::Buffer::Unlimited));
+                    }
                 }
-                links.push(built);
             }
         }
         let (interfaces, hops, shared) = (Vec::new(), Vec::new(), HashMap::new());
-        Network { links, interfaces, hops, shared, agenda: Agenda::new() }
+        Network { links, detours, interfaces, hops, shared, agenda: Agenda::new() }
     }
 
     /// Adds a route over `route`'s links, behind an access link of `access` rate and `delay` if that makes a difference; for
@@ -166,10 +180,57 @@ impl Network {
     #[inline(always)]
     pub fn exit(&mut self, now: Time, index: u32, packet: &Packet) -> bool {
         let link = &mut self.links[index as usize];
-        let whole = link.exit();
+        let fate = link.exit();
         if let Some(exit) = link.next_exit() {
             self.agenda.add(exit, (Kind::Exit, index));
         }
-        whole && self.forward(now, packet.hop, packet.size, || *packet)
+        (fate == Fate::Whole || self.goes_on(now, index, packet, fate))
+            && self.forward(now, packet.hop, packet.size, || *packet)
     }
+
+    /// Something has befallen `packet`: says whether it goes on its way from link `index` all the same.
+    #[cold]
+    fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
+        let [late, twin] = self.detours[index as usize];
+        let lane = match fate {
+            Fate::Whole => return true,
+            Fate::Lost => return false,
+            Fate::Late => late,
+            Fate::Twice => twin,
+        };
+        // The detour passes a hop of its own.
+        let packet = Packet { hop: packet.hop - 1, ..*packet };
+        let detour = &mut self.links[lane as usize];
+        if detour.arrive(now, &packet)
+            && let Some(exit) = detour.next_exit()
+        {
+            self.agenda.add(exit, (Kind::Exit, lane));
+        }
+        fate == Fate::Twice
+    }
+}
+
+/// `built` with what `link` has of changes or of a trace.
+fn varying(built: Link<Packet>, link: &experiment::Link) -> Link<Packet> {
+    let built = match &link.trace {
+        Some(trace) => built.with_trace(trace.clone()),
+        None => built,
+    };
+    if link.changes.is_empty() { built } else { built.with_changes(&link.changes) }
+}
+
+/// What `link` leaves to chance.
+fn impairments(link: &experiment::Link, seed: u64) -> Impairments {
+    let mut impairments = match link.errors {
+        Errors::Uniform(p) if p > 0.0 => Impairments::new().with_errors(p, seed),
+        Errors::Uniform(_) => Impairments::new(),
+        Errors::Bursts(parameters) => Impairments::new().with_bursts(parameters, seed),
+    };
+    if let Some(reorder) = link.reorder {
+        impairments = impairments.with_late(reorder.probability, seed);
+    }
+    if link.duplicate > 0.0 {
+        impairments = impairments.with_twice(link.duplicate, seed);
+    }
+    impairments
 }

@@ -133,6 +133,10 @@ pub struct LinkOutcome {
     pub early_drops: u64,
     /// Packets lost to transmission errors in the measured interval.
     pub errors: u64,
+    /// Packets that took a detour in the measured interval, so that others overtook them.
+    pub late: u64,
+    /// Packets that were doubled in the measured interval.
+    pub duplicates: u64,
     /// Its time series, as long as [`Outcome::sampled`].
     pub series: LinkSeries,
 }

@@ -132,6 +132,8 @@ impl Recorder {
                 drops: to.dropped - from.dropped,
                 early_drops: to.early - from.early,
                 errors: to.struck - from.struck,
+                late: to.late - from.late,
+                duplicates: to.doubled - from.doubled,
                 series: lane.series,
             }
         };

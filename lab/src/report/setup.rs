@@ -4,7 +4,7 @@ use super::escape;
 use crate::Finished;
 use path::Discipline;
 use serde_json::Value;
-use sim::{Buffer, Link};
+use sim::{Buffer, Errors, Link, Reorder};
 
 /// Duration and measured interval, if all runs have the same.
 pub fn interval(runs: &[Finished]) -> Option<String> {
@@ -41,8 +41,23 @@ fn describe(link: &Link) -> (String, String) {
         Buffer::Packets(n) => format!("{n} packets"),
         Buffer::Bytes(n) => n.to_string(),
     };
-    let errors =
-        if link.packet_error > 0.0 { format!(", packet error rate {}", link.packet_error) } else { String::new() };
+    let mut more = match link.errors {
+        Errors::Uniform(p) if p > 0.0 => format!(", packet error rate {p}"),
+        Errors::Uniform(_) => String::new(),
+        bursts => format!(", errors in bursts, {:.3e} of packets", bursts.mean()),
+    };
+    if let Some(Reorder { probability, delay }) = link.reorder {
+        more += &format!(", {probability} of packets {delay} late");
+    }
+    if link.duplicate > 0.0 {
+        more += &format!(", {} of packets twice", link.duplicate);
+    }
+    for change in &link.changes {
+        let parts = [change.rate.map(|rate| rate.to_string()), change.delay.map(|delay| delay.to_string())];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        more += &format!(", from {} {}", change.at, parts.join(" and "));
+    }
+    let rate = if link.trace.is_some() { format!("a trace of {}", link.rate) } else { link.rate.to_string() };
     let queue = match link.queue {
         Discipline::DropTail => "",
         Discipline::Red(red) if red.adaptive.is_some() => ", adaptive RED",
@@ -50,7 +65,7 @@ fn describe(link: &Link) -> (String, String) {
         Discipline::CoDel(_) => ", CoDel",
         Discipline::FqCoDel(_) => ", FQ-CoDel",
     };
-    (link.name.clone(), format!("{}, {} each way, buffer {buffer}{queue}{errors}", link.rate, link.delay))
+    (link.name.clone(), format!("{rate}, {} each way, buffer {buffer}{queue}{more}", link.delay))
 }
 
 /// `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.

@@ -72,6 +72,10 @@ pub struct LinkSummary {
     pub early_drops: u64,
     /// Packets lost to transmission errors.
     pub errors: u64,
+    /// Packets that took a detour, so that others overtook them.
+    pub late: u64,
+    /// Packets that arrived twice.
+    pub duplicates: u64,
 }
 
 /// One flow.
@@ -184,6 +188,8 @@ fn summarize(finished: &Finished) -> RunSummary {
                 drops: link.drops,
                 early_drops: link.early_drops,
                 errors: link.errors,
+                late: link.late,
+                duplicates: link.duplicates,
             })
             .collect(),
         flows,

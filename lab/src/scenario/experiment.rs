@@ -5,6 +5,7 @@ use super::key_path::KeyPath;
 use super::keys::Scenario;
 use super::memory::Memory;
 use super::network::Network;
+use super::trace::Traces;
 use super::traffic;
 use super::wording;
 use control::registry::ParameterError;
@@ -66,13 +67,14 @@ pub(super) fn build(
     scenario: &Scenario,
     folder: &Path,
     compared: Option<&str>,
+    traces: &Traces,
     memory: &mut Memory,
     problems: &mut Problems,
 ) -> Option<Built> {
     let measure = times(scenario, problems)?;
     sizes(scenario, problems);
     let parameters = all_parameters(scenario, problems);
-    let network = Network::new(scenario, problems)?;
+    let network = Network::new(scenario, traces, problems)?;
     let tables = flows::tables(scenario, compared, &network, problems);
     let parameters_of = |name: &str| parameters.get(name).cloned().unwrap_or_default();
     let cross = traffic::cross(scenario, &network, problems);

@@ -7,6 +7,7 @@ use super::keys::{Compare, Scenario};
 use super::machine::Machine;
 use super::memory::Memory;
 use super::problem::Problem;
+use super::trace::Traces;
 use super::wording;
 use crate::plan::{Plan, Run};
 use serde_json::{Map, Value};
@@ -38,6 +39,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
 
     let folder = document.folder();
     let mut memory = Memory::new(*machine);
+    let traces = Traces::new(&folder);
     let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
     for point in 0..points {
         let mut document = fixed.clone();
@@ -45,7 +47,8 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
         let scenario: Scenario = document.read()?;
         for controller in &compared {
             let mut problems = Problems::default();
-            let built = experiment::build(&scenario, &folder, controller.as_deref(), &mut memory, &mut problems);
+            let named = controller.as_deref();
+            let built = experiment::build(&scenario, &folder, named, &traces, &mut memory, &mut problems);
             let Some(built) = built.filter(|_| problems.found.is_empty()) else {
                 let mut found: Vec<Problem> = Vec::new();
                 for (key, message) in problems.found {

@@ -1,6 +1,7 @@
 //! The keys of a scenario file, as they are written. Their descriptions are also those of the JSON Schema.
 
 use super::buffer::BufferSize;
+use super::impairments::{PacketError, Reorder};
 use super::queue::Queue;
 use super::spread::Spread;
 use super::traffic::AnyKind;
@@ -85,8 +86,11 @@ pub struct Measure {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Path {
-    /// Its capacity, in either direction.
-    pub rate: Rate,
+    /// Its capacity, in either direction; not with `trace`.
+    pub rate: Option<Rate>,
+    /// A file, beside the scenario's, of the times at which it delivers, in either direction: a whole number of milliseconds per
+    /// line, each an opportunity to deliver 1504 bytes; it repeats. In place of `rate`.
+    pub trace: Option<String>,
     /// Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own.
     pub rtt: Duration,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
@@ -94,9 +98,17 @@ pub struct Path {
     /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel".
     #[serde(default)]
     pub queue: Queue,
-    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1.
+    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
     #[serde(default)]
-    pub packet_error: f64,
+    pub packet_error: PacketError,
+    /// Packets that take a detour, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    #[serde(default)]
+    pub duplicate: f64,
+    /// Changes of its rate and delay, in the order of time.
+    #[serde(default)]
+    pub change: Vec<Change>,
     /// Rate of the sender's own access link, of flows that do not give it; if not given, it is never the limit.
     pub access: Option<Rate>,
     /// The part of the one-way delay that the shared link has; if not given, half of the smallest RTT.
@@ -109,8 +121,11 @@ pub struct Path {
 pub struct Link {
     /// What routes and results call it.
     pub name: String,
-    /// Its capacity, in either direction.
-    pub rate: Rate,
+    /// Its capacity, in either direction; not with `trace`.
+    pub rate: Option<Rate>,
+    /// A file, beside the scenario's, of the times at which it delivers, in either direction: a whole number of milliseconds per
+    /// line, each an opportunity to deliver 1504 bytes; it repeats. In place of `rate`.
+    pub trace: Option<String>,
     /// Its propagation delay, one way.
     pub delay: Duration,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
@@ -118,9 +133,29 @@ pub struct Link {
     /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel".
     #[serde(default)]
     pub queue: Queue,
-    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1.
+    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
     #[serde(default)]
-    pub packet_error: f64,
+    pub packet_error: PacketError,
+    /// Packets that take a detour, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    #[serde(default)]
+    pub duplicate: f64,
+    /// Changes of its rate and delay, in the order of time.
+    #[serde(default)]
+    pub change: Vec<Change>,
+}
+
+/// A change of a link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When.
+    pub at: Duration,
+    /// Its rate from then on, "0 bps" while nothing moves; as before if not given.
+    pub rate: Option<Rate>,
+    /// Its delay from then on, one way; as before if not given.
+    pub delay: Option<Duration>,
 }
 
 /// One transfer, or several alike.

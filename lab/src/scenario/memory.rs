@@ -65,7 +65,11 @@ impl Memory {
             parts.push((at.key("buffer"), waiting * PER_PACKET));
             // As much as the link carries in a round trip, there as data and back as acknowledgments.
             let rtt = crossing().map(|table| table.rtt.high).max().unwrap_or_default().as_secs().min(duration);
-            let flying = packets(bytes_in(link.rate, rtt), packet);
+            let fastest = link.changes.iter().filter_map(|change| change.rate);
+            let fastest = fastest.fold(link.rate.as_bps(), |most, rate| most.max(rate.as_bps()));
+            let slowest = link.changes.iter().filter_map(|change| change.delay).max().unwrap_or_default();
+            let rtt = (rtt + 2.0 * slowest.as_secs()).min(duration);
+            let flying = packets(bytes_in(Rate::from_bps(fastest), rtt), packet);
             parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
         }
         let flows: f64 = tables.iter().map(|table| table.count as f64).sum();

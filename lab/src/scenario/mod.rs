@@ -11,6 +11,7 @@ mod draw;
 mod experiment;
 mod flows;
 mod grid;
+pub mod impairments;
 mod key_path;
 pub mod keys;
 mod machine;
@@ -24,6 +25,7 @@ pub mod size;
 pub mod spread;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod traffic;
 mod wording;
 

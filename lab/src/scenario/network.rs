@@ -3,13 +3,17 @@
 use super::buffer::BufferSize;
 use super::experiment::Problems;
 use super::flows::Table;
+use super::impairments::{self, probability};
 use super::key_path::KeyPath;
-use super::keys::{Direction, Link, Path, Scenario};
+use super::keys::{Change, Direction, Link, Path, Scenario};
 use super::queue::Queue;
+use super::trace::Traces;
 use super::traffic::Planned;
 use super::wording;
-use control::{Duration, Rate};
-use sim::{Buffer, Route};
+use control::{Duration, Rate, Time};
+use path::Trace;
+use sim::{Buffer, Errors, Reorder, Route};
+use std::sync::Arc;
 
 /// What results call the link of `[path]`.
 const BOTTLENECK: &str = "bottleneck";
@@ -24,28 +28,41 @@ pub(super) struct Network<'s> {
 struct Named<'s> {
     name: &'s str,
     at: KeyPath,
+    /// Its capacity, or the mean of its trace.
     rate: Rate,
+    trace: Option<Arc<Trace>>,
     /// None: what the flows' RTTs leave.
     delay: Option<Duration>,
     buffer: BufferSize,
     queue: &'s Queue,
-    packet_error: f64,
+    errors: Errors,
+    reorder: Option<Reorder>,
+    duplicate: f64,
+    changes: Vec<path::Change>,
 }
 
 impl<'s> Network<'s> {
     /// Checks the links; none if there is no way to go on.
-    pub fn new(scenario: &'s Scenario, problems: &mut Problems) -> Option<Network<'s>> {
+    pub fn new(scenario: &'s Scenario, traces: &Traces, problems: &mut Problems) -> Option<Network<'s>> {
         let mut links: Vec<Named> = Vec::new();
-        if let Some(Path { rate, rtt, buffer, queue, packet_error, access, delay }) = &scenario.path {
+        if let Some(path) = &scenario.path {
+            let Path { rate, trace, rtt, buffer, queue, packet_error, reorder, duplicate, change, access, delay } =
+                path;
             let at = KeyPath::of("path");
             problems.unless(*rtt > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
             if let Some(access) = access {
                 positive_access(*access, at.key("access"), problems);
             }
-            let (rate, delay, buffer, packet_error) = (*rate, *delay, *buffer, *packet_error);
-            links.push(Named { name: BOTTLENECK, at, rate, delay, buffer, queue, packet_error });
+            let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
+            let errors = packet_error.errors(&at.key("packet-error"), problems);
+            let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);
+            let changes = changes(change, trace.is_some(), &at, problems);
+            let (delay, buffer) = (*delay, *buffer);
+            let name = BOTTLENECK;
+            links.push(Named { name, at, rate, trace, delay, buffer, queue, errors, reorder, duplicate, changes });
         }
-        for (i, Link { name, rate, delay, buffer, queue, packet_error }) in scenario.link.iter().enumerate() {
+        for (i, link) in scenario.link.iter().enumerate() {
+            let Link { name, rate, trace, delay, buffer, queue, packet_error, reorder, duplicate, change } = link;
             let at = KeyPath::of("link").index(i);
             let taken = links.iter().any(|other| other.name == name);
             problems.unless(
@@ -54,8 +71,12 @@ impl<'s> Network<'s> {
                 format!("there is another link `{name}`; give it a name of its own"),
             );
             problems.unless(!name.trim().is_empty(), at.key("name"), "is empty; write one like \"first\"");
-            let (rate, delay, buffer, packet_error) = (*rate, Some(*delay), *buffer, *packet_error);
-            links.push(Named { name, at, rate, delay, buffer, queue, packet_error });
+            let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
+            let errors = packet_error.errors(&at.key("packet-error"), problems);
+            let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);
+            let changes = changes(change, trace.is_some(), &at, problems);
+            let (delay, buffer) = (Some(*delay), *buffer);
+            links.push(Named { name, at, rate, trace, delay, buffer, queue, errors, reorder, duplicate, changes });
         }
         if links.is_empty() {
             problems.add(
@@ -63,12 +84,6 @@ impl<'s> Network<'s> {
                 "is missing, and there is no [[link]]; write [path] with its rate, rtt and buffer",
             );
             return None;
-        }
-        for link in &links {
-            problems.unless(link.rate.as_bps() > 0.0, link.at.key("rate"), "is zero; write one like \"1 Gbps\"");
-            let p = link.packet_error;
-            let message = format!("{p} is no probability below 1; write one like 1e-6");
-            problems.unless((0.0..1.0).contains(&p), link.at.key("packet-error"), message);
         }
         Some(Network { path: scenario.path.as_ref(), links })
     }
@@ -157,8 +172,18 @@ impl<'s> Network<'s> {
                 }
             };
             let queue = link.queue.discipline(link.rate, scenario.packet, link.at.key("queue"), problems);
-            let (name, packet_error) = (link.name.to_string(), link.packet_error);
-            sim::Link { name, rate: link.rate, delay, buffer, queue, packet_error }
+            sim::Link {
+                name: link.name.to_string(),
+                rate: link.rate,
+                delay,
+                changes: link.changes.clone(),
+                trace: link.trace.clone(),
+                buffer,
+                queue,
+                errors: link.errors,
+                reorder: link.reorder,
+                duplicate: link.duplicate,
+            }
         };
         self.links.iter().enumerate().map(finish).collect()
     }
@@ -175,4 +200,62 @@ pub(super) fn key_of(scenario: &Scenario, i: usize) -> KeyPath {
 /// Checks the rate of an access link.
 pub(super) fn positive_access(rate: Rate, at: KeyPath, problems: &mut Problems) {
     problems.unless(rate.as_bps() > 0.0, at, "is zero; write one like \"10 Gbps\", or remove it");
+}
+
+/// The capacity of the link at `at`, or its trace and the mean of that.
+fn capacity(
+    rate: Option<Rate>,
+    trace: Option<&str>,
+    at: &KeyPath,
+    traces: &Traces,
+    problems: &mut Problems,
+) -> (Rate, Option<Arc<Trace>>) {
+    let mut wrong = |key, message: String| {
+        problems.add(at.key(key), message);
+        (Rate::from_gbps(1.0), None)
+    };
+    match (rate, trace) {
+        (None, None) => wrong("rate", format!("is missing; write {}", wording::example("rate"))),
+        (Some(_), Some(_)) => wrong("rate", "there is a trace, too; remove one of them".into()),
+        (Some(rate), None) if rate == Rate::ZERO => wrong("rate", "is zero; write one like \"1 Gbps\"".into()),
+        (Some(rate), None) => (rate, None),
+        (None, Some(name)) => match traces.get(name) {
+            Ok(trace) => (trace.mean_rate(), Some(trace)),
+            Err(message) => wrong("trace", message),
+        },
+    }
+}
+
+/// Checks packets that are late or doubled.
+fn detours(
+    reorder: Option<impairments::Reorder>,
+    duplicate: f64,
+    at: &KeyPath,
+    problems: &mut Problems,
+) -> (Option<Reorder>, f64) {
+    probability(duplicate, at.key("duplicate"), problems);
+    let reorder = reorder.map(|impairments::Reorder { probability: share, delay }| {
+        let at = at.key("reorder");
+        probability(share, at.key("probability"), problems);
+        problems.unless(delay > Duration::ZERO, at.key("delay"), "is zero; write one like \"5 ms\"");
+        Reorder { probability: share, delay }
+    });
+    (reorder, duplicate)
+}
+
+/// Checks the changes of the link at `at`, which has a trace or not.
+fn changes(changes: &[Change], has_trace: bool, at: &KeyPath, problems: &mut Problems) -> Vec<path::Change> {
+    for (i, change) in changes.iter().enumerate() {
+        let at = at.key("change").index(i);
+        if let Some(before) = i.checked_sub(1).map(|before| changes[before].at) {
+            let message = format!("{} is not after the change before it; write more than \"{before}\"", change.at);
+            problems.unless(change.at > before, at.key("at"), message);
+        }
+        let empty = change.rate.is_none() && change.delay.is_none();
+        problems.unless(!empty, at.clone(), "changes nothing; write a rate, or a delay, or both");
+        let both = has_trace && change.rate.is_some();
+        problems.unless(!both, at.key("rate"), "the link has a trace in place of a rate; remove this");
+    }
+    let change = |c: &Change| path::Change { at: Time(c.at.0), rate: c.rate, delay: c.delay };
+    changes.iter().map(change).collect()
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::plan::Run;
-use ::path::{Discipline, codel, red};
+use ::path::{Change, Discipline, GilbertElliott, codel, red};
 use control::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
-use sim::{Buffer, Pattern};
+use sim::{Buffer, Errors, Pattern, Reorder};
 use std::num::NonZero;
 
 const MACHINE: Machine = Machine { memory: 8_000_000_000, jobs: NonZero::new(2).unwrap() };
@@ -377,6 +377,77 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "\"1 bdp\"\nqueue = 1",
             "test.toml:7:9: path.queue: integer `1` does not fit here; write a queue like \"codel\" or { kind = \"codel\", target = \"5 ms\" }\n",
         ),
+        // Links that change, lose, reorder and double.
+        (
+            "rate = \"1 Gbps\"",
+            "trace = \"no/such.trace\"",
+            "test.toml:4:9: path.trace: no/such.trace cannot be read (no such file or directory); check its name and permissions\n",
+        ),
+        (
+            "rate = \"1 Gbps\"",
+            "rate = \"1 Gbps\"\ntrace = \"a.trace\"",
+            "test.toml:4:8: path.rate: there is a trace, too; remove one of them\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nchange = [{ at = \"2 s\", rate = \"0 bps\" }, { at = \"2 s\", rate = \"1 Gbps\" }]",
+            "test.toml:7:50: path.change[1].at: 2 s is not after the change before it; write more than \"2 s\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\n[[path.change]]\nat = \"2 s\"",
+            "test.toml:7:1: path.change[0]: changes nothing; write a rate, or a delay, or both\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\n[[path.change]]\nrate = \"1 Gbps\"",
+            "test.toml:7:1: path.change[0].at: is missing; write at = ",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\n[[path.change]]\nat = \"2 s\"\nrtt = \"10 ms\"",
+            "test.toml:9:1: path.change[0].rtt: there is no key `rtt`; ",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\npacket-error = 1.5",
+            "test.toml:7:16: path.packet-error: 1.5 is no probability below 1; write one like 1e-6\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\npacket-error = \"often\"",
+            "test.toml:7:16: path.packet-error: string \"often\" does not fit here; write a probability like 1e-6, or bursts like { p = 0.001, r = 0.1 }\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\npacket-error = { p = 0.001, r = 2 }",
+            "test.toml:7:33: path.packet-error.r: 2 is not within 0 and 1; write one like 0.01\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\npacket-error = { p = 0.001, r = 0.0 }",
+            "test.toml:7:33: path.packet-error.r: is zero, so that nothing would pass for ever; write one like 0.1\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\npacket-error = { p = 0.001 }",
+            "test.toml:7:16: path.packet-error.r: is missing; write r = ",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreorder = { probability = -1, delay = \"1 ms\" }",
+            "test.toml:7:27: path.reorder.probability: -1 is not within 0 and 1; write one like 0.01\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreorder = { probability = 0.1, delay = \"0 ms\" }",
+            "test.toml:7:40: path.reorder.delay: is zero; write one like \"5 ms\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nduplicate = 1.1",
+            "test.toml:7:13: path.duplicate: 1.1 is not within 0 and 1; write one like 0.01\n",
+        ),
         // More than the machine has.
         (
             "1 bdp",
@@ -414,6 +485,73 @@ fn queues_have_short_forms_and_the_literatures_parameters() {
     assert_eq!(given, Discipline::Red(expected));
     let two = one(TWO_LINKS, &["link[1].queue=codel"]);
     assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
+}
+
+#[test]
+fn links_change_lose_reorder_and_double() {
+    let text = r#"
+        duration = "60 s"
+        [path]
+        rate = "10 Mbps"
+        rtt = "100 ms"
+        buffer = "1 bdp"
+        packet-error = { p = 0.001, r = 0.1 }
+        duplicate = 0.01
+        [[path.change]]
+        at = "10 s"
+        rate = "100 Mbps"
+        [[path.change]]
+        at = "20 s"
+        delay = "10 ms"
+        [[link]]
+        name = "radio"
+        rate = "1 Gbps"
+        delay = "1 ms"
+        buffer = "100 packets"
+        packet-error = 1e-6
+        reorder = { probability = 0.02, delay = "3 ms" }
+        [[flow]]
+        controller = "reno"
+        "#;
+    let links = one(text, &[]).links;
+    let bursts = GilbertElliott { p: 0.001, r: 0.1, good: 0.0, bad: 1.0 };
+    assert_eq!((links[0].errors, links[0].duplicate), (Errors::Bursts(bursts), 0.01));
+    assert_eq!((links[1].errors, links[1].duplicate), (Errors::Uniform(1e-6), 0.0));
+    let reorder = Reorder { probability: 0.02, delay: Duration::from_millis(3) };
+    assert_eq!((links[0].reorder, links[1].reorder), (None, Some(reorder)));
+    let changes = [
+        Change { at: Time(10_000_000_000_000), rate: Some(Rate::from_mbps(100.0)), delay: None },
+        Change { at: Time(20_000_000_000_000), rate: None, delay: Some(Duration::from_millis(10)) },
+    ];
+    assert_eq!(links[0].changes, changes);
+    let rate = |s: u64| links[0].rate_at(Time(s * 1_000_000_000_000)).as_mbps();
+    assert_eq!((rate(9), rate(10), rate(30)), (10.0, 100.0, 100.0));
+    // The memory is that of the fastest it gets.
+    assert!(errors(text, &["path.change[0].rate=900 Tbps"]).contains("path.rate: this needs about"));
+}
+
+/// A trace is looked for beside the scenario, and its mean rate is the link's: 4 opportunities of 1504 bytes in 10 ms.
+#[test]
+fn a_trace_is_read_from_beside_the_scenario() {
+    let folder = std::env::temp_dir().join(format!("thalweg-beside-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("cell.trace"), "1\n5\n5\n10\n").unwrap();
+    std::fs::write(folder.join("bad.trace"), "1\n5\n2\n").unwrap();
+    let file = folder.join("scenario.toml");
+    std::fs::write(&file, DUMBBELL.replace("rate = \"1 Gbps\"", "trace = \"cell.trace\"")).unwrap();
+    let load = |sets: &[&str]| {
+        let sets: Vec<Set> = sets.iter().map(|set| set.parse().unwrap()).collect();
+        load(&file, &sets, &MACHINE)
+    };
+    let plan = load(&[]).unwrap();
+    let wrong = load(&["path.trace=bad.trace"]).unwrap_err()[0].to_string();
+    let both = load(&["path.change=[{ at = \"1 s\", rate = \"1 Mbps\" }]"]).unwrap_err()[0].to_string();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let link = &plan.runs[0].experiment.links[0];
+    assert!((link.rate.as_mbps() - 4.8128).abs() < 1e-9 && link.trace.is_some(), "{}", link.rate);
+    assert_eq!(link.buffer, Buffer::Packets(60)); // 4.8128 Mbps x 100 ms
+    assert!(wrong.contains("bad.trace:3: 2 ms is before the line above;"), "{wrong}");
+    assert!(both.contains("path.change[0].rate: the link has a trace in place of a rate; remove this"), "{both}");
 }
 
 #[test]
@@ -701,13 +839,16 @@ fn piece() -> impl Strategy<Value = String> {
         Just("1979-05-27".to_string()),
         (any::<f64>(), "(ps|ms|s|h|bps|Gbps|Tbps|B|TB|bdp|packets|)").prop_map(|(n, unit)| format!("\"{n} {unit}\"")),
         (0u32..20, "(ms|s|h|bps|Gbps|Tbps|B|kB|TB|bdp|packets)").prop_map(|(n, unit)| format!("\"1e{n} {unit}\"")),
+        Just("{ p = 0.01, r = 0.1 }".to_string()),
+        Just("{ probability = 0.1, delay = \"1 ms\" }".to_string()),
+        Just("[{ at = \"1 s\", rate = \"2 Mbps\", delay = \"1 ms\" }]".to_string()),
         Just("{ kind = \"ared\", min = 1, max-p = 0.5, interval = \"1 s\" }".to_string()),
         "(reno|newreno|cbr|poisson|onoff|flows|web|tmix|droptail|red|codel|fq-codel|reverse|sack|a|b)"
             .prop_map(|name| format!("\"{name}\"")),
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
-    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|rtt|buffer|queue|packet-error|access|delay|name|\
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|trace|change|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|recovery|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
                sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header =

@@ -5,6 +5,7 @@ mod bbr;
 mod delay;
 mod hybrid;
 mod laws;
+mod links;
 mod liveness;
 mod many_flows;
 mod noise;

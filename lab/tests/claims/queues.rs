@@ -128,7 +128,7 @@ fn codel_holds_the_delay_near_its_target() {
         );
         milliseconds
     };
-    for (controller, flows) in [("reno", 1), ("reno", 4), ("reno", 8), ("bic", 1)] {
+    for (controller, flows) in [("reno", 1), ("reno", 4), ("reno", 8), ("cubic", 1), ("cubic", 4), ("bic", 1)] {
         let (codel, droptail) = (delay(controller, flows, "codel"), delay(controller, flows, "droptail"));
         assert!(codel < 7.5 && droptail > 50.0, "{controller} x {flows}: {codel} and {droptail}");
         assert!((controller, flows) == ("reno", 1) || codel > 2.5, "{controller} x {flows}: {codel}");

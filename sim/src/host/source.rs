@@ -294,6 +294,9 @@ impl Source {
             }
             return 0;
         }
+        if cumulative < una {
+            return 0; // an old one, overtaken on its way
+        }
         let acked = self.board.acknowledge(cumulative);
         if self.recovering && cumulative < self.recover {
             // Step 3, a partial acknowledgment: the next hole; what has arrived is in flight no more.

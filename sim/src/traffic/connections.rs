@@ -15,7 +15,7 @@ use crate::outcome::{Transfer, WorkloadOutcome};
 use crate::packet::{Body, OPENING, Packet};
 use control::registry::Factory;
 use control::{Bytes, Duration, Stamp, Time};
-use path::PacketErrors;
+use path::Impairments;
 use std::collections::VecDeque;
 
 /// Names the random numbers of these connections' losses among all of a run.
@@ -361,8 +361,11 @@ impl Place<'_, '_> {
         let extra = (slot.connection.rtt - class.crossed).0;
         for (side, delay) in [extra / 2, extra - extra / 2].into_iter().enumerate() {
             let loss = slot.connection.loss[side];
-            let errors = (loss > 0.0).then(|| PacketErrors::new(loss, class.random.seed()));
-            network.links[slot.access[side].link].restart(Duration(delay), errors);
+            let mut impairments = Impairments::new();
+            if loss > 0.0 {
+                impairments = impairments.with_errors(loss, class.random.seed());
+            }
+            network.links[slot.access[side].link].restart(Duration(delay), impairments);
         }
         if workload.handshake {
             self.ask(now, FIRST_TIMEOUT, network);

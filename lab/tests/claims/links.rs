@@ -1,0 +1,128 @@
+//! Links that change, follow a trace, lose in bursts, reorder and double.
+
+use crate::simulate::{between, figures, run, runs};
+
+const ALL: &str = r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast",
+    "compound", "illinois", "rapid", "rapid-2009", "rapid-hybrid", "rrrp", "thalweg"]"#;
+
+/// A flow that keeps the queue filled gets a packet of an opportunity's size at each of the trace's times, and no other.
+#[test]
+fn a_trace_driven_link_delivers_exactly_the_traces_opportunities() {
+    // A made-up cell: bursts, single opportunities and silence in 997 ms.
+    let mut stamps: Vec<u64> =
+        (0..1000).map(|i: u64| (i * i * 7919 + i * 131) % 990).filter(|ms| !(300..420).contains(ms)).collect();
+    stamps.push(997);
+    stamps.sort();
+    let file = std::env::temp_dir().join(format!("thalweg-cell-{}.trace", std::process::id()));
+    std::fs::write(&file, stamps.iter().map(|ms| format!("{ms}\n")).collect::<String>()).unwrap();
+    let run = run(&format!(
+        r#"
+        duration = "8 s"
+        sample = "1 ms"
+        packet = "1504 B"
+        [path]
+        trace = {file:?}
+        rtt = "20 ms"
+        buffer = "2000 packets"
+        [[flow]]
+        controller = "reno"
+        receive-window = 1500
+        "#
+    ));
+    std::fs::remove_file(&file).unwrap();
+    let delivered = &run.outcome.flows[0].series.delivered;
+    let mut expected = vec![0; 8000];
+    for pass in 0..9 {
+        for ms in &stamps {
+            // 10 ms of propagation; what arrives at the end of a sample is in it.
+            if let Some(bytes) = (pass * 997 + ms + 10).checked_sub(1).and_then(|at| expected.get_mut(at as usize)) {
+                *bytes += 1504;
+            }
+        }
+    }
+    // Once the window has opened, which takes a few round trips.
+    assert!(run.outcome.links[0].series.queue[2000..].iter().all(|&queue| queue > 0.0));
+    assert_eq!(delivered[2000..], expected[2000..]);
+    let figures = figures(&run);
+    println!("{:.3} Mbps over a trace of {}", figures.throughput_mbps, run.run.experiment.links[0].rate);
+}
+
+/// RRR-2008's handovers, of one window-limited flow: its window is enough for either rate, and it follows at once and without loss.
+#[test]
+fn a_window_follows_the_rate_up_down_and_through_an_interruption() {
+    let run = run(r#"
+        duration = "12 s"
+        [path]
+        rate = "10 Mbps"
+        rtt = "40 ms"
+        buffer = "1000 packets"
+        change = [
+            { at = "2 s", rate = "100 Mbps" },
+            { at = "4 s", rate = "10 Mbps" },
+            { at = "6 s", rate = "0 bps" },
+            { at = "6.1 s", rate = "20 Mbps" },
+            { at = "9 s", delay = "2 ms" },
+        ]
+        [[flow]]
+        controller = "reno"
+        receive-window = 600
+        "#);
+    let flow = &run.outcome.flows[0];
+    let mbps = |from: f64, to: f64| {
+        between(&run, &flow.series.delivered, from, to).iter().sum::<u64>() as f64 * 8e-6 / (to - from)
+    };
+    let rtt = |from: f64, to: f64| {
+        between(&run, &flow.series.rtt, from, to).iter().fold(0.0, |most: f64, &rtt| most.max(rtt))
+    };
+    for (from, to, rate) in [(1.0, 2.0, 10.0), (2.5, 4.0, 100.0), (4.5, 6.0, 10.0), (6.5, 9.0, 20.0), (9.5, 12.0, 20.0)]
+    {
+        println!("{from} to {to} s: {:.2} Mbps, RTT up to {:.1} ms", mbps(from, to), 1e3 * rtt(from, to));
+        assert!((mbps(from, to) / rate - 1.0).abs() < 0.01, "{from} s: {} Mbps", mbps(from, to));
+    }
+    assert!(between(&run, &flow.series.delivered, 6.05, 6.1)[0] == 0, "nothing moves");
+    // The window is worth 240 ms at 20 Mbps whatever the delay, and a shorter one reorders nothing.
+    assert_eq!((run.outcome.links[0].drops, flow.retransmitted_packets), (0, 0));
+}
+
+/// With links that lose in bursts, reorder and double, in both directions, whatever the controller: all is delivered, and what was sent
+/// or doubled has arrived or was lost.
+#[test]
+fn hosts_cope_with_bursts_reordering_and_copies() {
+    for recovery in ["sack", "newreno"] {
+        for finished in runs(&format!(
+            r#"
+            duration = "200 s"
+            sample = "1 s"
+            [path]
+            rate = "20 Mbps"
+            rtt = "40 ms"
+            buffer = "100 packets"
+            packet-error = {{ p = 0.003, r = 0.3 }}
+            reorder = {{ probability = 0.01, delay = "7 ms" }}
+            duplicate = 0.01
+            [compare]
+            {ALL}
+            [[flow]]
+            count = 2
+            size = "2 MB"
+            recovery = "{recovery}"
+            "#
+        )) {
+            let figures = figures(&finished);
+            let link = &figures.links[0];
+            let again: u64 = figures.flows.iter().map(|flow| flow.retransmitted_packets).sum();
+            let (sent, arrived) = (2 * 2000 + again, finished.outcome.packets_delivered);
+            println!(
+                "{:12} {recovery}: sent {sent}, doubled {}, late {}, lost {}, arrived {arrived}; done after {:?}",
+                figures.name,
+                link.duplicates,
+                link.late,
+                link.drops + link.errors,
+                figures.flows.iter().map(|flow| flow.completion_seconds.map(f64::round)).collect::<Vec<_>>()
+            );
+            assert!(figures.flows.iter().all(|flow| flow.completion_seconds.is_some()), "{}", figures.name);
+            assert_eq!(sent + link.duplicates, arrived + link.drops + link.errors, "{}", figures.name);
+            assert!(link.late > 10 && link.duplicates > 10 && link.errors > 0, "{}", figures.name);
+        }
+    }
+}
