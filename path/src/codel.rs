@@ -43,6 +43,11 @@ impl<P: Packet> Fifo<P> {
         Some((since, packet))
     }
 
+    /// Gives back the memory of a burst that has gone.
+    pub fn release(&mut self) {
+        self.waiting.release(64);
+    }
+
     pub fn len(&self) -> u64 {
         self.waiting.len() as u64
     }

@@ -134,6 +134,8 @@ impl<P: Packet> FqCoDel<P> {
                         *self.old.push_place() = index;
                     } else {
                         lane.listed = false;
+                        // Or each queue would keep room for all that the buffer holds.
+                        lane.fifo.release();
                     }
                 }
             }

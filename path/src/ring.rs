@@ -1,6 +1,6 @@
 //! A queue in a ring: what `VecDeque` is, for small values that are copied, at half its instructions per packet.
 
-/// First in, first out; grows as needed and never shrinks.
+/// First in, first out; grows as needed, and shrinks only when told to.
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
     /// A power of two of slots, or none.
@@ -50,6 +50,13 @@ impl<T: Copy + Default> Ring<T> {
     pub fn pop(&mut self) {
         if !self.is_empty() {
             self.head = self.head.wrapping_add(1);
+        }
+    }
+
+    /// Gives its memory back if it is empty and has more than `most` slots.
+    pub fn release(&mut self, most: usize) {
+        if self.is_empty() && self.slots.len() > most {
+            *self = Ring::new();
         }
     }
 

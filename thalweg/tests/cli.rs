@@ -115,6 +115,8 @@ fn what_is_wrong_is_said_in_a_line() {
     fs::write(home.path().join("thesis/draft.tex"), "").unwrap();
     let broken = SHORT.replace("rtt", "rrt");
     fs::write(home.path().join("broken.toml"), broken).unwrap();
+    fs::write(home.path().join("radio.toml"), SHORT.replace("rate = \"10 Mbps\"", "trace = \"radio.trace\"")).unwrap();
+    fs::write(home.path().join("radio.trace"), "1\n2\nthree\n").unwrap();
     for (args, said) in [
         (&["run", "broken.toml"][..], "broken.toml:8:1: path.rrt: there is no key `rrt`; did you mean `rtt`?\n"),
         (&["check", "broken.toml"], "broken.toml:8:1: path.rrt: there is no key `rrt`; did you mean `rtt`?\n"),
@@ -125,6 +127,10 @@ fn what_is_wrong_is_said_in_a_line() {
         (
             &["run", "none.toml"],
             "none.toml: cannot be read (no such file or directory); check its name and permissions\n",
+        ),
+        (
+            &["run", "radio.toml"],
+            "radio.toml:7:9: path.trace: radio.trace:3: `three` is no whole number; write one whole number of milliseconds per line, none less than the one before\n",
         ),
         (&["run", "short.toml", "--out", "file"], "--out file: is a file; name a folder\n"),
         (
@@ -157,7 +163,7 @@ fn what_is_wrong_is_said_in_a_line() {
     let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--set", "path.buffer=1e6 TB"]);
     assert_eq!(code, 2);
     assert!(err.starts_with("short.toml: --set path.buffer: this needs about") && err.lines().count() == 1, "{err}");
-    assert_eq!(names(home.path()), ["broken.toml", "file", "short.toml", "thesis"]);
+    assert_eq!(names(home.path()), ["broken.toml", "file", "radio.toml", "radio.trace", "short.toml", "thesis"]);
 }
 
 #[cfg(unix)]
@@ -233,9 +239,25 @@ fn the_schema_accepts_shipped_scenarios_and_refuses_wrong_ones() {
     }
     assert!(errors(SHORT).is_empty());
     for (from, to) in [
+        ("rate = \"10 Mbps\"", "trace = \"cell.trace\""),
+        ("\"1 bdp\"", "\"1 bdp\"\nqueue = \"fq-codel\"\npacket-error = 1e-6"),
+        ("\"1 bdp\"", "\"1 bdp\"\nqueue = { kind = \"ared\", bottom = 0.001 }\nduplicate = 0.1"),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\npacket-error = { p = 0.1, r = 0.1 }\nreorder = { probability = 0.1, delay = \"1 ms\" }",
+        ),
+        ("\"1 bdp\"", "\"1 bdp\"\nchange = [{ at = \"1 s\", rate = \"1 Mbps\" }]"),
+    ] {
+        assert_eq!(errors(&SHORT.replacen(from, to, 1)), Vec::<String>::new(), "{to}");
+    }
+    for (from, to) in [
         ("10 Mbps", "10 Mb"),
         ("rtt", "rrt"),
         ("1 bdp", "1 bpd"),
+        ("rate = \"10 Mbps\"", ""),
+        ("rate = \"10 Mbps\"", "rate = \"10 Mbps\"\ntrace = \"cell.trace\""),
+        ("\"1 bdp\"", "\"1 bdp\"\nqueue = \"coddle\""),
+        ("\"1 bdp\"", "\"1 bdp\"\nqueue = { target = \"5 ms\" }"),
         ("\"reno\"", "\"rneo\""),
         ("[compare]", "[controller.reno]\nnonsense = 1\n[compare]"),
         ("\"100 kB\"", "\"100 kB\"\nstart = { uniform = [\"1 s\"] }"),

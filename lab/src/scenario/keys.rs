@@ -85,6 +85,7 @@ pub struct Measure {
 /// The link that all flows of a dumbbell share.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("oneOf" = [{"required": ["rate"]}, {"required": ["trace"]}]))]
 pub struct Path {
     /// Its capacity, in either direction; not with `trace`.
     pub rate: Option<Rate>,
@@ -118,6 +119,7 @@ pub struct Path {
 /// A link of an arbitrary network.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("oneOf" = [{"required": ["rate"]}, {"required": ["trace"]}]))]
 pub struct Link {
     /// What routes and results call it.
     pub name: String,
