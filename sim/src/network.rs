@@ -19,7 +19,7 @@ const NONE: u32 = u32::MAX;
 pub struct Network {
     /// Direction d of the experiment's link i is link 2 i + d; the hosts' own access links follow.
     pub links: Vec<Link<Packet>>,
-    /// Of those links, where packets that are late and copies go on: [`NONE`] unless there are such.
+    /// Of the experiment's links, where packets that are late and copies go on: [`NONE`] unless there are such.
     detours: Vec<[u32; 2]>,
     /// Hosts' interfaces, of those that do not pass packets on at once.
     interfaces: Vec<Interface>,
@@ -191,12 +191,11 @@ impl Network {
     /// Something has befallen `packet`: says whether it goes on its way from link `index` all the same.
     #[cold]
     fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
-        let [late, twin] = self.detours[index as usize];
         let lane = match fate {
             Fate::Whole => return true,
             Fate::Lost => return false,
-            Fate::Late => late,
-            Fate::Twice => twin,
+            Fate::Late => self.detours[index as usize][0],
+            Fate::Twice => self.detours[index as usize][1],
         };
         // The detour passes a hop of its own.
         let packet = Packet { hop: packet.hop - 1, ..*packet };
