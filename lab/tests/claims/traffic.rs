@@ -195,3 +195,80 @@ fn a_synthetic_mix_has_its_load_and_its_mice() {
     assert!(mix.transfers.iter().filter(|t| t.completed.is_some()).all(|t| seconds(t) >= t.rtt.as_secs()));
     assert!(mix.transfers.iter().all(|t| t.rtt.as_millis() >= 10.0));
 }
+
+/// A file of connection vectors, replayed on 1 Gbps.
+fn replay(vectors: &str, more: &str) -> WorkloadOutcome {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, vectors.as_bytes()).unwrap();
+    workload(&format!(
+        r#"
+        duration = "100 s"
+        sample = "1 s"
+        path = {{ rate = "1 Gbps", rtt = "10 ms", buffer = "1 bdp", delay = "1 ms" {more} }}
+        traffic = [{{ kind = "tmix", file = '{}' }}]
+        "#,
+        file.path().display()
+    ))
+}
+
+/// The example of the ns manual: each side waits for what the file says, and the network takes the round-trip time it says.
+#[test]
+fn vectors_are_replayed_as_they_say() {
+    let mix = replay(
+        "SEQ 6851 2 21217 555382\nw 64800 6432\nr 117619\nl 0.0 0.0\n> 245\nt 51257\n< 510\nt 6304943\n> 80\n< 1\n\
+         CONC 1429381 2 2 26876 793318\nw 65535 5840\nr 36556\nl 0.0 0.0\nc> 222\nt> 2000000\nc< 726\nt< 1000000\nc> 16\nt> 725\nc< 84\nt< 130\n",
+        "",
+    );
+    assert_eq!((mix.connections, mix.completed), (2, 2));
+    let of = |connection| mix.transfers.iter().filter(move |transfer| transfer.connection == connection);
+    let figures = |connection| of(connection).map(|t| (t.start.as_secs(), seconds(t))).collect::<Vec<_>>();
+    let (sequential, concurrent) = (figures(0), figures(1));
+    println!("{sequential:?} {concurrent:?}");
+    let close = |(start, took): (f64, f64), (expected, time): (f64, f64)| {
+        // Some packets' time on the link.
+        assert!((start - expected).abs() < 3e-5 && (took - time).abs() < 3e-5, "{start} {took}: {expected} {time}");
+    };
+    // A round trip to be opened, one there and back, and the acceptor's wait.
+    let first = 2.0 * 0.117619 + 0.051257;
+    close(sequential[0], (0.006851, first));
+    close(sequential[1], (0.006851 + first + 6.304943, 0.117619));
+    // Opened after a round trip, of which the acceptor knows half a one later; each message takes half a one.
+    let rtt = 0.036556;
+    let (start, half) = (1.429381 + rtt, rtt / 2.0);
+    for (i, start) in [start, start + half, start + half + 1.0, start + 2.0].into_iter().enumerate() {
+        close(concurrent[i], (start, half));
+    }
+}
+
+/// A vector's loss rate hits its packets: as many are sent again, and all arrive in the end.
+#[test]
+fn vectors_lose_what_they_say() {
+    let vectors: String = (0..200)
+        .map(|i| format!("SEQ {} 1 {i} {i}\nw 0 0\nr 20000\nl 0.0 0.05\n> 100\n< 96000\n", i * 10_000))
+        .collect();
+    let mix = replay(&vectors, "");
+    let packets = 200.0 * 100.0;
+    let share = mix.retransmitted_packets as f64 / packets;
+    println!("{} of {packets} packets sent again: {share:.4}; {} timeouts", mix.retransmitted_packets, mix.timeouts);
+    assert_eq!(mix.completed, 200);
+    // 5 %, of which 5 % once more; and some more than was lost after timeouts.
+    assert!(share > 0.045 && share < 0.075, "{share}");
+}
+
+/// A path that loses a third of all packets, of those that open connections as well: all are completed, however long it takes.
+#[test]
+fn connections_survive_heavy_loss() {
+    for recovery in ["sack", "newreno"] {
+        let web = workload(&format!(
+            r#"
+            duration = "2000 s"
+            sample = "10 s"
+            path = {{ rate = "10 Mbps", rtt = "20 ms", buffer = "1 bdp", packet-error = 0.3 }}
+            traffic = [{{ kind = "web", per-second = 5, stop = "60 s", objects = 3, object = "5 kB", recovery = "{recovery}" }}]
+            "#
+        ));
+        println!("{recovery}: {} of {} sessions completed, {} places", web.completed, web.connections, web.slots);
+        assert!(web.connections > 200 && web.completed == web.connections);
+        assert!(web.transfers.iter().all(|transfer| transfer.completed.is_some()));
+    }
+}

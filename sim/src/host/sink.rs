@@ -107,8 +107,8 @@ impl Sink {
         self.cumulative == self.segments
     }
 
-    /// A data packet arrives.
-    #[inline]
+    /// A data packet arrives. Inline in the engine's loop, also since there is a second caller.
+    #[inline(always)]
     pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
         let segment = packet.segment;
         let mut report = None;

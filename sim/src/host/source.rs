@@ -188,7 +188,8 @@ impl Source {
         self.fill(now, network);
     }
 
-    /// An acknowledgment arrives.
+    /// An acknowledgment arrives. Inline in the engine's loop, also since there is a second caller.
+    #[inline(always)]
     pub fn on_ack(
         &mut self,
         now: Time,

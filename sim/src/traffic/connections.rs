@@ -4,24 +4,22 @@
 //! A connection is two flows, one in each direction, of which those exist that have something to send. Packets of an earlier
 //! connection may still be under way when a slot is used again: they were sent before it began, and by that are told.
 
-use super::arrivals::{Arrivals, Connection, Message, Side};
+use super::arrivals::{Arrivals, Connection};
+use super::conversation::{Place, Slot, State};
 use super::random::Random;
 use crate::agenda::Kind;
 use crate::engine::Line;
 use crate::experiment::{Experiment, Workload};
-use crate::host::{Answer, Setup, Sink, Source};
-use crate::network::{Access, Network};
-use crate::outcome::{Transfer, WorkloadOutcome};
+use crate::network::Network;
+use crate::outcome::WorkloadOutcome;
 use crate::packet::{Body, OPENING, Packet};
 use control::registry::Factory;
-use control::{Bytes, Duration, Stamp, Time};
-use path::Impairments;
+use control::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
 /// Names the random numbers of these connections' losses among all of a run.
 const STREAM: u64 = 2;
-/// RFC 6298, section 2.1: until there is a round-trip time; and section 2.5, as for data.
-const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
+/// RFC 6298, section 2.5, as for data.
 const LAST_TIMEOUT: Duration = Duration::from_millis(60_000);
 
 /// All connections of a run.
@@ -37,79 +35,25 @@ pub struct Connections<'a> {
 }
 
 /// A workload's connections.
-struct Class<'a> {
-    workload: &'a Workload,
-    factory: Factory,
-    arrivals: Box<dyn Arrivals>,
+pub struct Class<'a> {
+    pub workload: &'a Workload,
+    pub factory: Factory,
+    pub arrivals: Box<dyn Arrivals>,
     /// The next one.
-    upcoming: Connection,
+    pub upcoming: Connection,
     /// Slots that nobody uses, and since when.
-    free: VecDeque<(u32, Time)>,
+    pub free: VecDeque<(u32, Time)>,
     /// The propagation delay of its links, there and back.
-    crossed: Duration,
+    pub crossed: Duration,
     /// The measured interval.
-    measure: (Time, Time),
-    random: Random,
+    pub measure: (Time, Time),
+    pub random: Random,
     /// Delivered for the first time so far, from either side; at the last sample; at the beginning of the measured interval.
-    delivered: [Bytes; 2],
-    sampled: [Bytes; 2],
-    measured: [Bytes; 2],
-    active: u32,
-    outcome: WorkloadOutcome,
-}
-
-/// A place for a connection.
-struct Slot {
-    class: usize,
-    /// The access links of either side's packets.
-    access: [Access; 2],
-    /// Who is here, or was last.
-    connection: Connection,
-    /// Which one of its class it is.
-    number: u32,
-    state: State,
-    /// Packets sent before are not its own; [`Time::MAX`] while it is free.
-    began: Time,
-    /// When its request to be opened is repeated, or its next message handed over; of a concurrent connection, each side's.
-    due: [Time; 2],
-    /// The next message to be handed over; of a concurrent connection, each side's.
-    next: [usize; 2],
-    /// Messages that have not arrived yet.
-    left: usize,
-    /// What either side sends.
-    halves: [Half; 2],
-    /// The exchange that is under way, and the number of packets that had been sent again before it.
-    exchange: Transfer,
-    resent_before: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Free,
-    /// The request to be opened has been sent; after this long, it will be again.
-    Opening(Duration),
-    /// It was open after so long; not known without a handshake.
-    Open(Option<Duration>),
-}
-
-/// One direction's data.
-#[derive(Default)]
-struct Half {
-    /// There from the first message on.
-    ends: Option<(Source, Sink)>,
-    /// Messages handed over and not arrived yet: the number of segments with which each is complete, which message it is,
-    /// and when it was handed over.
-    pending: VecDeque<(u64, usize, Time)>,
-}
-
-impl Half {
-    fn is_done(&self) -> bool {
-        self.ends.as_ref().is_none_or(|(source, _)| source.is_done())
-    }
-
-    fn resent(&self) -> u64 {
-        self.ends.as_ref().map_or(0, |(source, _)| source.counters.retransmitted)
-    }
+    pub delivered: [Bytes; 2],
+    pub sampled: [Bytes; 2],
+    pub measured: [Bytes; 2],
+    pub active: u32,
+    pub outcome: WorkloadOutcome,
 }
 
 impl<'a> Connections<'a> {
@@ -287,20 +231,7 @@ impl<'a> Connections<'a> {
         }
         class.outcome.slots += 1;
         let route = &class.workload.route;
-        self.slots.push(Slot {
-            class: index,
-            access: [network.add_access(route, false), network.add_access(route, true)],
-            connection: Connection::default(),
-            number: 0,
-            state: State::Free,
-            began: Time::MAX,
-            due: [Time::MAX; 2],
-            next: [0; 2],
-            left: 0,
-            halves: Default::default(),
-            exchange: Transfer::default(),
-            resent_before: 0,
-        });
+        self.slots.push(Slot::new(index, [network.add_access(route, false), network.add_access(route, true)]));
         self.slots.len() - 1
     }
 }
@@ -315,295 +246,13 @@ impl Class<'_> {
     }
 
     /// What `size` from an application takes on the wire.
-    fn on_wire(&self, size: Bytes) -> Bytes {
+    pub fn on_wire(&self, size: Bytes) -> Bytes {
         let Workload { packet, header, .. } = self.workload;
         size + Bytes(size.0.div_ceil((*packet - *header).0.max(1)) * header.0)
     }
 
-    fn is_measured(&self, time: Time) -> bool {
+    pub fn is_measured(&self, time: Time) -> bool {
         let (from, to) = self.measure;
         from <= time && time < to
-    }
-}
-
-/// A slot in use.
-struct Place<'p, 'a> {
-    class: &'p mut Class<'a>,
-    slot: &'p mut Slot,
-    number: u32,
-    /// Number of the first of its two flows, the initiator's.
-    flow: u32,
-    /// Index of the first of its two events.
-    event: u32,
-}
-
-impl Place<'_, '_> {
-    /// A connection begins: asks for it to be opened.
-    fn begin(&mut self, now: Time, network: &mut Network) {
-        let Place { class, slot, .. } = self;
-        let workload = class.workload;
-        slot.number = class.outcome.connections as u32;
-        slot.began = now;
-        slot.connection.rtt = slot.connection.rtt.max(class.crossed);
-        slot.next = [0; 2];
-        slot.due = [Time::MAX; 2];
-        slot.left = slot.connection.messages.len();
-        slot.resent_before = 0;
-        slot.exchange = slot.new_exchange(now);
-        class.outcome.connections += 1;
-        class.active += 1;
-        class.outcome.most_active = class.outcome.most_active.max(class.active);
-        if class.is_measured(now) {
-            for message in &slot.connection.messages {
-                class.outcome.offered[message.from.index()] += class.on_wire(message.size);
-            }
-        }
-        let extra = (slot.connection.rtt - class.crossed).0;
-        for (side, delay) in [extra / 2, extra - extra / 2].into_iter().enumerate() {
-            let loss = slot.connection.loss[side];
-            let mut impairments = Impairments::new();
-            if loss > 0.0 {
-                impairments = impairments.with_errors(loss, class.random.seed());
-            }
-            network.links[slot.access[side].link].restart(Duration(delay), impairments);
-        }
-        if workload.handshake {
-            self.ask(now, FIRST_TIMEOUT, network);
-        } else {
-            self.open(now, None, network);
-        }
-    }
-
-    /// Sends the request to open the connection, and repeats it after `timeout`.
-    fn ask(&mut self, now: Time, timeout: Duration, network: &mut Network) {
-        self.slot.state = State::Opening(timeout);
-        self.send_opening(0, Body::Data(Stamp::None), now, now, network);
-        self.schedule(now + timeout, 0, network);
-    }
-
-    /// The first packet either way: TCP's SYN and its answer. They have no data.
-    fn send_opening(&mut self, side: usize, body: Body, sent: Time, now: Time, network: &mut Network) {
-        let hop = self.slot.access[side].first;
-        let size = self.class.workload.ack_size.0 as u32;
-        let packet = Packet { flow: self.flow, size, hop, order: 0, segment: OPENING, sent, body };
-        network.forward(now, hop, size, || packet);
-    }
-
-    /// The connection is open, after `rtt` if there was a handshake.
-    fn open(&mut self, now: Time, rtt: Option<Duration>, network: &mut Network) {
-        self.slot.state = State::Open(rtt);
-        self.slot.due = [Time::MAX; 2];
-        let threads = if self.slot.connection.concurrent { 2 } else { 1 };
-        for thread in 0..threads {
-            self.slot.next[thread] = self.slot.following(0, thread);
-            let Some(first) = self.slot.next_message(thread) else { continue };
-            // The acceptor knows half a round trip later, from a packet that is not simulated.
-            let known = match (first.from, rtt) {
-                (Side::Acceptor, Some(_)) => Duration(self.slot.connection.rtt.0 / 2),
-                _ => Duration::ZERO,
-            };
-            self.wait_for(known + first.wait, thread, now, network);
-        }
-        self.close_if_done(now);
-    }
-
-    /// Hands over the thread's next message after `wait`.
-    fn wait_for(&mut self, wait: Duration, thread: usize, now: Time, network: &mut Network) {
-        if wait == Duration::ZERO {
-            self.hand_over(now, thread, network);
-        } else {
-            self.schedule(now + wait, thread, network);
-        }
-    }
-
-    fn schedule(&mut self, time: Time, thread: usize, network: &mut Network) {
-        self.slot.due[thread] = time;
-        network.agenda.add_timer(time, (Kind::Cross, self.event + thread as u32));
-    }
-
-    /// The thread's next message is handed over to its side's TCP.
-    fn hand_over(&mut self, now: Time, thread: usize, network: &mut Network) {
-        let mut due = self.slot.next_message(thread);
-        while let Some(message) = due {
-            due = self.send(now, message, thread, network);
-        }
-    }
-
-    /// Hands over `message`, the thread's next; returns the one after it if that follows at once.
-    fn send(&mut self, now: Time, message: Message, thread: usize, network: &mut Network) -> Option<Message> {
-        let number = self.slot.next[thread];
-        self.slot.next[thread] = self.slot.following(number + 1, thread);
-        let side = message.from.index();
-        if !self.slot.connection.concurrent {
-            if number > 0 && self.slot.begins_exchange(number) {
-                self.slot.exchange = self.slot.new_exchange(now);
-            }
-            self.slot.exchange.sent[side] += message.size;
-        }
-        if self.slot.halves[side].ends.is_none() {
-            self.slot.halves[side].ends = Some(self.build(side));
-        }
-        let half = &mut self.slot.halves[side];
-        let (source, _) = half.ends.as_mut()?;
-        let complete = source.offer(message.size, self.class.workload.header);
-        half.pending.push_back((complete, number, now));
-        let flow = self.flow + side as u32;
-        source.on_wake(now, &mut Line { network, now, flow });
-        let next = self.slot.next_message(thread).filter(|next| next.from == message.from)?;
-        if next.wait > Duration::ZERO {
-            self.schedule(now + next.wait, thread, network);
-            return None;
-        }
-        Some(next)
-    }
-
-    /// The two ends of one side's data.
-    fn build(&self, side: usize) -> (Source, Sink) {
-        let Place { class: Class { workload, factory, .. }, slot, .. } = self;
-        let parties = factory();
-        let room = (workload.packet - workload.header).0.max(1);
-        let window = slot.connection.window[1 - side].map(|window| window.0.div_ceil(room).max(1));
-        let mut source = Source::new(Setup {
-            controller: parties.sender,
-            recovery: workload.recovery,
-            size: Some(Bytes(0)),
-            packet: workload.packet,
-            receive_window: window.into_iter().chain(workload.receive_window).min(),
-            min_rto: workload.min_rto,
-            flow: self.flow + side as u32,
-            way_out: slot.access[side].first,
-        });
-        if let State::Open(Some(rtt)) = slot.state {
-            source.on_handshake(rtt);
-        }
-        let way_back = slot.access[1 - side].first;
-        let ack_size = workload.ack_size.0 as u32;
-        (source, Sink::new(parties.receiver, u64::MAX, ack_size, way_back, workload.delayed_ack))
-    }
-
-    /// Data of one side arrive at the other.
-    fn on_data(&mut self, now: Time, packet: &Packet, stamp: &Stamp, side: usize, network: &mut Network) {
-        let Some((_, sink)) = &mut self.slot.halves[side].ends else { return };
-        let before = sink.delivered();
-        let answer = sink.on_arrival(now, packet, stamp);
-        self.class.delivered[side] += sink.delivered() - before;
-        let arrived = sink.cumulative();
-        match answer {
-            Answer::Send(ack) => {
-                network.forward(now, ack.hop, ack.size, || ack);
-            }
-            Answer::HoldUntil(time) => network.agenda.add(time, (Kind::DelayedAck, packet.flow)),
-        }
-        while let Some(&(complete, number, handed)) = self.slot.halves[side].pending.front()
-            && complete <= arrived
-        {
-            self.slot.halves[side].pending.pop_front();
-            self.on_message(now, number, handed, network);
-        }
-    }
-
-    /// A message that was handed over at `handed` has arrived.
-    fn on_message(&mut self, now: Time, number: usize, handed: Time, network: &mut Network) {
-        self.slot.left -= 1;
-        let message = self.slot.connection.messages[number];
-        if self.slot.connection.concurrent {
-            // Nothing says which message answers which: each is an exchange.
-            self.slot.exchange = self.slot.new_exchange(handed);
-            self.slot.exchange.sent[message.from.index()] = message.size;
-        }
-        let next = self.slot.connection.messages.get(number + 1).copied();
-        let answered = next.is_some_and(|next| next.from != message.from);
-        if self.slot.connection.concurrent || next.is_none() || self.slot.begins_exchange(number + 1) {
-            self.record(Some(now));
-        }
-        if let Some(next) = next
-            && answered
-            && !self.slot.connection.concurrent
-        {
-            self.wait_for(next.wait, 0, now, network);
-        }
-    }
-
-    /// Notes the exchange that is under way.
-    fn record(&mut self, completed: Option<Time>) {
-        let Place { class, slot, .. } = self;
-        let resent = slot.halves.iter().map(Half::resent).sum::<u64>();
-        slot.exchange.retransmitted = (resent - slot.resent_before) as u32;
-        slot.exchange.completed = completed.map(|time| time.since(slot.exchange.start));
-        slot.resent_before = resent;
-        class.outcome.transfers.push(slot.exchange);
-    }
-
-    /// The connection ends once all has arrived and is known to have.
-    fn close_if_done(&mut self, now: Time) {
-        if self.slot.left > 0 || !self.slot.halves.iter().all(Half::is_done) {
-            return;
-        }
-        self.account();
-        self.class.outcome.completed += 1;
-        self.class.active -= 1;
-        self.slot.state = State::Free;
-        self.slot.began = Time::MAX;
-        for half in &mut self.slot.halves {
-            half.ends = None;
-        }
-        self.class.free.push_back((self.number, now));
-    }
-
-    /// The run ends before the connection does: notes what is under way.
-    fn give_up(&mut self) {
-        if !self.slot.connection.concurrent {
-            if self.slot.left > 0 && !self.slot.is_between_exchanges() {
-                self.record(None);
-            }
-            return;
-        }
-        for side in 0..2 {
-            while let Some((_, number, handed)) = self.slot.halves[side].pending.pop_front() {
-                self.slot.exchange = self.slot.new_exchange(handed);
-                self.slot.exchange.sent[side] = self.slot.connection.messages[number].size;
-                self.record(None);
-            }
-        }
-    }
-
-    /// Adds what its hosts counted.
-    fn account(&mut self) {
-        for (source, sink) in self.slot.halves.iter().filter_map(|half| half.ends.as_ref()) {
-            self.class.outcome.packets_delivered += sink.packets();
-            self.class.outcome.retransmitted_packets += source.counters.retransmitted;
-            self.class.outcome.loss_events += source.counters.loss_events;
-            self.class.outcome.timeouts += source.counters.timeouts;
-        }
-    }
-}
-
-impl Slot {
-    /// The thread's next message.
-    fn next_message(&self, thread: usize) -> Option<Message> {
-        self.connection.messages.get(self.next[thread]).copied()
-    }
-
-    /// The thread's first message from number `from` on: the next one, or the next of that side.
-    fn following(&self, from: usize, thread: usize) -> usize {
-        let messages = &self.connection.messages;
-        let after = |number: &usize| !self.connection.concurrent || messages[*number].from.index() == thread;
-        (from..messages.len()).find(after).unwrap_or(messages.len())
-    }
-
-    /// Whether all that was handed over has arrived, and what comes next is an exchange of its own.
-    fn is_between_exchanges(&self) -> bool {
-        let next = self.next[0];
-        next > 0 && self.connection.messages.len() - self.left == next && self.begins_exchange(next)
-    }
-
-    fn new_exchange(&self, start: Time) -> Transfer {
-        Transfer { connection: self.number, start, rtt: self.connection.rtt, ..Transfer::default() }
-    }
-
-    /// Whether message `number` of a sequential connection begins an exchange: whenever it is the first side's turn again.
-    fn begins_exchange(&self, number: usize) -> bool {
-        let messages = &self.connection.messages;
-        number == 0 || messages[number].from == messages[0].from && messages[number - 1].from != messages[0].from
     }
 }
