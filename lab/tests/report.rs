@@ -68,7 +68,7 @@ fn traffic_and_its_completion_times() {
         assert_eq!(page.shown().await[3], distribution);
         page.point_at(3, 0.5).await;
         assert!(page.text(".values:not([hidden])").await.contains("bic"));
-        assert!(page.text("main").await.contains("Traffic, bic"));
+        assert!(page.text("main").await.contains("bic: flows"));
     });
 }
 

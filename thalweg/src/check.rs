@@ -14,11 +14,13 @@ pub fn check(args: &Check) -> Result<(), Failure> {
     for run in &plan.runs {
         let experiment = &run.experiment;
         let flows = match experiment.flows.len() {
+            0 if !experiment.workloads.is_empty() => String::new(),
             1 => "1 flow".to_string(),
             n => format!("{n} flows"),
         };
         let traffic: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name.as_str()).collect();
-        let traffic = if traffic.is_empty() { String::new() } else { format!(" and {}", traffic.join(", ")) };
+        let and = if flows.is_empty() || traffic.is_empty() { "" } else { " and " };
+        let traffic = format!("{and}{}", traffic.join(", "));
         let _ = writeln!(text, "  {}: {flows}{traffic}, {}", run.name, experiment.duration);
     }
     print::text(&text)

@@ -14,8 +14,8 @@ use figures::Page;
 
 /// More flows than this have no table.
 const FEW_FLOWS: usize = 32;
-/// The traffic of more runs than this has none.
-const FEW_RUNS: usize = 12;
+/// More rows of traffic than this, neither.
+const MANY_ROWS: usize = 64;
 
 /// The page, as HTML. Needs no network, and nothing beside it.
 pub fn html(summary: &Summary, runs: &[Finished]) -> String {
@@ -31,16 +31,11 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
         }
         _ => String::new(),
     };
-    let traffic: String = summary
-        .runs
-        .iter()
-        .filter(|run| !run.traffic.is_empty())
-        .take(FEW_RUNS)
-        .map(|run| {
-            let of = if summary.runs.len() > 1 { format!(", {}", run.name) } else { String::new() };
-            format!("<h2>Traffic{}</h2>\n{}", escape(&of), table::traffic(run).to_html())
-        })
-        .collect();
+    let rows: usize = summary.runs.iter().map(|run| run.traffic.len()).sum();
+    let traffic = match rows {
+        1..=MANY_ROWS => format!("<h2>Traffic</h2>\n{}", table::traffic(summary).to_html()),
+        _ => String::new(),
+    };
     fill(
         include_str!("page.html"),
         &[

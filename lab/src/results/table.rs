@@ -1,13 +1,13 @@
 //! The summary as tables.
 
 use super::columns::{Columns, maybe, number};
-use super::{FlowSummary, LinkSummary, RunSummary, Summary, TrafficSummary};
+use super::{FlowSummary, LinkSummary, RunSummary, Summary};
 
 /// More rows of details than this are too many to read in a terminal.
 const FEW: usize = 32;
 
-/// For the terminal: one row per run; then, unless they are many, the flows of runs that have several, connections that come
-/// and go, and the links of runs that have several.
+/// For the terminal: one row per run; then, unless they are many, connections that come and go, and of runs that have several
+/// flows or links, these.
 ///
 /// Every line ends in a newline. A dash stands for what does not exist or never happened.
 pub fn table(summary: &Summary) -> String {
@@ -18,12 +18,12 @@ pub fn table(summary: &Summary) -> String {
     if details > FEW {
         return text;
     }
+    if summary.runs.iter().any(|run| !run.traffic.is_empty()) {
+        text += "\n";
+        text += &traffic(summary).to_text();
+    }
     for run in &summary.runs {
-        let tables = [
-            (run.flows.len() > 1).then(|| flows(run)),
-            (!run.traffic.is_empty()).then(|| traffic(run)),
-            (run.links.len() > 1).then(|| links(run)),
-        ];
+        let tables = [(run.flows.len() > 1).then(|| flows(run)), (run.links.len() > 1).then(|| links(run))];
         for (i, table) in tables.into_iter().flatten().enumerate() {
             text += "\n";
             if i == 0 && summary.runs.len() > 1 {
@@ -95,10 +95,11 @@ pub(crate) fn flows(run: &RunSummary) -> Columns {
     table
 }
 
-/// One row per kind of connections that come and go.
-pub(crate) fn traffic(run: &RunSummary) -> Columns {
+/// One row per run and kind of connections that come and go.
+pub(crate) fn traffic(summary: &Summary) -> Columns {
+    let several = summary.runs.len() > 1;
     let mut table = Columns::new(&[
-        "traffic",
+        if several { "run: traffic" } else { "traffic" },
         "connec-\ntions",
         "offered\nMbps",
         "carried\nMbps",
@@ -109,10 +110,10 @@ pub(crate) fn traffic(run: &RunSummary) -> Columns {
         "99 %\ns",
         "resent",
     ]);
-    for traffic in &run.traffic {
-        let TrafficSummary { name, controller, .. } = traffic;
+    for (run, traffic) in summary.runs.iter().flat_map(|run| run.traffic.iter().map(move |traffic| (run, traffic))) {
+        let of_run = if several { format!("{}: ", run.name) } else { String::new() };
         table.row([
-            if *controller == run.controller { name.clone() } else { format!("{name} {controller}") },
+            format!("{of_run}{}", traffic.name),
             traffic.connections.to_string(),
             number(traffic.offered_mbps[0], 1),
             number(traffic.carried_mbps[0], 1),
