@@ -5,6 +5,8 @@
 //! is lower than the rate at which they were sent, RRR = (X_in - X_out)/X_in (equation 8), says how congested the path is, long
 //! before a loss rate could. The sender sends at X_in = X_out/(1 - p_T(X_out)) (equation 13): faster while the congestion is
 //! below the target p_T, slower above it, and at rest where it is p_T. Losses as such do not matter to it.
+//!
+//! An application that pauses is measured as well: the first packets after a pause report its rate, and the flow grows from there.
 
 mod feedback;
 mod meter;
