@@ -60,6 +60,8 @@ fn receive(socket: &UdpSocket, mut receiver: Option<Box<dyn Receiver>>, over: &A
             None => (0, 0, 0.0),
             Some(Report::Available { stream, rate }) => (1, stream, rate),
             Some(Report::Received { rate }) => (2, 0, rate),
+            Some(Report::Allowed { rate }) => (3, 0, rate),
+            Some(Report::Feedback { whole, part }) => (4, whole as u32, part),
         };
         let report = u64::from(stream) | u64::from(rate.to_bits()) << 32;
         let answer = [number, sent, kind, report].map(u64::to_le_bytes).concat();
@@ -97,7 +99,9 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                 let report = match word(16) {
                     0 => None,
                     1 => Some(Report::Available { stream, rate }),
-                    _ => Some(Report::Received { rate }),
+                    2 => Some(Report::Received { rate }),
+                    3 => Some(Report::Allowed { rate }),
+                    _ => Some(Report::Feedback { whole: stream as i32, part: rate }),
                 };
                 heard = now;
                 let newly = if in_flight.remove(&which).is_some() { PACKET } else { Bytes(0) };

@@ -10,9 +10,11 @@
 
 pub mod registry;
 pub mod roles;
+pub mod routers;
 pub mod units;
 
 pub mod aimd;
+pub mod assisted;
 pub mod bbr;
 pub mod bic;
 pub mod compound;
@@ -23,6 +25,8 @@ pub mod htcp;
 pub mod illinois;
 pub mod pace;
 pub mod rapid;
+pub mod rcp;
+pub mod rcp_ac;
 pub mod reno;
 pub mod rrrp;
 pub mod scalable;
@@ -30,7 +34,9 @@ pub mod thalweg;
 pub mod vegas;
 pub mod westwood;
 pub mod window;
+pub mod xcp;
 
 pub use registry::{Controller, Family, Protocol, Recovery};
-pub use roles::{Ack, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
+pub use roles::{Ack, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
+pub use routers::{Port, Routing};
 pub use units::{Bytes, Duration, Rate, Time};

@@ -44,11 +44,14 @@ pub enum Family {
     DelayWindow,
     /// A rate, and a measurement of the path's.
     Rate,
+    /// What routers on the path say.
+    RouterAssisted,
 }
 
 impl Family {
     /// All families, in the order in which to list them.
-    pub const ALL: [Family; 4] = [Family::PacketScale, Family::LossWindow, Family::DelayWindow, Family::Rate];
+    pub const ALL: [Family; 5] =
+        [Family::PacketScale, Family::LossWindow, Family::DelayWindow, Family::Rate, Family::RouterAssisted];
 
     /// What lists and files call it.
     pub fn name(self) -> &'static str {
@@ -57,6 +60,7 @@ impl Family {
             Family::LossWindow => "loss-window",
             Family::DelayWindow => "delay-window",
             Family::Rate => "rate",
+            Family::RouterAssisted => "router-assisted",
         }
     }
 
@@ -67,6 +71,9 @@ impl Family {
             Family::LossWindow => "a window that grows until a packet is lost",
             Family::DelayWindow => "a window that also gives way when the round-trip time shows a queue",
             Family::Rate => "a sending rate, set by what the path was measured to deliver",
+            Family::RouterAssisted => {
+                "what the routers on the path write on each packet; Reno where none of them takes part"
+            }
         }
     }
 
@@ -141,29 +148,7 @@ impl Controller {
 
     /// The defaults with `overrides` (an object) laid over them. Fails on names that are not parameters.
     pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
-        let mut all = self.defaults.clone();
-        let known = all.as_object_mut().expect("parameters are a struct");
-        for (name, value) in overrides {
-            match known.get_mut(name) {
-                Some(slot) => *slot = value.clone(),
-                None => {
-                    let known = known.keys().cloned().collect();
-                    return Err(ParameterError::Unknown { name: name.clone(), known });
-                }
-            }
-        }
-        if let Err(problem) = (self.factory)(&all, Bytes(1000)) {
-            // Which one is it? The one that is wrong even alone, if there is one.
-            for (name, value) in overrides {
-                let mut one = self.defaults.clone();
-                one[name] = value.clone();
-                if let Err(problem) = (self.factory)(&one, Bytes(1000)) {
-                    return Err(ParameterError::Bad { name: name.clone(), problem });
-                }
-            }
-            return Err(ParameterError::Together { problem });
-        }
-        Ok(all)
+        overlay(&self.defaults, overrides, &|all| (self.factory)(all, Bytes(1000)).map(drop))
     }
 
     /// The parties of one flow whose full packets take `packet` bytes. `parameters` are those of [`Controller::parameters`].
@@ -175,6 +160,37 @@ impl Controller {
     pub fn factory(&self, parameters: &Value, packet: Bytes) -> Result<Factory, String> {
         (self.factory)(parameters, packet)
     }
+}
+
+/// `defaults` with `overrides` laid over them. Fails on names that are not there, and on what `check` refuses.
+pub(crate) fn overlay(
+    defaults: &Value,
+    overrides: &serde_json::Map<String, Value>,
+    check: &dyn Fn(&Value) -> Result<(), String>,
+) -> Result<Value, ParameterError> {
+    let mut all = defaults.clone();
+    let known = all.as_object_mut().expect("parameters are a struct");
+    for (name, value) in overrides {
+        match known.get_mut(name) {
+            Some(slot) => *slot = value.clone(),
+            None => {
+                let known = known.keys().cloned().collect();
+                return Err(ParameterError::Unknown { name: name.clone(), known });
+            }
+        }
+    }
+    if let Err(problem) = check(&all) {
+        // Which one is it? The one that is wrong even alone, if there is one.
+        for (name, value) in overrides {
+            let mut one = defaults.clone();
+            one[name] = value.clone();
+            if let Err(problem) = check(&one) {
+                return Err(ParameterError::Bad { name: name.clone(), problem });
+            }
+        }
+        return Err(ParameterError::Together { problem });
+    }
+    Ok(all)
 }
 
 /// What is wrong with a controller's parameters.
@@ -203,7 +219,7 @@ pub enum ParameterError {
 
 /// Every controller, family by family, in the order in which to list them.
 pub fn all() -> &'static [Controller] {
-    use Family::{DelayWindow, LossWindow, PacketScale, Rate};
+    use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
     use Recovery::{NewReno, Sack};
     static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
         vec![
@@ -376,6 +392,30 @@ pub fn all() -> &'static [Controller] {
                 "draft-ietf-ccwg-bbr-06",
                 "BBR version 3: paces at the rate that the path was measured to deliver, and keeps little more in flight than fits",
                 crate::bbr::Bbr::default(),
+            ),
+            Controller::new(
+                "rcp-ac",
+                RouterAssisted,
+                Sack,
+                "RCP-AC (Dukkipati, McKeown and Fraser)",
+                "climbs to RCP's rate as fast as the routers' buffers can take; wants links with queue = \"rcp-ac\"",
+                crate::rcp_ac::RcpAc::default(),
+            ),
+            Controller::new(
+                "rcp",
+                RouterAssisted,
+                Sack,
+                "RCP-AC, equation 1 (Dukkipati et al., IWQoS 2005)",
+                "sends at the rate that the routers allow every flow; wants links with queue = \"rcp\"",
+                crate::rcp::Rcp::default(),
+            ),
+            Controller::new(
+                "xcp",
+                RouterAssisted,
+                Sack,
+                "XCP (Katabi, Handley and Rohrs, SIGCOMM 2002)",
+                "a window that each packet's feedback changes; wants links with queue = \"xcp\"",
+                crate::xcp::Xcp::default(),
             ),
         ]
     });

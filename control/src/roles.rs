@@ -33,8 +33,10 @@ pub trait Receiver: Send {
 }
 
 /// Sits at a queue, sees every packet pass and may rewrite its stamp. Most protocols have none.
+///
+/// What carries no stamp, an acknowledgment or other traffic, passes with [`Stamp::None`]; what is written on that is lost.
 pub trait Router: Send {
-    /// A packet arrives at the queue, in front of which `backlog` bytes wait.
+    /// A packet arrives at the queue, in front of which `backlog` bytes wait. The queue may drop it.
     fn on_arrival(&mut self, now: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes);
 
     /// A packet leaves the queue, in which `backlog` bytes remain.
@@ -43,8 +45,14 @@ pub trait Router: Send {
     /// When [`Router::on_tick`] is due next.
     fn next_tick(&self) -> Option<Time>;
 
-    /// A control interval ends.
+    /// A control interval ends, with `backlog` bytes waiting.
     fn on_tick(&mut self, now: Time, backlog: Bytes);
+
+    /// From now on, the link has this capacity.
+    fn on_capacity(&mut self, rate: Rate);
+
+    /// What to show in traces and plots.
+    fn state(&self) -> Control;
 }
 
 /// The answer to "when may the next packet leave?"
@@ -118,6 +126,23 @@ pub enum Stamp {
         /// When it was sent, by the sender's clock: as late as the sender itself was, which a receiver need not take for delay.
         sent: Time,
     },
+    /// Asks for a rate (RCP).
+    Rate {
+        /// The least that a router on the way allows, in bits per second; infinite until the first one.
+        rate: f32,
+        /// The sender's round-trip time in seconds; zero if it does not know any.
+        rtt: f32,
+    },
+    /// Asks for a larger window (XCP, RCP-AC).
+    Window {
+        /// The sender's window, in packets of this one's size; zero on the packet that opens a flow, before there is one.
+        window: f32,
+        /// The sender's round-trip time in seconds; zero if it does not know any.
+        rtt: f32,
+        /// By how many packets the window may grow for this one, or must shrink: the least that a router on the way says; infinite
+        /// until the first one.
+        feedback: f32,
+    },
 }
 
 /// What a receiver tells the sender.
@@ -135,6 +160,28 @@ pub enum Report {
         /// In bits per second (in single precision, as it travels).
         rate: f32,
     },
+    /// The rate that the routers on the way allow (RCP).
+    Allowed {
+        /// In bits per second (in single precision, as it travels).
+        rate: f32,
+    },
+    /// By how much the window is to differ from what it was at the start (XCP, RCP-AC). A sum, so that an acknowledgment that is lost,
+    /// or stands for several packets, loses nothing.
+    Feedback {
+        /// Whole packets, modulo 2^32.
+        whole: i32,
+        /// And this part of a packet, 0 to 1.
+        part: f32,
+    },
+}
+
+/// What a router is doing, for traces and plots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// The rate that it allows each flow, if that is the same for all.
+    pub rate: Option<Rate>,
+    /// By how many bytes the traffic in flight may grow within a control interval, if it limits that; negative: must shrink.
+    pub growth: Option<f64>,
 }
 
 /// What a sender is doing, for traces and plots.

@@ -10,7 +10,7 @@ use crate::capacity::Varying;
 use crate::queue::{Drops, Queue};
 use crate::ring::Ring;
 use crate::{Buffer, Change, Discipline, DropTail, Fate, Impairments, Packet, Trace};
-use control::{Bytes, Duration, Rate, Router, Time};
+use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub struct Link<P> {
     queue: Queue<P>,
     line: Line<P>,
     router: Option<Box<dyn Router>>,
+    /// What the router has still to hear of the capacity, and when.
+    capacities: VecDeque<(Time, Rate)>,
 }
 
 /// The link behind its queue: the transmitter and what is on its way.
@@ -89,7 +91,7 @@ impl<P: Packet> Link<P> {
             drops: Drops::default(),
             counters: Counters::default(),
         };
-        Link { special: false, queue: Queue::DropTail(DropTail::new(buffer)), line, router: None }
+        Link { special: false, queue: Queue::DropTail(DropTail::new(buffer)), line, router: None, capacities: VecDeque::new() }
     }
 
     /// The same link with a queue of this discipline, what is random in it drawn from `seed`.
@@ -115,6 +117,7 @@ impl<P: Packet> Link<P> {
     pub fn with_changes(mut self, changes: &[Change]) -> Link<P> {
         let varying = self.vary();
         changes.iter().for_each(|change| varying.change(change));
+        self.capacities = changes.iter().filter_map(|change| Some((change.at, change.rate?))).collect();
         self
     }
 
@@ -155,9 +158,9 @@ impl<P: Packet> Link<P> {
     fn arrive_specially(&mut self, now: Time, mut packet: P) -> bool {
         self.advance_specially(now);
         let size = packet.size();
-        if let Some(router) = &mut self.router
-            && let Some(stamp) = packet.stamp()
-        {
+        if let Some(router) = &mut self.router {
+            let mut none = Stamp::None;
+            let stamp = packet.stamp().unwrap_or(&mut none);
             router.on_arrival(now, stamp, size, self.queue.bytes());
         }
         let line = &mut self.line;
@@ -224,6 +227,11 @@ impl<P: Packet> Link<P> {
         counters
     }
 
+    /// What its router does, if it has one, as of the last time that somebody looked.
+    pub fn control(&self) -> Option<Control> {
+        self.router.as_ref().map(|router| router.state())
+    }
+
     /// Works out what the transmitter and the router did until `now`.
     #[inline]
     fn advance(&mut self, now: Time) {
@@ -240,6 +248,14 @@ impl<P: Packet> Link<P> {
             let ticks = self.router.as_ref().and_then(|r| r.next_tick()).unwrap_or(Time::MAX);
             if begins.min(ticks) > now {
                 return;
+            }
+            if let Some(router) = &mut self.router {
+                while let Some(&(at, rate)) = self.capacities.front()
+                    && at <= begins.min(ticks)
+                {
+                    self.capacities.pop_front();
+                    router.on_capacity(rate);
+                }
             }
             if begins <= ticks {
                 self.begin_next(begins);
@@ -262,9 +278,9 @@ impl<P: Packet> Link<P> {
                 line.put(end.since(start), end, exit, || packet)
             }
         };
-        if let Some(router) = &mut self.router
-            && let Some(stamp) = sent.stamp()
-        {
+        if let Some(router) = &mut self.router {
+            let mut none = Stamp::None;
+            let stamp = sent.stamp().unwrap_or(&mut none);
             router.on_departure(start, stamp, size, self.queue.bytes());
         }
     }
@@ -371,7 +387,6 @@ mod tests {
     use super::*;
     use crate::testing::Parcel;
     use crate::{codel, fq_codel, red};
-    use control::Stamp;
 
     const US: fn(u64) -> Time = |us| Time(us * 1_000_000);
 
@@ -451,6 +466,10 @@ mod tests {
         }
         fn on_tick(&mut self, _: Time, _: Bytes) {
             self.0 += 1;
+        }
+        fn on_capacity(&mut self, _: Rate) {}
+        fn state(&self) -> Control {
+            Control { rate: None, growth: None }
         }
     }
 

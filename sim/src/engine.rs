@@ -18,8 +18,8 @@ use control::{Duration, Time};
 /// it says false.
 ///
 /// # Errors
-/// If a flow names a controller that does not exist, or parameters that it does not take; or if the connections of a workload
-/// cannot be read.
+/// If a flow names a controller that does not exist, or parameters that it does not take, or a link such a router; or if the
+/// connections of a workload cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
     let mut engine = Engine::new(experiment)?;
     let complete = engine.run(progress);
@@ -49,7 +49,7 @@ struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     fn new(experiment: &'a Experiment) -> Result<Engine<'a>, String> {
-        let mut network = Network::new(experiment);
+        let mut network = Network::new(experiment)?;
         // All controllers first, so that they lie side by side: among thousands of flows, each is touched once per packet.
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)

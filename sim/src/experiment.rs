@@ -44,6 +44,8 @@ pub struct Link {
     pub buffer: Buffer,
     /// Who waits, who goes next and who is dropped, in either direction.
     pub queue: Discipline,
+    /// A router at either direction's queue.
+    pub router: Option<Router>,
     /// Transmission errors, in either direction.
     pub errors: Errors,
     /// Packets that others overtake, in either direction.
@@ -86,6 +88,17 @@ pub struct Reorder {
     pub probability: f64,
     /// How much longer it takes.
     pub delay: Duration,
+}
+
+/// A router that takes part in congestion control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Router {
+    /// One of [`control::routers`].
+    pub protocol: String,
+    /// All of its parameters, from [`control::routers::RouterProtocol::parameters`].
+    pub parameters: Value,
+    /// What it takes the buffer to hold.
+    pub buffer: Bytes,
 }
 
 /// How much a queue holds, without the packet in transmission.

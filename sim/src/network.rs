@@ -4,7 +4,7 @@ use crate::agenda::{Agenda, Kind};
 use crate::experiment::{self, Errors, Experiment};
 use crate::host::Interface;
 use crate::packet::Packet;
-use control::{Bytes, Duration, Rate, Time};
+use control::{Bytes, Duration, Port, Rate, Router, Time};
 use path::{Fate, Impairments, Link};
 use std::collections::HashMap;
 
@@ -41,7 +41,10 @@ pub struct Access {
 
 impl Network {
     /// The experiment's shared links.
-    pub fn new(experiment: &Experiment) -> Network {
+    ///
+    /// # Errors
+    /// If a link names a router that does not exist, or parameters that it does not take.
+    pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let mut links = Vec::new();
         for (i, link) in experiment.links.iter().enumerate() {
             for direction in 0..2 {
@@ -53,7 +56,11 @@ impl Network {
                 let number = 2 * i as u64 + direction;
                 let seed = experiment.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
                 let built = Link::new(Some(link.rate), link.delay, buffer).with_queue(&link.queue, buffer, !seed);
-                links.push(varying(built, link).with_impairments(impairments(link, seed)));
+                let built = varying(built, link).with_impairments(impairments(link, seed));
+                links.push(match &link.router {
+                    Some(router) => built.with_router(self::router(router, link.rate)?),
+                    None => built,
+                });
             }
         }
         // What leaves a link late or twice goes over another one, which has no limit.
@@ -71,7 +78,7 @@ impl Network {
             }
         }
         let (interfaces, hops, shared) = (Vec::new(), Vec::new(), HashMap::new());
-        Network { links, detours, interfaces, hops, shared, agenda: Agenda::new() }
+        Ok(Network { links, detours, interfaces, hops, shared, agenda: Agenda::new() })
     }
 
     /// Adds a route over `route`'s links, behind an access link of `access` rate and `delay` if that makes a difference; for
@@ -216,6 +223,13 @@ fn varying(built: Link<Packet>, link: &experiment::Link) -> Link<Packet> {
         None => built,
     };
     if link.changes.is_empty() { built } else { built.with_changes(&link.changes) }
+}
+
+/// The router that a link of `capacity` has.
+fn router(router: &experiment::Router, capacity: Rate) -> Result<Box<dyn Router>, String> {
+    let protocol = control::routers::find(&router.protocol);
+    let protocol = protocol.ok_or_else(|| format!("there is no router `{}`", router.protocol))?;
+    protocol.build(&router.parameters, &Port { capacity, buffer: router.buffer })
 }
 
 /// What `link` leaves to chance.

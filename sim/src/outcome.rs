@@ -152,4 +152,10 @@ pub struct LinkSeries {
     pub drops: Vec<u32>,
     /// Share of the interval in which it transmitted.
     pub utilization: Vec<f64>,
+    /// The rate that its router allows each flow at the end of the interval, bits per second; NaN if it says none. Empty
+    /// without a router.
+    pub allowed: Vec<f64>,
+    /// By how many bytes its router lets the traffic in flight grow per control interval, at the end of this one; NaN if it does
+    /// not say. Empty without a router.
+    pub growth: Vec<f64>,
 }

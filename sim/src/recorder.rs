@@ -101,6 +101,10 @@ impl Recorder {
             lane.series.max_queue.push(std::mem::take(&mut lane.max_since_sample));
             lane.series.drops.push((counters.dropped - before.dropped) as u32);
             lane.series.utilization.push((counters.busy - before.busy).as_secs() / interval);
+            if let Some(router) = network.links[lane.link].control() {
+                lane.series.allowed.push(router.rate.map_or(f64::NAN, |rate| rate.as_bps()));
+                lane.series.growth.push(router.growth.unwrap_or(f64::NAN));
+            }
         }
         for flow in flows {
             flow.sample(now);

@@ -21,6 +21,9 @@ const MANY_LINKS: usize = 12;
 /// Points per curve, and of all curves together.
 const POINTS: usize = 1500;
 const ALL_POINTS: usize = 400_000;
+/// What routers that take part in congestion control say.
+const ALLOWED: &str = "Allowed rate";
+const GROWTH: &str = "Allowed growth (kB)";
 /// Jain's index is taken over at least this long.
 const FAIR: Duration = Duration::from_millis(500);
 
@@ -153,10 +156,11 @@ impl Draw {
             }
         }
         figures[0].level = self.level();
-        let queues = self.queues(run);
-        let one_queue = queues.lines.len() < 2;
-        let (here, below) = if one_queue { (Some(queues), None) } else { (None, Some(queues)) };
-        figures.extend(here);
+        let mut links = drawn(self.links(run));
+        let legend_of_links = entries(links.iter().take(1).flat_map(|f| &f.lines).map(|line| line.name.clone()));
+        if legend_of_links.len() < 2 {
+            figures.append(&mut links);
+        }
         figures.push(self.flows(run, "Window (packets)".into(), |draw, flow| draw.of(run, flow, |s| &s.window)));
         figures.push(self.flows(run, self.rate_axis("Rate"), |draw, flow| {
             draw.of(run, flow, |s| &s.rate).scale(self.rate_factor())
@@ -167,12 +171,9 @@ impl Draw {
             figures.push(self.fairness(vec![Line { entry: None, name: "Jain index".into(), values: self.jain(run) }]));
         }
         let mut groups = vec![Group { title: None, legend, panels: false, figures: drawn(figures) }];
-        groups.extend(below.map(|figure| Group {
-            title: Some("Links".into()),
-            legend: entries(figure.lines.iter().map(|line| line.name.clone())),
-            panels: false,
-            figures: vec![figure],
-        }));
+        if !links.is_empty() {
+            groups.push(Group { title: Some("Links".into()), legend: legend_of_links, panels: false, figures: links });
+        }
         groups
     }
 
@@ -220,6 +221,10 @@ impl Draw {
         let rtt = self.lines(runs, |run| per_flow(run, &|flow| self.of(run, flow, |s| &s.rtt)).scale(1e3));
         let capital =
             |text: &str| if picked.is_empty() { text.to_string() } else { format!("{picked}{}", text.to_lowercase()) };
+        let of_busiest = |values: fn(&Draw, &Finished, &LinkOutcome) -> Curve| {
+            self.lines(runs, |run| busiest(run).map(|link| values(self, run, link)).unwrap_or_default())
+        };
+        let (allowed, growth) = (of_busiest(Draw::allowed), of_busiest(Draw::growth));
         let several_links = runs.iter().any(|run| run.run.experiment.links.len() > 1);
         let figures = vec![
             Figure {
@@ -227,6 +232,8 @@ impl Draw {
                 ..figure(self.rate_axis(if picked.is_empty() { "Throughput" } else { "Total throughput" }), total)
             },
             figure(if several_links { "Busiest queue (packets)" } else { "Queue (packets)" }.into(), queue),
+            figure(self.rate_axis(ALLOWED), allowed),
+            figure(GROWTH.into(), growth),
             figure(upper(&format!("{} (packets)", capital("Window"))), window),
             figure(upper(&self.rate_axis(&capital("Rate"))), rate),
             self.rtt(figure(
@@ -269,18 +276,34 @@ impl Draw {
         vec![entry("median flow", false), entry("10–90 % of flows", true)]
     }
 
-    /// The queues of a run's links; of many links, those that were longest.
-    fn queues(&self, run: &Finished) -> Figure {
+    /// The queues of a run's links, and what routers there say; of many links, those whose queues were longest.
+    fn links(&self, run: &Finished) -> Vec<Figure> {
         let mut links: Vec<_> = run.outcome.links.iter().collect();
         links.sort_by_key(|link| std::cmp::Reverse(link.max_queue));
         links.truncate(MANY_LINKS);
-        let entry = |i| (links.len() > 1).then_some(i);
-        let line = |(i, link): (usize, &&LinkOutcome)| Line {
-            entry: entry(i),
-            name: link.name.clone(),
-            values: self.queue(run, link),
+        let draw = |axis: String, values: &dyn Fn(&LinkOutcome) -> Curve| {
+            let line = |(i, link): (usize, &&LinkOutcome)| Line {
+                entry: (links.len() > 1).then_some(i),
+                name: link.name.clone(),
+                values: values(link),
+            };
+            figure(axis, links.iter().enumerate().map(line).collect())
         };
-        figure("Queue (packets)".into(), links.iter().enumerate().map(line).collect())
+        vec![
+            draw("Queue (packets)".into(), &|link| self.queue(run, link)),
+            draw(self.rate_axis(ALLOWED), &|link| self.allowed(run, link)),
+            draw(GROWTH.into(), &|link| self.growth(run, link)),
+        ]
+    }
+
+    /// What a router allows each flow.
+    fn allowed(&self, run: &Finished, link: &LinkOutcome) -> Curve {
+        self.grid.mean(&run.outcome.sampled, link.series.allowed.iter().copied()).scale(self.rate_factor())
+    }
+
+    /// By how much a router lets traffic grow.
+    fn growth(&self, run: &Finished, link: &LinkOutcome) -> Curve {
+        self.grid.mean(&run.outcome.sampled, link.series.growth.iter().copied()).scale(1e-3)
     }
 
     fn queue(&self, run: &Finished, link: &LinkOutcome) -> Curve {

@@ -58,6 +58,8 @@ fn describe(link: &Link) -> (String, String) {
         more += &format!(", from {} {}", change.at, parts.join(" and "));
     }
     let rate = if link.trace.is_some() { format!("a trace of {}", link.rate) } else { link.rate.to_string() };
+    let router = link.router.as_ref();
+    let router = router.map_or(String::new(), |r| format!(", router {} ({})", r.protocol, show(&r.parameters)));
     let queue = match link.queue {
         Discipline::DropTail => "",
         Discipline::Red(red) if red.adaptive.is_some() => ", adaptive RED",
@@ -65,7 +67,7 @@ fn describe(link: &Link) -> (String, String) {
         Discipline::CoDel(_) => ", CoDel",
         Discipline::FqCoDel(_) => ", FQ-CoDel",
     };
-    (link.name.clone(), format!("{rate}, {} each way, buffer {buffer}{queue}{more}", link.delay))
+    (link.name.clone(), format!("{rate}, {} each way, buffer {buffer}{queue}{router}{more}", link.delay))
 }
 
 /// `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.

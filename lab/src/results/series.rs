@@ -35,6 +35,8 @@ const LINKS: &str = "message links {
     REQUIRED INT64 max_queue_packets;
     REQUIRED INT64 drops;
     OPTIONAL DOUBLE utilization;
+    OPTIONAL DOUBLE allowed_mbps;
+    OPTIONAL DOUBLE growth_kb;
 }";
 
 /// Writes the flows' series. Fails only if `out` does.
@@ -92,6 +94,10 @@ fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
             required::<Int64Type>(&mut group, series.max_queue.iter().map(|&n| n as i64).collect())?;
             required::<Int64Type>(&mut group, series.drops.iter().map(|&n| n.into()).collect())?;
             optional::<DoubleType>(&mut group, series.utilization.iter().copied().map(number))?;
+            for (series, factor) in [(&series.allowed, 1e-6), (&series.growth, 1e-3)] {
+                let values = (0..times.len()).map(|i| series.get(i).and_then(|x| number(x * factor)));
+                optional::<DoubleType>(&mut group, values)?;
+            }
             group.close()?;
         }
     }

@@ -96,7 +96,8 @@ pub struct Path {
     pub rtt: Duration,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
     pub buffer: BufferSize,
-    /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel".
+    /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel"; or the router
+    /// that takes part: "rcp-ac", "rcp" or "xcp".
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
@@ -132,7 +133,8 @@ pub struct Link {
     pub delay: Duration,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
     pub buffer: BufferSize,
-    /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel".
+    /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel"; or the router
+    /// that takes part: "rcp-ac", "rcp" or "xcp".
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.

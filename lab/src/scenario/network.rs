@@ -6,11 +6,11 @@ use super::flows::Table;
 use super::impairments::{self, probability};
 use super::key_path::KeyPath;
 use super::keys::{Change, Direction, Link, Path, Scenario};
-use super::queue::Queue;
+use super::queue::{Queue, Site};
 use super::trace::Traces;
 use super::traffic::Planned;
 use super::wording;
-use control::{Duration, Rate, Time};
+use control::{Bytes, Duration, Rate, Time};
 use path::Trace;
 use sim::{Buffer, Errors, Reorder, Route};
 use std::sync::Arc;
@@ -171,7 +171,13 @@ impl<'s> Network<'s> {
                     Buffer::Packets((packets.round() as u64).max(1))
                 }
             };
-            let queue = link.queue.discipline(link.rate, scenario.packet, link.at.key("queue"), problems);
+            let packet = scenario.packet;
+            let holds = match buffer {
+                Buffer::Packets(packets) => Bytes(packets.saturating_mul(packet.0)),
+                Buffer::Bytes(bytes) => bytes,
+            };
+            let site = Site { rate: link.rate, packet, buffer: holds };
+            let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
             sim::Link {
                 name: link.name.to_string(),
                 rate: link.rate,
@@ -180,6 +186,7 @@ impl<'s> Network<'s> {
                 trace: link.trace.clone(),
                 buffer,
                 queue,
+                router,
                 errors: link.errors,
                 reorder: link.reorder,
                 duplicate: link.duplicate,

@@ -2,20 +2,26 @@
 
 use super::experiment::Problems;
 use super::key_path::KeyPath;
+use super::wording;
+use control::registry::ParameterError;
+use control::routers::{self, RouterProtocol};
 use control::{Bytes, Duration, Rate};
 use path::{Discipline, codel, fq_codel, red};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, de};
+use serde_json::{Map, Value};
+use sim::Router;
 use std::borrow::Cow;
 use std::fmt;
 
-/// `"codel"`, or `{ kind = "codel", target = "5 ms" }`: a discipline, and those of its parameters that are not the usual ones.
+/// Of a discipline, those parameters that are not the usual ones.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "QueueTable")]
 struct Table {
     /// Which discipline.
+    #[serde(skip)]
     kind: Kind,
     /// RED: average queue, in packets, below which nothing is dropped; by default half of what the link sends in 5 ms, at
     /// least 5.
@@ -63,14 +69,95 @@ enum Kind {
 /// Flow queues beyond which there is no use in more, and no memory for them.
 const MOST_QUEUES: u32 = 1 << 16;
 
-/// A queue as a scenario writes it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Queue(Table);
+/// A queue as a scenario writes it: `"codel"`, or `{ kind = "codel", target = "5 ms" }`. Its kind is a discipline's, or a router
+/// protocol's: then it is first in, first out, and a router of that protocol sits at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    kind: Option<Value>,
+    keys: Map<String, Value>,
+}
+
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue { kind: Some("droptail".into()), keys: Map::new() }
+    }
+}
+
+/// The link that the queue is at, as far as it matters to parameters.
+pub(super) struct Site {
+    /// Its capacity.
+    pub rate: Rate,
+    /// Size of full packets on it.
+    pub packet: Bytes,
+    /// What it holds.
+    pub buffer: Bytes,
+}
 
 impl Queue {
+    /// The discipline at `site`, and the router; what is wrong with it goes to `problems`.
+    pub(super) fn read(&self, site: &Site, at: KeyPath, problems: &mut Problems) -> (Discipline, Option<Router>) {
+        let nothing = (Discipline::DropTail, None);
+        let kind = match self.kind.as_ref().map(Value::as_str) {
+            Some(Some(kind)) => kind,
+            Some(None) => {
+                problems.add(at.key("kind"), "is no text in quotes; write kind = \"codel\"");
+                return nothing;
+            }
+            None => {
+                problems.add(at.key("kind"), "is missing; write kind = \"codel\"");
+                return nothing;
+            }
+        };
+        if let Some(protocol) = routers::find(kind) {
+            return (Discipline::DropTail, self.router(protocol, site.buffer, &at, problems));
+        }
+        let Ok(kind) = Kind::deserialize(StrDeserializer::<de::value::Error>::new(kind)) else {
+            problems.add(at, wording::unknown("choice", kind, &kinds()));
+            return nothing;
+        };
+        match serde_path_to_error::deserialize::<_, Table>(Value::Object(self.keys.clone())) {
+            Ok(table) => (Table { kind, ..table }.discipline(site.rate, site.packet, at, problems), None),
+            Err(error) => {
+                let mut at = at;
+                at.0.extend(KeyPath::from(error.path()).0);
+                problems.add(at, wording::of_serde(&error.inner().to_string()).message);
+                nothing
+            }
+        }
+    }
+
+    fn router(
+        &self,
+        protocol: &RouterProtocol,
+        buffer: Bytes,
+        at: &KeyPath,
+        problems: &mut Problems,
+    ) -> Option<Router> {
+        match protocol.parameters(&self.keys) {
+            Ok(parameters) => return Some(Router { protocol: protocol.name.into(), parameters, buffer }),
+            Err(ParameterError::Unknown { name, known }) => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                problems.add(at.key(&name), wording::unknown("parameter", &name, &known));
+            }
+            Err(ParameterError::Bad { name, problem }) => {
+                problems.add(at.key(&name), wording::of_serde(&problem).message);
+            }
+            Err(ParameterError::Together { problem }) => problems.add(at.clone(), problem),
+        }
+        None
+    }
+}
+
+/// All that a queue can be.
+fn kinds() -> Vec<&'static str> {
+    let routers = routers::all().iter().map(|router| router.name);
+    ["droptail", "red", "ared", "codel", "fq-codel"].into_iter().chain(routers).collect()
+}
+
+impl Table {
     /// The discipline at a link of `rate` on which full packets have this size; what is wrong with it goes to `problems`.
-    pub(super) fn discipline(&self, rate: Rate, packet: Bytes, at: KeyPath, problems: &mut Problems) -> Discipline {
-        let Queue(table) = self;
+    fn discipline(&self, rate: Rate, packet: Bytes, at: KeyPath, problems: &mut Problems) -> Discipline {
+        let table = self;
         self.check_keys(&at, problems);
         let codel = codel::Parameters {
             target: table.target.unwrap_or(codel::Parameters::RFC.target),
@@ -103,7 +190,7 @@ impl Queue {
     }
 
     fn red(&self, rate: Rate, packet: Bytes, at: &KeyPath, problems: &mut Problems) -> red::Parameters {
-        let Queue(table) = self;
+        let table = self;
         let automatic = red::Parameters::automatic(rate, packet);
         let min = table.min.unwrap_or(automatic.min);
         let parameters = red::Parameters {
@@ -126,7 +213,7 @@ impl Queue {
 
     /// Each kind has parameters of its own.
     fn check_keys(&self, at: &KeyPath, problems: &mut Problems) {
-        let Queue(Table { kind, min, max, max_p, weight, gentle, bottom, target, interval, quantum, queues }) = self;
+        let Table { kind, min, max, max_p, weight, gentle, bottom, target, interval, quantum, queues } = self;
         const RED: &[&str] = &["min", "max", "max-p", "weight", "gentle"];
         let known = match kind {
             Kind::DropTail => &[],
@@ -164,10 +251,11 @@ impl<'de> Deserialize<'de> for Queue {
                 f.write_str("a queue like \"codel\" or { kind = \"codel\", target = \"5 ms\" }")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Queue, E> {
-                Ok(Queue(Table { kind: Kind::deserialize(StrDeserializer::new(text))?, ..Table::default() }))
+                Ok(Queue { kind: Some(text.into()), keys: Map::new() })
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Queue, A::Error> {
-                Table::deserialize(MapAccessDeserializer::new(map)).map(Queue)
+                let mut keys: Map<String, Value> = Map::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Queue { kind: keys.shift_remove("kind"), keys })
             }
         }
         deserializer.deserialize_any(Either)
@@ -179,10 +267,32 @@ impl JsonSchema for Queue {
         "Queue".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (kind, table) = (generator.subschema_for::<Kind>(), generator.subschema_for::<Table>());
+        let of_kind = |schema: &mut Schema, kind: Value| {
+            let table = schema.ensure_object();
+            table.remove("$schema");
+            table.insert("required".into(), serde_json::json!(["kind"]));
+            if let Some(Value::Object(keys)) = table.get_mut("properties") {
+                keys.insert("kind".into(), kind);
+            }
+        };
+        let mut table = Table::json_schema(generator);
+        of_kind(&mut table, generator.subschema_for::<Kind>().into());
+        let mut forms = vec![json_schema!({"enum": kinds()}), table];
+        for router in routers::all() {
+            let mut schema = router.schema().clone();
+            of_kind(&mut schema, serde_json::json!({"description": router.summary, "const": router.name}));
+            let object = schema.ensure_object();
+            object.insert("additionalProperties".into(), false.into());
+            if let Some(Value::Object(definitions)) = object.remove("$defs") {
+                for (name, definition) in definitions {
+                    generator.definitions_mut().entry(name).or_insert(definition);
+                }
+            }
+            forms.push(schema);
+        }
         json_schema!({
             "description": "what happens to packets that wait, like \"red\" or { kind = \"codel\", target = \"5 ms\" }",
-            "anyOf": [kind, table],
+            "anyOf": forms,
         })
     }
 }

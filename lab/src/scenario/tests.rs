@@ -345,7 +345,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = { kind = \"codel\", targt = \"5 ms\" }",
-            "test.toml:7:27: path.queue.targt: there is no key `targt`; did you mean `target`?\n",
+            "test.toml:7:35: path.queue.targt: there is no key `targt`; did you mean `target`?\n",
         ),
         (
             "\"1 bdp\"",
@@ -371,6 +371,21 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = { kind = \"fq-codel\", queues = 0 }",
             "test.toml:7:39: path.queue.queues: 0 is no number of queues; write 1 to 65536\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"rcp-ac\", gama = 0.1 }",
+            "test.toml:7:35: path.queue.gama: there is no parameter `gama`; did you mean `gamma`?\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"rcp\", interval = \"0 s\" }",
+            "test.toml:7:36: path.queue.interval: interval = 0 ps is no such time; write \"1 us\" to \"60 s\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"rcp\", initial-rate = 0.1, least-rate = 0.2 }",
+            "test.toml:7:58: path.queue.least-rate: least-rate = 0.2 is above initial-rate = 0.05; write less\n",
         ),
         (
             "\"1 bdp\"",
@@ -483,6 +498,11 @@ fn queues_have_short_forms_and_the_literatures_parameters() {
     let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }");
     let expected = red::Parameters { min: 10.0, max: 30.0, gentle: false, adaptive, ..automatic };
     assert_eq!(given, Discipline::Red(expected));
+    let routed = one(DUMBBELL, &["path.queue={ kind = \"rcp-ac\", gamma = 0.05 }"]).links[0].clone();
+    let router = routed.router.expect("a router");
+    assert_eq!((routed.queue, router.protocol.as_str()), (Discipline::DropTail, "rcp-ac"));
+    assert_eq!(router.parameters["gamma"], 0.05);
+    assert_eq!(Buffer::Bytes(router.buffer), Buffer::Bytes(Bytes(12_500_000)), "{:?}", routed.buffer);
     let two = one(TWO_LINKS, &["link[1].queue=codel"]);
     assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
 }

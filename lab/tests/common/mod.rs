@@ -101,6 +101,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
             delay: Duration::from_millis(50),
             buffer: Buffer::Packets(12_500),
             queue: Default::default(),
+            router: None,
             changes: vec![],
             trace: None,
             errors: sim::Errors::Uniform(0.0),

@@ -1,0 +1,169 @@
+//! The rate controller of RCP and RCP-AC (equation 1).
+
+use super::Routers;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// Keeps R, the rate that every flow may have, and d, the mean round-trip time.
+pub struct RateController {
+    parameters: Routers,
+    /// C, bits per second.
+    capacity: f64,
+    /// R, bits per second.
+    rate: f64,
+    /// d, seconds.
+    rtt: f64,
+    /// The bits that have arrived since the last update, the sum of their round-trip times in seconds, and their number.
+    arrived: f64,
+    rtt_sum: f64,
+    rtt_samples: u32,
+    /// When R was last updated, and when it will be.
+    updated: Time,
+    due: Time,
+}
+
+impl RateController {
+    /// At a link of this capacity.
+    pub fn new(parameters: &Routers, capacity: Rate) -> RateController {
+        let capacity = capacity.as_bps();
+        let mut controller = RateController {
+            parameters: parameters.clone(),
+            capacity,
+            rate: capacity * parameters.initial_rate,
+            rtt: parameters.initial_rtt.as_secs(),
+            arrived: 0.0,
+            rtt_sum: 0.0,
+            rtt_samples: 0,
+            updated: Time::ZERO,
+            due: Time::ZERO,
+        };
+        controller.due = Time::ZERO + controller.interval();
+        controller
+    }
+
+    /// R, in bits per second.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// d, in seconds.
+    pub fn rtt(&self) -> f64 {
+        self.rtt
+    }
+
+    /// C, in bits per second.
+    pub fn capacity(&self) -> f64 {
+        self.capacity
+    }
+
+    /// When to call [`RateController::update`].
+    pub fn due(&self) -> Time {
+        self.due
+    }
+
+    /// T <= d (below equation 1).
+    fn interval(&self) -> Duration {
+        self.parameters.interval.min(Duration::from_secs(self.rtt)).max(Duration(1))
+    }
+
+    /// The link has another capacity: each flow's share of it stays the same.
+    pub fn set_capacity(&mut self, capacity: Rate) {
+        let capacity = capacity.as_bps().max(1.0);
+        self.rate *= capacity / self.capacity;
+        self.capacity = capacity;
+    }
+
+    /// A packet arrives whose sender has this round-trip time (seconds; zero: does not know, or is of another protocol).
+    #[inline]
+    pub fn on_arrival(&mut self, size: Bytes, rtt: f32) {
+        self.arrived += size.as_bits();
+        if rtt > 0.0 {
+            self.rtt_sum += f64::from(rtt);
+            self.rtt_samples += 1;
+        }
+    }
+
+    /// T has passed.
+    pub fn update(&mut self, now: Time, backlog: Bytes) {
+        let Routers { alpha, beta, least_rate, .. } = self.parameters;
+        let t = now.since(self.updated).as_secs();
+        let (c, y, q) = (self.capacity, self.arrived / t, backlog.as_bits());
+        if self.rtt_samples > 0 {
+            // A moving average with a time constant of d.
+            let mean = self.rtt_sum / f64::from(self.rtt_samples);
+            self.rtt += (t / self.rtt).min(1.0) * (mean - self.rtt);
+        }
+        let d = self.rtt;
+        // Equation 1; the 1/C, which makes the bracket a number, is missing in print.
+        let factor = 1.0 + t / d * (alpha * (c - y) - beta * q / d) / c;
+        self.rate = (self.rate * factor).clamp(least_rate * c, c);
+        (self.arrived, self.rtt_sum, self.rtt_samples) = (0.0, 0.0, 0);
+        self.updated = now;
+        self.due = now + self.interval();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MBPS: Rate = Rate::from_mbps(100.0);
+
+    /// A controller that has learned a d of 100 ms, at t = 100 ms.
+    fn controller() -> RateController {
+        let mut controller = RateController::new(&Routers::default(), MBPS);
+        while controller.due().as_secs() <= 0.1 {
+            controller.on_arrival(Bytes(125_000), 0.1); // 100 Mbps in 10 ms
+            controller.update(controller.due(), Bytes(0));
+        }
+        controller
+    }
+
+    fn update(mbps: f64, backlog: u64) -> f64 {
+        let mut controller = controller();
+        let before = controller.rate();
+        controller.on_arrival(Bytes((mbps * 1e6 / 8.0 * 0.01) as u64), 0.1);
+        controller.update(controller.due(), Bytes(backlog));
+        controller.rate() / before
+    }
+
+    #[test]
+    fn equation_1() {
+        assert!((controller().rate() - 5e6).abs() < 1.0, "full link, no queue: at rest");
+        // T/d = 0.1, alpha = beta = 0.4.
+        assert!((update(50.0, 0) - (1.0 + 0.1 * 0.4 * 0.5)).abs() < 1e-9);
+        assert!((update(150.0, 0) - (1.0 - 0.1 * 0.4 * 0.5)).abs() < 1e-9);
+        // A queue of half a bandwidth-delay product: 625,000 bytes.
+        assert!((update(100.0, 625_000) - (1.0 - 0.1 * 0.4 * 0.5)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn stays_between_its_bounds() {
+        let mut controller = controller();
+        for _ in 0..10_000 {
+            controller.update(controller.due(), Bytes(0));
+        }
+        assert_eq!(controller.rate(), 100e6);
+        for _ in 0..10_000 {
+            controller.update(controller.due(), Bytes(10_000_000));
+        }
+        assert!((controller.rate() - 100.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn updates_at_least_once_per_round_trip() {
+        let mut controller = controller();
+        for _ in 0..1000 {
+            controller.on_arrival(Bytes(1000), 0.002);
+            controller.update(controller.due(), Bytes(0));
+        }
+        let t = controller.due().since(controller.updated).as_secs();
+        assert!((t - 0.002).abs() < 1e-4, "{t}");
+    }
+
+    #[test]
+    fn a_change_of_capacity_changes_every_share_alike() {
+        let mut controller = controller();
+        controller.set_capacity(Rate::from_mbps(10.0));
+        assert!((controller.rate() - 0.5e6).abs() < 1.0);
+    }
+}

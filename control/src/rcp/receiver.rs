@@ -1,0 +1,16 @@
+//! The receiver: sends the rate back.
+
+use crate::roles::{Receiver, Report, Stamp};
+use crate::units::{Bytes, Time};
+
+/// Reports the rate that each packet brings, unless it passed no router.
+pub struct Echo;
+
+impl Receiver for Echo {
+    fn on_arrival(&mut self, _: Time, stamp: &Stamp, _: Bytes) -> Option<Report> {
+        match *stamp {
+            Stamp::Rate { rate, .. } if rate.is_finite() => Some(Report::Allowed { rate }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The router: the rate controller, and the pen.
+
+use super::RateController;
+use crate::roles::{Control, Router, Stamp};
+use crate::units::{Bytes, Rate, Time};
+
+/// Counts what arrives, whatever it is, and writes R on what leaves.
+pub struct Machine {
+    controller: RateController,
+}
+
+impl Machine {
+    /// With this rate controller.
+    pub fn new(controller: RateController) -> Machine {
+        Machine { controller }
+    }
+}
+
+impl Router for Machine {
+    fn on_arrival(&mut self, _: Time, stamp: &mut Stamp, size: Bytes, _: Bytes) {
+        let rtt = if let Stamp::Rate { rtt, .. } = stamp { *rtt } else { 0.0 };
+        self.controller.on_arrival(size, rtt);
+    }
+
+    fn on_departure(&mut self, _: Time, stamp: &mut Stamp, _: Bytes, _: Bytes) {
+        if let Stamp::Rate { rate, .. } = stamp {
+            *rate = rate.min(self.controller.rate() as f32);
+        }
+    }
+
+    fn next_tick(&self) -> Option<Time> {
+        Some(self.controller.due())
+    }
+
+    fn on_tick(&mut self, now: Time, backlog: Bytes) {
+        self.controller.update(now, backlog);
+    }
+
+    fn on_capacity(&mut self, rate: Rate) {
+        self.controller.set_capacity(rate);
+    }
+
+    fn state(&self) -> Control {
+        Control { rate: Some(Rate::from_bps(self.controller.rate())), growth: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rcp::{Echo, Routers};
+    use crate::roles::{Receiver, Report};
+
+    /// A packet that passes routers of these capacities brings home the smallest rate; one that passes none, nothing.
+    #[test]
+    fn the_smallest_rate_wins() {
+        let report = |mbps: &[f64]| {
+            let mut stamp = Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 };
+            for &mbps in mbps {
+                let controller = RateController::new(&Routers::default(), Rate::from_mbps(mbps));
+                let mut router = Machine::new(controller);
+                router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0));
+                router.on_departure(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0));
+            }
+            Echo.on_arrival(Time::ZERO, &stamp, Bytes(1000))
+        };
+        let allowed = |mbps: f32| Some(Report::Allowed { rate: mbps * 1e6 });
+        assert_eq!(report(&[]), None);
+        for order in [[100.0, 10.0, 50.0], [10.0, 50.0, 100.0], [100.0, 50.0, 10.0]] {
+            assert_eq!(report(&order), allowed(0.5));
+        }
+    }
+
+    #[test]
+    fn other_traffic_counts() {
+        let mut router = Machine::new(RateController::new(&Routers::default(), Rate::from_mbps(100.0)));
+        let mut stamp = Stamp::None;
+        for _ in 0..250 {
+            router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0)); // 200 Mbps over 10 ms
+        }
+        router.on_tick(router.next_tick().unwrap(), Bytes(0));
+        assert!(router.state().rate.unwrap() < Rate::from_mbps(5.0));
+    }
+}

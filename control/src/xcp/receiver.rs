@@ -1,0 +1,44 @@
+//! The receiver of XCP and RCP-AC: sends the feedback back.
+
+use crate::roles::{Receiver, Report, Stamp};
+use crate::units::{Bytes, Time};
+
+/// Reports the sum of all feedback so far, unless the packet passed no router.
+#[derive(Default)]
+pub struct Sum {
+    /// In packets.
+    total: f64,
+}
+
+impl Receiver for Sum {
+    fn on_arrival(&mut self, _: Time, stamp: &Stamp, _: Bytes) -> Option<Report> {
+        match *stamp {
+            Stamp::Window { feedback, .. } if feedback.is_finite() => {
+                self.total += f64::from(feedback);
+                let whole = libm::floor(self.total);
+                Some(Report::Feedback { whole: whole as i64 as i32, part: (self.total - whole) as f32 })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_feedback_of_either_sign_without_loss() {
+        let mut sum = Sum::default();
+        for _ in 0..1_000_000 {
+            let stamp = Stamp::Window { window: 1e6, rtt: 0.1, feedback: -1e-4 };
+            sum.on_arrival(Time::ZERO, &stamp, Bytes(1000));
+        }
+        let last = Stamp::Window { window: 1e6, rtt: 0.1, feedback: 0.25 };
+        let Some(Report::Feedback { whole, part }) = sum.on_arrival(Time::ZERO, &last, Bytes(1000)) else { panic!() };
+        assert_eq!(whole, -100);
+        assert!((part - 0.25).abs() < 1e-3, "{part}");
+        let untouched = Stamp::Window { window: 1.0, rtt: 0.1, feedback: f32::INFINITY };
+        assert_eq!(sum.on_arrival(Time::ZERO, &untouched, Bytes(1000)), None);
+    }
+}

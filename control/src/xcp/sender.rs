@@ -1,0 +1,146 @@
+//! The sender of XCP and RCP-AC: a window that changes by what the routers say.
+
+use crate::pace::Pacer;
+use crate::rcp::SmoothedRtt;
+use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::units::{Bytes, Rate, Time};
+
+/// Sends the packet that opens the flow, and when its acknowledgment is there, the first window.
+pub struct Guided {
+    packet: Bytes,
+    /// Congestion window, packets.
+    window: f64,
+    /// The receiver's sum of all feedback, as far as it has been followed, as it travels.
+    followed: (i32, f32),
+    rtt: SmoothedRtt,
+    /// There, and packets are spaced at window/rtt (RCP-AC); else acknowledgments clock them out (XCP).
+    pacer: Option<Pacer>,
+    recovering: bool,
+}
+
+impl Guided {
+    /// A sender of packets of this size, with a first window of `initial` packets, that acknowledgments clock.
+    pub fn new(initial: f64, packet: Bytes) -> Guided {
+        let rtt = SmoothedRtt::default();
+        Guided { packet, window: initial, followed: (0, 0.0), rtt, pacer: None, recovering: false }
+    }
+
+    /// The same, but paced.
+    pub fn paced(initial: f64, packet: Bytes) -> Guided {
+        Guided { pacer: Some(Pacer::default()), ..Guided::new(initial, packet) }
+    }
+
+    /// The window that counts: one packet until there is a round-trip time.
+    fn usable(&self) -> f64 {
+        if self.rtt.seconds().is_some() { self.window } else { 1.0 }
+    }
+
+    /// window/rtt.
+    fn rate(&self) -> Option<Rate> {
+        let rtt = self.rtt.seconds()?;
+        self.pacer.is_some().then(|| Rate::from_bps(self.window * self.packet.as_bits() / rtt))
+    }
+}
+
+impl Sender for Guided {
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
+        if (pipe.in_flight + self.packet).0 as f64 > self.usable() * self.packet.0 as f64 {
+            return Next::AfterAck;
+        }
+        match (self.rate(), &self.pacer) {
+            (Some(rate), Some(pacer)) if pacer.due(rate) > now => Next::At(pacer.due(rate)),
+            _ => Next::Now,
+        }
+    }
+
+    fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
+        if let Some(rate) = self.rate()
+            && let Some(pacer) = &mut self.pacer
+        {
+            pacer.on_send(now, size, rate);
+        }
+        let window = if self.rtt.seconds().is_some() { self.window as f32 } else { 0.0 };
+        Stamp::Window { window, rtt: self.rtt.stamped(), feedback: f32::INFINITY }
+    }
+
+    fn on_ack(&mut self, _: Time, ack: &Ack) {
+        self.rtt.sample(ack.rtt);
+        self.recovering = ack.recovery;
+        if let Some(Report::Feedback { whole, part }) = ack.report {
+            let (whole_before, part_before) = std::mem::replace(&mut self.followed, (whole, part));
+            let feedback = f64::from(whole.wrapping_sub(whole_before)) + f64::from(part) - f64::from(part_before);
+            self.window = (self.window + feedback).max(1.0); // cwnd = max(cwnd + feedback, s)
+        }
+    }
+
+    /// As TCP: "losses are rare", says XCP's section 3.2, and must be reacted to all the same. **Decided** for RCP-AC, too.
+    fn on_loss(&mut self, _: Time, loss: &Loss) {
+        self.recovering = true;
+        self.window = match loss {
+            Loss::Event => (self.window / 2.0).max(1.0),
+            Loss::Timeout => 1.0,
+        };
+    }
+
+    fn state(&self) -> State {
+        let phase = match (self.recovering, self.rtt.seconds()) {
+            (true, _) => Phase::Recovery,
+            (false, None) => Phase::SlowStart,
+            (false, Some(_)) => Phase::CongestionAvoidance,
+        };
+        State { window: Some(self.window), rate: self.rate(), phase }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Duration;
+
+    const PACKET: Bytes = Bytes(1000);
+
+    fn ack(total: f64) -> Ack {
+        let rtt = Some(Duration::from_millis(100));
+        let report = Report::Feedback { whole: total.floor() as i32, part: (total - total.floor()) as f32 };
+        Ack { rtt, report: Some(report), ..Ack::default() }
+    }
+
+    fn pipe(packets: u64) -> Pipe {
+        Pipe { in_flight: Bytes(1000 * packets), ..Pipe::default() }
+    }
+
+    #[test]
+    fn opens_the_flow_and_then_sends_the_first_window() {
+        let mut sender = Guided::new(2.0, PACKET);
+        assert_eq!(sender.next(Time::ZERO, &pipe(0)), Next::Now);
+        let opening = Stamp::Window { window: 0.0, rtt: 0.0, feedback: f32::INFINITY };
+        assert_eq!(sender.on_send(Time::ZERO, PACKET, &pipe(0)), opening);
+        assert_eq!(sender.next(Time::ZERO, &pipe(1)), Next::AfterAck);
+        sender.on_ack(Time::ZERO, &ack(0.0));
+        assert_eq!(sender.next(Time::ZERO, &pipe(1)), Next::Now);
+        assert_eq!(sender.next(Time::ZERO, &pipe(2)), Next::AfterAck);
+        let stamp = Stamp::Window { window: 2.0, rtt: 0.1, feedback: f32::INFINITY };
+        assert_eq!(sender.on_send(Time::ZERO, PACKET, &pipe(1)), stamp);
+    }
+
+    /// Whether acknowledgments are lost, repeated, or stand for several packets.
+    #[test]
+    fn follows_the_sum_of_all_feedback() {
+        let mut sender = Guided::new(2.0, PACKET);
+        for (total, window) in [(1.5, 3.5), (1.5, 3.5), (4.25, 6.25), (-10.0, 1.0), (-9.5, 1.5)] {
+            sender.on_ack(Time::ZERO, &ack(total));
+            assert_eq!(sender.state().window, Some(window));
+        }
+    }
+
+    #[test]
+    fn paces_a_window_over_a_round_trip() {
+        let mut sender = Guided::paced(10.0, PACKET);
+        sender.on_ack(Time::ZERO, &ack(0.0));
+        sender.on_send(Time::ZERO, PACKET, &pipe(0));
+        let due = Time::ZERO + Duration::from_millis(10);
+        assert_eq!(sender.next(Time::ZERO, &pipe(1)), Next::At(due));
+        assert_eq!(sender.next(due, &pipe(1)), Next::Now);
+        assert_eq!(sender.next(due, &pipe(10)), Next::AfterAck);
+    }
+}
