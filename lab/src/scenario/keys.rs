@@ -97,7 +97,7 @@ pub struct Path {
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
     pub buffer: BufferSize,
     /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel"; or the router
-    /// that takes part: "rcp-ac", "rcp" or "xcp".
+    /// that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the flows' controller, if it has one.
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
@@ -134,7 +134,7 @@ pub struct Link {
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "750 packets" or "9 MB".
     pub buffer: BufferSize,
     /// Who waits, who goes next and who is dropped: "droptail", "red", "ared" (adaptive RED), "codel" or "fq-codel"; or the router
-    /// that takes part: "rcp-ac", "rcp" or "xcp".
+    /// that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the flows' controller, if it has one.
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.

@@ -176,7 +176,10 @@ impl<'s> Network<'s> {
                 Buffer::Packets(packets) => Bytes(packets.saturating_mul(packet.0)),
                 Buffer::Bytes(bytes) => bytes,
             };
-            let site = Site { rate: link.rate, packet, buffer: holds };
+            let connections = workloads.iter().filter(|planned| planned.workload.route.links.contains(&i));
+            let connections = connections.map(|planned| planned.workload.controller.as_str());
+            let controllers = crossing().map(|table| table.controller.name).chain(connections).collect();
+            let site = Site { rate: link.rate, packet, buffer: holds, controllers };
             let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
             sim::Link {
                 name: link.name.to_string(),

@@ -83,14 +83,19 @@ impl Default for Queue {
     }
 }
 
+/// The kind that is what the flows' controllers want.
+const MATCHING: &str = "matching";
+
 /// The link that the queue is at, as far as it matters to parameters.
-pub(super) struct Site {
+pub(super) struct Site<'s> {
     /// Its capacity.
     pub rate: Rate,
     /// Size of full packets on it.
     pub packet: Bytes,
     /// What it holds.
     pub buffer: Bytes,
+    /// The controllers of the flows that cross it.
+    pub controllers: Vec<&'s str>,
 }
 
 impl Queue {
@@ -108,6 +113,15 @@ impl Queue {
                 return nothing;
             }
         };
+        if kind == MATCHING {
+            problems.unless(self.keys.is_empty(), at.clone(), "this kind of queue has no parameters; remove them");
+            let mut wanted = site.controllers.iter().filter_map(|controller| routers::find(controller));
+            let first = wanted.next();
+            let several = wanted.any(|other| Some(other.name) != first.map(|first| first.name));
+            problems.unless(!several, at.clone(), "flows of several router protocols cross it; write one of them");
+            let router = first.and_then(|protocol| self.router(protocol, site.buffer, &at, problems));
+            return (Discipline::DropTail, router);
+        }
         if let Some(protocol) = routers::find(kind) {
             return (Discipline::DropTail, self.router(protocol, site.buffer, &at, problems));
         }
@@ -151,7 +165,7 @@ impl Queue {
 /// All that a queue can be.
 fn kinds() -> Vec<&'static str> {
     let routers = routers::all().iter().map(|router| router.name);
-    ["droptail", "red", "ared", "codel", "fq-codel"].into_iter().chain(routers).collect()
+    ["droptail", "red", "ared", "codel", "fq-codel"].into_iter().chain(routers).chain([MATCHING]).collect()
 }
 
 impl Table {

@@ -503,6 +503,12 @@ fn queues_have_short_forms_and_the_literatures_parameters() {
     assert_eq!((routed.queue, router.protocol.as_str()), (Discipline::DropTail, "rcp-ac"));
     assert_eq!(router.parameters["gamma"], 0.05);
     assert_eq!(Buffer::Bytes(router.buffer), Buffer::Bytes(Bytes(12_500_000)), "{:?}", routed.buffer);
+    let matching = |controller: &str| {
+        let link =
+            one(DUMBBELL, &["path.queue=matching", &format!("flow[0].controller={controller}")]).links[0].clone();
+        link.router.map(|router| router.protocol)
+    };
+    assert_eq!((matching("reno"), matching("xcp").as_deref()), (None, Some("xcp")));
     let two = one(TWO_LINKS, &["link[1].queue=codel"]);
     assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
 }

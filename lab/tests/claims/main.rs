@@ -14,6 +14,7 @@ mod queues;
 mod rapid;
 mod recovery;
 mod response;
+mod routers;
 mod rrrp;
 mod simulate;
 #[allow(dead_code)]
