@@ -39,8 +39,10 @@ pub struct RouterProtocol {
     pub source: &'static str,
     defaults: Value,
     schema: Schema,
-    build: fn(&Value, &Port) -> Result<Box<dyn Router>, String>,
+    build: Build,
 }
+
+type Build = fn(&Value, &Port) -> Result<Box<dyn Router>, String>;
 
 impl RouterProtocol {
     fn new<R: Routing + Default>(name: &'static str, source: &'static str, summary: &'static str) -> RouterProtocol {

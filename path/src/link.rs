@@ -91,7 +91,13 @@ impl<P: Packet> Link<P> {
             drops: Drops::default(),
             counters: Counters::default(),
         };
-        Link { special: false, queue: Queue::DropTail(DropTail::new(buffer)), line, router: None, capacities: VecDeque::new() }
+        Link {
+            special: false,
+            queue: Queue::DropTail(DropTail::new(buffer)),
+            line,
+            router: None,
+            capacities: VecDeque::new(),
+        }
     }
 
     /// The same link with a queue of this discipline, what is random in it drawn from `seed`.

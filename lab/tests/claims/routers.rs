@@ -257,3 +257,29 @@ fn without_a_router_they_are_reno() {
         assert!((goodput(protocol) / reno - 1.0).abs() < 0.03);
     }
 }
+
+/// A link that becomes ten times slower, and faster again: routers go by the capacity that it has.
+#[test]
+fn routers_follow_a_change_of_capacity() {
+    for protocol in ["rcp", "rcp-ac", "xcp"] {
+        let run = run(&format!(
+            r#"
+            duration = "40 s"
+            [path]
+            rate = "100 Mbps"
+            rtt = "80 ms"
+            buffer = "1 bdp"
+            queue = "matching"
+            change = [{{ at = "10 s", rate = "10 Mbps" }}, {{ at = "30 s", rate = "100 Mbps" }}]
+            [[flow]]
+            controller = "{protocol}"
+            count = 5
+            "#
+        ));
+        let total = |from, to| (0..5).map(|i| rate(&run, i, from, to)).sum::<f64>();
+        let queue = mean(&between(&run, &run.outcome.links[0].series.queue, 25.0, 30.0));
+        let (before, slow, after) = (total(8.0, 10.0), total(25.0, 30.0), total(35.0, 40.0));
+        println!("{protocol}: {before:.1}, {slow:.2} (queue {queue:.1}) and {after:.1} Mbps");
+        assert!(before > 97.0 && slow > 9.7 && after > 97.0 && queue < 50.0);
+    }
+}
