@@ -6,13 +6,12 @@ use super::keys::Scenario;
 use super::memory::Memory;
 use super::network::Network;
 use super::trace::Traces;
-use super::traffic;
+use super::traffic::{self, Files};
 use super::wording;
 use control::registry::ParameterError;
 use control::{Bytes, Controller, Duration, Time, registry};
 use serde_json::{Map, Value};
 use sim::Experiment;
-use std::path::Path;
 
 /// More samples than a plot can show or a run should keep.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -61,11 +60,11 @@ pub fn find(name: &str) -> Result<&'static Controller, String> {
     registry::find(name).ok_or_else(|| wording::unknown("controller", name, &names))
 }
 
-/// Builds the run of `scenario`, whose files lie beside `folder`, in which `compared` controls the flows that name no controller. Returns none, or what is not to
-/// be used, if it adds to `problems`.
+/// Builds the run of `scenario`, whose connections may be in `files`, in which `compared` controls the flows that name no
+/// controller. Returns none, or what is not to be used, if it adds to `problems`.
 pub(super) fn build(
     scenario: &Scenario,
-    folder: &Path,
+    files: &Files,
     compared: Option<&str>,
     traces: &Traces,
     memory: &mut Memory,
@@ -78,7 +77,7 @@ pub(super) fn build(
     let tables = flows::tables(scenario, compared, &network, problems);
     let parameters_of = |name: &str| parameters.get(name).cloned().unwrap_or_default();
     let cross = traffic::cross(scenario, &network, problems);
-    let workloads = traffic::workloads(scenario, folder, compared, &parameters_of, &network, problems);
+    let workloads = traffic::workloads(scenario, files, compared, &parameters_of, &network, problems);
     if !problems.found.is_empty() {
         return None;
     }

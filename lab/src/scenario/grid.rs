@@ -8,6 +8,7 @@ use super::machine::Machine;
 use super::memory::Memory;
 use super::problem::Problem;
 use super::trace::Traces;
+use super::traffic::Files;
 use super::wording;
 use crate::plan::{Plan, Run};
 use serde_json::{Map, Value};
@@ -38,6 +39,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
     };
 
     let folder = document.folder();
+    let files = Files::new(&folder);
     let mut memory = Memory::new(*machine);
     let traces = Traces::new(&folder);
     let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
@@ -48,7 +50,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
         for controller in &compared {
             let mut problems = Problems::default();
             let named = controller.as_deref();
-            let built = experiment::build(&scenario, &folder, named, &traces, &mut memory, &mut problems);
+            let built = experiment::build(&scenario, &files, named, &traces, &mut memory, &mut problems);
             let Some(built) = built.filter(|_| problems.found.is_empty()) else {
                 let mut found: Vec<Problem> = Vec::new();
                 for (key, message) in problems.found {

@@ -8,14 +8,16 @@ use crate::scenario::keys::Scenario;
 use crate::scenario::network::Network;
 use crate::scenario::size::{Size, empirical};
 use crate::scenario::spread::Spread;
-use crate::vectors::{self, Vectors};
+use crate::vectors::{self, Contents, Flaw, Vectors};
 use control::{Bytes, Duration, Rate, Recovery, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use sim::Workload;
 use sim::traffic::{Mix, Population, Sessions, Sizes, Talk};
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// More connections per second than a run could begin.
@@ -99,6 +101,31 @@ fn handshake() -> bool {
     true
 }
 
+/// The files of connection vectors that a plan's runs replay; each is gone through once for all of them.
+pub struct Files {
+    folder: PathBuf,
+    /// What a file has up to some time, or what is wrong with it.
+    seen: RefCell<HashMap<(String, Time), Result<Contents, String>>>,
+}
+
+impl Files {
+    /// For a scenario in `folder`.
+    pub fn new(folder: &Path) -> Files {
+        Files { folder: folder.to_path_buf(), seen: RefCell::default() }
+    }
+
+    fn contents(&self, name: &str, until: Time) -> Result<Contents, String> {
+        let mut seen = self.seen.borrow_mut();
+        seen.entry((name.to_string(), until)).or_insert_with(|| scan(&self.folder.join(name), name, until)).clone()
+    }
+}
+
+fn scan(file: &Path, name: &str, until: Time) -> Result<Contents, String> {
+    let unreadable = |e| format!("{name} cannot be read ({}); check its name and permissions", crate::reason(&e));
+    let input = vectors::open(file).map_err(unreadable)?;
+    vectors::scan(input, until).map_err(|Flaw { line, message }| format!("{name}:{line}: {message}"))
+}
+
 /// A workload, and what is known of it before it runs.
 pub struct Planned {
     /// What to simulate.
@@ -128,11 +155,11 @@ pub fn compares(scenario: &Scenario) -> bool {
     scenario.traffic.iter().filter(flows).any(|table| !table.contains_key("controller"))
 }
 
-/// All workloads of a scenario, whose files lie beside `folder`; `compared` controls those flows that name no controller, and
+/// All workloads of a scenario, those with vectors from `files`; `compared` controls those flows that name no controller, and
 /// `parameters_of` has a controller's parameters.
 pub fn workloads(
     scenario: &Scenario,
-    folder: &Path,
+    files: &Files,
     compared: Option<&str>,
     parameters_of: &dyn Fn(&str) -> Value,
     network: &Network,
@@ -140,7 +167,7 @@ pub fn workloads(
 ) -> Vec<Planned> {
     let mut all: Vec<Planned> = Vec::new();
     for table in tables(scenario, &["flows", "web", "tmix"], false, problems) {
-        let Some(mut planned) = workload(&table, scenario, folder, compared, parameters_of, network, problems) else {
+        let Some(mut planned) = workload(&table, scenario, files, compared, parameters_of, network, problems) else {
             continue;
         };
         let name = &planned.workload.name;
@@ -162,7 +189,7 @@ pub fn workloads(
 fn workload(
     table: &Table,
     scenario: &Scenario,
-    folder: &Path,
+    files: &Files,
     compared: Option<&str>,
     parameters_of: &dyn Fn(&str) -> Value,
     network: &Network,
@@ -201,8 +228,8 @@ fn workload(
     let message = format!("{} is not more than its header, the `ack` of {header}; write more", place.packet);
     problems.unless(place.packet > header, at.key("packet"), message);
     let filled = match table.kind {
-        "tmix" => tmix(table, scenario, folder, &place, problems)?,
-        _ => sessions(table, scenario, folder, &place, header, network, problems)?,
+        "tmix" => tmix(table, scenario, files, &place, problems)?,
+        _ => sessions(table, scenario, files, &place, header, network, problems)?,
     };
     if problems.found.len() > found {
         return None;
@@ -241,7 +268,7 @@ fn workload(
 fn sessions(
     table: &Table,
     scenario: &Scenario,
-    folder: &Path,
+    files: &Files,
     place: &Placed,
     header: Bytes,
     network: &Network,
@@ -251,7 +278,7 @@ fn sessions(
     let arrivals = table.read::<Arrivals>(problems)?;
     let sizes = |size: Size, key: &str, problems: &mut Problems| match size {
         Size::Drawn(sizes) => Some(sizes),
-        Size::File(file) => sizes_in(&folder.join(&file), &file, at.key(key), problems),
+        Size::File(file) => sizes_in(&files.folder.join(&file), &file, at.key(key), problems),
     };
     let (talk, exchanges) = if table.kind == "flows" {
         let Flows { size } = table.read(problems)?;
@@ -296,34 +323,25 @@ fn sessions(
 }
 
 /// Connection vectors, or what looks like them.
-fn tmix(table: &Table, scenario: &Scenario, folder: &Path, place: &Placed, problems: &mut Problems) -> Option<Filled> {
+fn tmix(table: &Table, scenario: &Scenario, files: &Files, place: &Placed, problems: &mut Problems) -> Option<Filled> {
     let at = &table.at;
     let lasts = place.stop.since(place.start);
     match table.read(problems)? {
         Tmix { file: Some(name), load: None } => {
-            let vectors = Vectors { file: folder.join(&name) };
-            let input = match vectors::open(&vectors.file) {
-                Ok(input) => input,
-                Err(e) => {
-                    let message =
-                        format!("{name} cannot be read ({}); check its name and permissions", crate::reason(&e));
+            let contents = match files.contents(&name, Time(lasts.0)) {
+                Ok(contents) => contents,
+                Err(message) => {
                     problems.add(at.key("file"), message);
                     return None;
                 }
             };
-            match vectors::scan(input, Time(lasts.0)) {
-                Ok(contents) => Some(Filled {
-                    population: Arc::new(vectors),
-                    key: "file",
-                    least_rtt: contents.least_rtt.unwrap_or(LEAST_RTT).max(LEAST_RTT),
-                    connections: contents.connections as f64,
-                    exchanges: contents.messages as f64,
-                }),
-                Err(vectors::Flaw { line, message }) => {
-                    problems.add(at.key("file"), format!("{name}:{line}: {message}"));
-                    None
-                }
-            }
+            Some(Filled {
+                population: Arc::new(Vectors { file: files.folder.join(&name) }),
+                key: "file",
+                least_rtt: contents.least_rtt.unwrap_or(LEAST_RTT).max(LEAST_RTT),
+                connections: contents.connections as f64,
+                exchanges: contents.messages as f64,
+            })
         }
         Tmix { file: None, load: Some(load) } => {
             problems.unless(load.as_bps() > 0.0, at.key("load"), "is zero; write one like \"70 Mbps\"");

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use sim::Route;
 use std::borrow::Cow;
 
-pub(super) use connections::{Planned, compares, workloads};
+pub(super) use connections::{Files, Planned, compares, workloads};
 pub(super) use cross::cross;
 
 /// What all kinds have in common.
