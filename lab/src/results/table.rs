@@ -50,14 +50,16 @@ pub(crate) fn runs(summary: &Summary) -> Columns {
     ]);
     for run in &summary.runs {
         let busiest = run.busiest_link();
+        let has_flows = !run.flows.is_empty();
+        let resent: u64 = run.flows.iter().map(|flow| flow.retransmitted_packets).sum();
         table.row([
             run.name.clone(),
-            number(run.throughput_mbps, 1),
+            maybe(has_flows.then_some(run.throughput_mbps), 1),
             maybe(busiest.map(|link| 100.0 * link.utilization), 1),
             maybe(busiest.map(|link| link.mean_queue_packets), 1),
             maybe(busiest.map(|link| link.max_queue_packets as f64), 0),
             run.links.iter().map(|link| link.drops).sum::<u64>().to_string(),
-            run.flows.iter().map(|flow| flow.retransmitted_packets).sum::<u64>().to_string(),
+            maybe(has_flows.then_some(resent as f64), 0),
             maybe(run.acquire_rtts(), 1),
             maybe((run.flows.len() > 1).then_some(run.jain), 3),
         ]);
