@@ -1,11 +1,11 @@
 //! What senders do whose protocol needs routers that take part, where there are none.
 
 use crate::reno::Halve;
-use crate::roles::{Ack, Loss, Next, Pipe, Sender, Stamp, State};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Loss, Next, Pipe, Report, Sender, Stamp, State};
+use crate::units::{Bytes, Duration, Time};
 use crate::window::Window;
 
-/// Follows the routers if the first acknowledgment brings word of one, and is Reno if not: **decided**. Papers assume that all
+/// Follows the routers if the first answer brings word of one, and is Reno if not: **decided**. Papers assume that all
 /// routers take part; where none does, a sender that obeyed them would stand still or, worse, go by what it asked for.
 pub struct Assisted<S> {
     guided: S,
@@ -26,6 +26,15 @@ impl<S: Sender> Assisted<S> {
 }
 
 impl<S: Sender> Sender for Assisted<S> {
+    fn open(&mut self, now: Time) -> Stamp {
+        self.guided.open(now)
+    }
+
+    fn on_open(&mut self, now: Time, rtt: Duration, report: Option<Report>) {
+        self.routers = Some(report.is_some());
+        self.guided.on_open(now, rtt, report);
+    }
+
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         self.active().next(now, pipe)
     }

@@ -8,6 +8,15 @@ use std::fmt;
 
 /// Decides when the next packet may leave, and what is stamped on it.
 pub trait Sender: Send {
+    /// The host asks its peer to open the connection: what is stamped on that packet, which carries no data. May be asked again, or
+    /// never: not all hosts do.
+    fn open(&mut self, _now: Time) -> Stamp {
+        Stamp::None
+    }
+
+    /// The peer answered that packet after `rtt`, with what the receiver made of its stamp.
+    fn on_open(&mut self, _now: Time, _rtt: Duration, _report: Option<Report>) {}
+
     /// When may the next packet leave? Asked whenever there is something to send: after each packet sent, each
     /// acknowledgment and each loss, and at the time of an earlier [`Next::At`].
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next;

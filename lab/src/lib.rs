@@ -11,6 +11,7 @@
 //! `docs/scenarios.md`; a new figure is a field in `results/summary.rs` and a line in `docs/results.md`.
 
 pub mod plan;
+pub mod processor_sharing;
 pub mod report;
 pub mod results;
 pub mod runner;

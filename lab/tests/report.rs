@@ -47,15 +47,17 @@ fn traffic_and_its_completion_times() {
     let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
     let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
     in_browser("traffic", "Short flows", &runs, async |page| {
-        assert_eq!(page.canvases().await, 4, "queue; throughput, connections, completion times");
+        assert_eq!(page.canvases().await, 5, "queue; throughput, connections, completion times and their means");
         page.every_plot_shows_something().await;
         let before = page.shown().await;
-        let distribution = before[3];
+        let (distribution, by_size) = (before[3], before[4]);
         assert!(before[..3].iter().all(|&stretch| stretch == (0.0, 5.0)));
         assert!(
             distribution.0 > 0.05 && distribution.0 < 0.1,
             "the least is a round trip and a half: {distribution:?}"
         );
+
+        assert!(by_size.0 < by_size.1 && by_size.1 > 20_000.0, "{by_size:?}");
 
         page.drag(3, 0.25, 0.5).await;
         let after = page.shown().await;
@@ -69,6 +71,8 @@ fn traffic_and_its_completion_times() {
         page.point_at(3, 0.5).await;
         assert!(page.text(".values:not([hidden])").await.contains("bic"));
         assert!(page.text("main").await.contains("bic: flows"));
+        page.point_at(4, 0.5).await;
+        assert!(page.text(".values:not([hidden])").await.contains("processor sharing"));
     });
 }
 

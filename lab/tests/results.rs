@@ -82,7 +82,9 @@ fn same_runs_same_bytes() {
     write(one.path(), "t", 1, &runs).unwrap();
     runs[0].wall_seconds = 99.0;
     write(two.path(), "t", 1, &runs).unwrap();
-    for file in ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "report.html"] {
+    for file in
+        ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "completion.parquet", "report.html"]
+    {
         let [one, two] = [one.path(), two.path()].map(|dir| fs::read(dir.join(file)).unwrap());
         assert!(!one.is_empty() && one == two, "{file}");
     }

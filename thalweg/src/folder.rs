@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
 
 /// What `lab::results::write` puts into a folder: one that holds anything else is not ours to replace.
-const FILES: [&str; 5] = ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "report.html"];
+const FILES: [&str; 6] =
+    ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "completion.parquet", "report.html"];
 
 /// Results on their way to their folder. If it is dropped before [`Folder::publish`], nothing remains of them.
 pub struct Folder {

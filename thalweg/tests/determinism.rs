@@ -50,7 +50,7 @@ fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 4] {
         .args(["--jobs", &jobs.to_string(), "--set", &format!("seed={seed}")])
         .assert()
         .success();
-    ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet"]
+    ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "completion.parquet"]
         .map(|name| fs::read(home.join(&folder).join(name)).unwrap())
 }
 

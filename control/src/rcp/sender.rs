@@ -47,6 +47,12 @@ impl Obedient {
         Obedient { packet, rate: None, rtt, pacer, recovering: false }
     }
 
+    fn obey(&mut self, report: Option<Report>) {
+        if let Some(Report::Allowed { rate }) = report {
+            self.rate = Some(Rate::from_bps(f64::from(rate).max(1.0)));
+        }
+    }
+
     /// **Decided**: one packet per round trip at least, so that the rate is known when it rises again. (The authors' sender sends
     /// packets without data for that.)
     fn pace(&self, rate: Rate) -> Rate {
@@ -56,6 +62,15 @@ impl Obedient {
 }
 
 impl Sender for Obedient {
+    fn open(&mut self, _: Time) -> Stamp {
+        Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 }
+    }
+
+    fn on_open(&mut self, _: Time, rtt: Duration, report: Option<Report>) {
+        self.rtt.sample(Some(rtt));
+        self.obey(report);
+    }
+
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         match self.rate {
             None if pipe.in_flight == Bytes(0) => Next::Now,
@@ -77,9 +92,7 @@ impl Sender for Obedient {
     fn on_ack(&mut self, _: Time, ack: &Ack) {
         self.rtt.sample(ack.rtt);
         self.recovering = ack.recovery;
-        if let Some(Report::Allowed { rate }) = ack.report {
-            self.rate = Some(Rate::from_bps(f64::from(rate).max(1.0)));
-        }
+        self.obey(ack.report);
     }
 
     /// The routers see to losses. **Decided**: silence halves the rate until the next word from them, as no paper says what to do

@@ -3,7 +3,7 @@
 use crate::pace::Pacer;
 use crate::rcp::SmoothedRtt;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
-use crate::units::{Bytes, Rate, Time};
+use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Sends the packet that opens the flow, and when its acknowledgment is there, the first window.
 pub struct Guided {
@@ -35,6 +35,14 @@ impl Guided {
         if self.rtt.seconds().is_some() { self.window } else { 1.0 }
     }
 
+    fn follow(&mut self, report: Option<Report>) {
+        if let Some(Report::Feedback { whole, part }) = report {
+            let (whole_before, part_before) = std::mem::replace(&mut self.followed, (whole, part));
+            let feedback = f64::from(whole.wrapping_sub(whole_before)) + f64::from(part) - f64::from(part_before);
+            self.window = (self.window + feedback).max(1.0); // cwnd = max(cwnd + feedback, s)
+        }
+    }
+
     /// window/rtt.
     fn rate(&self) -> Option<Rate> {
         let rtt = self.rtt.seconds()?;
@@ -43,6 +51,15 @@ impl Guided {
 }
 
 impl Sender for Guided {
+    fn open(&mut self, _: Time) -> Stamp {
+        Stamp::Window { window: 0.0, rtt: 0.0, feedback: f32::INFINITY }
+    }
+
+    fn on_open(&mut self, _: Time, rtt: Duration, report: Option<Report>) {
+        self.rtt.sample(Some(rtt));
+        self.follow(report);
+    }
+
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         if (pipe.in_flight + self.packet).0 as f64 > self.usable() * self.packet.0 as f64 {
             return Next::AfterAck;
@@ -66,11 +83,7 @@ impl Sender for Guided {
     fn on_ack(&mut self, _: Time, ack: &Ack) {
         self.rtt.sample(ack.rtt);
         self.recovering = ack.recovery;
-        if let Some(Report::Feedback { whole, part }) = ack.report {
-            let (whole_before, part_before) = std::mem::replace(&mut self.followed, (whole, part));
-            let feedback = f64::from(whole.wrapping_sub(whole_before)) + f64::from(part) - f64::from(part_before);
-            self.window = (self.window + feedback).max(1.0); // cwnd = max(cwnd + feedback, s)
-        }
+        self.follow(ack.report);
     }
 
     /// As TCP: "losses are rare", says XCP's section 3.2, and must be reacted to all the same. **Decided** for RCP-AC, too.
@@ -95,7 +108,6 @@ impl Sender for Guided {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Duration;
 
     const PACKET: Bytes = Bytes(1000);
 

@@ -67,6 +67,8 @@ pub(super) struct Figure {
     pub band: Option<Band>,
     /// Top of the axis if all is shown; none: as the data want. The bottom is zero.
     pub top: Option<f64>,
+    /// Whether the axis is logarithmic.
+    pub log: bool,
     /// Whether the axis begins at zero.
     pub from_zero: bool,
     /// A level to compare with, and its name.
@@ -373,7 +375,7 @@ fn flow_names(run: &Finished) -> Vec<String> {
 }
 
 pub(super) fn figure(axis: String, lines: Vec<Line>) -> Figure {
-    Figure { title: None, axis, lines, band: None, top: None, from_zero: true, level: None, across: None }
+    Figure { title: None, axis, lines, band: None, top: None, log: false, from_zero: true, level: None, across: None }
 }
 
 /// Without the figures that show nothing, such as the windows of controllers that have none.

@@ -17,6 +17,9 @@ const FEW_FLOWS: usize = 32;
 /// More rows of traffic than this, neither.
 const MANY_ROWS: usize = 64;
 
+/// More rows of completion times, neither.
+const MANY_BINS: usize = 128;
+
 /// The page, as HTML. Needs no network, and nothing beside it.
 pub fn html(summary: &Summary, runs: &[Finished]) -> String {
     let mut about = vec![match runs.len() {
@@ -36,6 +39,11 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
         1..=MANY_ROWS => format!("<h2>Traffic</h2>\n{}", table::traffic(summary).to_html()),
         _ => String::new(),
     };
+    let bins = summary.runs.iter().flat_map(|run| &run.traffic).map(|traffic| traffic.completion_by_size.len());
+    let completion = match bins.sum() {
+        1..=MANY_BINS => format!("<h2>Completion by size</h2>\n{}", table::completion(summary).to_html()),
+        _ => String::new(),
+    };
     fill(
         include_str!("page.html"),
         &[
@@ -43,7 +51,7 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
             ("about", &escape(&about.join(" · "))),
             ("summary", &table::runs(summary).to_html()),
             ("flows", &flows),
-            ("traffic", &traffic),
+            ("traffic", &(traffic + &completion)),
             ("setup", &setup::html(runs)),
             ("version", env!("CARGO_PKG_VERSION")),
             ("data", &embed(&Page::new(runs))),

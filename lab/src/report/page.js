@@ -83,6 +83,7 @@
   }
 
   function range(figure) {
+    if (figure.log) return (u, min, max) => (min === null ? [0.1, 1] : [min / 1.2, max * 1.2]);
     return (u, low, high) => {
       if (figure.top !== null) return [0, figure.top];
       if (low === null || high === null) return [0, 1];
@@ -147,7 +148,7 @@
         points: { size: 6 },
         bind: { dblclick: (u) => () => (across === null ? zoom(0, end) : u.setScale("x", whole)) },
       },
-      scales: { x: { time: false, distr: across === null ? 1 : 3, range: (u, from, to) => (from === null ? [whole.min, whole.max] : [from, to]) }, y: { range: range(figure) } },
+      scales: { x: { time: false, distr: across === null ? 1 : 3, range: (u, from, to) => (from === null ? [whole.min, whole.max] : [from, to]) }, y: { range: range(figure), distr: figure.log ? 3 : 1 } },
       axes: [
         { ...axis, label: across !== null ? across.axis : last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
         { ...axis, label: figure.axis, labelSize: 20, size: 54, gap: 4, space: 32 },

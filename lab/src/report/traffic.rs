@@ -4,7 +4,7 @@
 use super::figures::{Across, Draw, Figure, Group, Line, drawn, entries, figure};
 use super::grid::Curve;
 use crate::Finished;
-use crate::results::completion_seconds;
+use crate::results::{self, SizeBin, completion_seconds};
 use sim::{Workload, WorkloadOutcome};
 
 /// Points of a distribution's curve.
@@ -14,6 +14,7 @@ const POINTS: usize = 300;
 struct Shown<'r> {
     name: &'r str,
     run: &'r Finished,
+    index: usize,
     workload: &'r Workload,
     outcome: &'r WorkloadOutcome,
 }
@@ -41,7 +42,11 @@ pub fn groups(draw: &Draw, runs: &[Finished]) -> Vec<Group> {
 /// Each kind of traffic of `run`, by its name.
 fn traffic(run: &Finished) -> Vec<Shown<'_>> {
     let pairs = run.run.experiment.workloads.iter().zip(&run.outcome.workloads);
-    pairs.map(|(workload, outcome)| Shown { name: &workload.name, run, workload, outcome }).collect()
+    let shown = |(index, (workload, outcome)): (usize, (_, _))| {
+        let workload: &Workload = workload;
+        Shown { name: &workload.name, run, index, workload, outcome }
+    };
+    pairs.enumerate().map(shown).collect()
 }
 
 fn group(draw: &Draw, title: String, shown: &[Shown]) -> Group {
@@ -54,7 +59,7 @@ fn group(draw: &Draw, title: String, shown: &[Shown]) -> Group {
             }),
         ),
     ];
-    let figures = drawn(figures).into_iter().chain(completion(shown)).collect();
+    let figures = drawn(figures).into_iter().chain(completion(shown)).chain(by_size(shown)).collect();
     let legend = entries(shown.iter().map(|shown| shown.name.to_string()));
     Group { title: Some(title), legend, panels: false, figures }
 }
@@ -100,4 +105,31 @@ fn completion(shown: &[Shown]) -> Option<Figure> {
         shown.iter().zip(&times).enumerate().map(line).filter(|line| !line.values.is_empty()).collect();
     let across = Across { axis: "Completion time (s)".into(), values: Curve(values) };
     Some(Figure { across: Some(across), top: Some(1.02), ..figure("Share of transfers".into(), lines) })
+}
+
+/// Mean completion time against size, and what it would be under processor sharing.
+fn by_size(shown: &[Shown]) -> Option<Figure> {
+    let bins: Vec<Vec<SizeBin>> = shown.iter().map(|shown| results::by_size(shown.run, shown.index)).collect();
+    let mut edges: Vec<[u64; 2]> = bins.iter().flatten().map(|bin| bin.bytes).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    if edges.len() < 2 {
+        return None;
+    }
+    let curve = |bins: &[SizeBin], of: fn(&SizeBin) -> Option<f64>| {
+        let at = |edge: &[u64; 2]| bins.iter().find(|bin| bin.bytes == *edge).and_then(of).unwrap_or(f64::NAN);
+        Curve(edges.iter().map(at).collect())
+    };
+    let mut lines = lines(shown, |_| Curve::default());
+    for (line, bins) in lines.iter_mut().zip(&bins) {
+        line.values = curve(bins, |bin| Some(bin.mean_seconds));
+    }
+    // The same arrivals in all runs that are compared.
+    let ideal = curve(&bins[0], |bin| bin.ideal_seconds);
+    if !ideal.is_empty() {
+        lines.push(Line { entry: None, name: "processor sharing".into(), values: ideal });
+    }
+    let middle = |[from, to]: &[u64; 2]| (*from as f64 * *to as f64).sqrt();
+    let across = Across { axis: "Size (bytes)".into(), values: Curve(edges.iter().map(middle).collect()) };
+    Some(Figure { across: Some(across), log: true, ..figure("Mean completion time (s)".into(), lines) })
 }

@@ -2,6 +2,7 @@
 //! Parquet, and the [report].
 
 mod columns;
+mod completion;
 mod jain;
 mod series;
 mod summary;
@@ -9,6 +10,8 @@ pub(crate) mod table;
 mod traffic;
 mod transfers;
 
+pub use completion::SizeBin;
+pub(crate) use completion::by_size;
 pub use jain::jain;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
 pub use table::table;
@@ -20,8 +23,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-/// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet`, `transfers.parquet`
-/// and `report.html`.
+/// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet`,
+/// `transfers.parquet`, `completion.parquet` and `report.html`.
 ///
 /// The same runs give the same bytes: nothing in these files tells when or how fast they were made. Fails if a file cannot
 /// be written; what was written before it stays.
@@ -33,5 +36,6 @@ pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Resul
     series::flows(BufWriter::new(File::create(dir.join("flows.parquet"))?), runs)?;
     series::links(BufWriter::new(File::create(dir.join("links.parquet"))?), runs)?;
     transfers::transfers(BufWriter::new(File::create(dir.join("transfers.parquet"))?), runs)?;
+    completion::completion(BufWriter::new(File::create(dir.join("completion.parquet"))?), runs)?;
     fs::write(dir.join("report.html"), report::html(&summary, runs))
 }

@@ -130,6 +130,33 @@ pub(crate) fn traffic(summary: &Summary) -> Columns {
     table
 }
 
+/// One row per run, kind of connections that come and go, and size of what they transfer.
+pub(crate) fn completion(summary: &Summary) -> Columns {
+    let several = summary.runs.len() > 1;
+    let mut table = Columns::new(&[
+        if several { "run: traffic" } else { "traffic" },
+        "from\nbytes",
+        "below\nbytes",
+        "transfers",
+        "mean\ns",
+        "processor\nsharing\ns",
+    ]);
+    for (run, traffic) in summary.runs.iter().flat_map(|run| run.traffic.iter().map(move |traffic| (run, traffic))) {
+        let of_run = if several { format!("{}: ", run.name) } else { String::new() };
+        for bin in &traffic.completion_by_size {
+            table.row([
+                format!("{of_run}{}", traffic.name),
+                bin.bytes[0].to_string(),
+                bin.bytes[1].to_string(),
+                bin.transfers.to_string(),
+                number(bin.mean_seconds, 3),
+                maybe(bin.ideal_seconds, 3),
+            ]);
+        }
+    }
+    table
+}
+
 /// One row per direction of a link.
 pub(crate) fn links(run: &RunSummary) -> Columns {
     let mut table =

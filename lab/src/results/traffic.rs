@@ -1,5 +1,6 @@
 //! The figures of connections that come and go: of each workload as a whole, since there may be millions of them.
 
+use super::completion::{SizeBin, by_size};
 use crate::Finished;
 use control::Time;
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub struct TrafficSummary {
     pub completion_p90_seconds: Option<f64>,
     /// 99 % of them took no longer.
     pub completion_p99_seconds: Option<f64>,
+    /// The same transfers by size.
+    pub completion_by_size: Vec<SizeBin>,
     /// Packets sent again, over the whole run.
     pub retransmitted_packets: u64,
     /// Loss events, timeouts included, over the whole run.
@@ -47,10 +50,16 @@ pub struct TrafficSummary {
 pub(super) fn summaries(run: &Finished) -> Vec<TrafficSummary> {
     let measure = run.run.experiment.measure;
     let pairs = run.run.experiment.workloads.iter().zip(&run.outcome.workloads);
-    pairs.map(|(workload, outcome)| summarize(workload, outcome, measure)).collect()
+    let summarize = |(i, (workload, outcome))| summarize(workload, outcome, measure, by_size(run, i));
+    pairs.enumerate().map(summarize).collect()
 }
 
-fn summarize(workload: &Workload, outcome: &WorkloadOutcome, measure: (Time, Time)) -> TrafficSummary {
+fn summarize(
+    workload: &Workload,
+    outcome: &WorkloadOutcome,
+    measure: (Time, Time),
+    completion_by_size: Vec<SizeBin>,
+) -> TrafficSummary {
     let began = outcome.transfers.iter().filter(|transfer| (measure.0..measure.1).contains(&transfer.start)).count();
     let times = completion_seconds(outcome, measure);
     let quantile = |q: f64| (!times.is_empty()).then(|| times[(q * (times.len() - 1) as f64).round() as usize]);
@@ -73,6 +82,7 @@ fn summarize(workload: &Workload, outcome: &WorkloadOutcome, measure: (Time, Tim
         completion_median_seconds: quantile(0.5),
         completion_p90_seconds: quantile(0.9),
         completion_p99_seconds: quantile(0.99),
+        completion_by_size,
         retransmitted_packets: outcome.retransmitted_packets,
         loss_events: outcome.loss_events,
         timeouts: outcome.timeouts,

@@ -2,7 +2,7 @@
 
 use crate::simulate::{between, figures, run, runs, shipped};
 use lab::Finished;
-use lab::results::jain;
+use lab::results::{SizeBin, jain};
 
 /// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and its crowd's arrival, in seconds.
 const CAPACITY: f64 = 100e6;
@@ -281,5 +281,49 @@ fn routers_follow_a_change_of_capacity() {
         let (before, slow, after) = (total(8.0, 10.0), total(25.0, 30.0), total(35.0, 40.0));
         println!("{protocol}: {before:.1}, {slow:.2} (queue {queue:.1}) and {after:.1} Mbps");
         assert!(before > 97.0 && slow > 9.7 && after > 97.0 && queue < 50.0);
+    }
+}
+
+/// Mean completion times of the only traffic, by size, of flows of 10 to 1000 packets of 1000 bytes.
+fn completion(run: &Finished) -> Vec<SizeBin> {
+    let bins = figures(run).traffic.remove(0).completion_by_size;
+    bins.into_iter().filter(|bin| bin.bytes[0] >= 10_000 && bin.bytes[1] <= 1_000_000).collect()
+}
+
+/// Figure 2, at a sixteenth of its speed (150 Mbps in place of 2.4 Gbps; the same RTT, sizes and load), so that a flow's size is a
+/// larger part of the bandwidth-delay product, and a flow of the traffic.
+#[test]
+fn short_flows_finish_the_sooner_the_larger_gamma_and_far_sooner_than_with_xcp() {
+    let of = |controller: &str, queue: &str| {
+        let controllers = format!("compare.controllers=[\"{controller}\"]");
+        let run = shipped("short-flows.toml", &["duration=40 s", "measure.from=5 s", &controllers, queue]).remove(0);
+        completion(&run)
+    };
+    let gamma = |gamma: f64| of("rcp-ac", &format!("path.queue={{ kind = \"rcp-ac\", gamma = {gamma} }}"));
+    let (rcp, large, small, xcp) = (of("rcp", "path.queue=rcp"), gamma(5.0), gamma(0.2), of("xcp", "path.queue=xcp"));
+    assert_eq!(rcp.len(), 8, "four bins per factor of ten");
+    println!("from bytes: processor sharing, RCP, RCP-AC with gamma = 5 and 0.2, XCP (ms)");
+    for (i, bin) in rcp.iter().enumerate() {
+        let ideal = bin.ideal_seconds.unwrap();
+        let times = [ideal, bin.mean_seconds, large[i].mean_seconds, small[i].mean_seconds, xcp[i].mean_seconds];
+        println!("{}: {:.0?}", bin.bytes[0], times.map(|seconds| 1e3 * seconds));
+        assert!(times.is_sorted(), "{times:?}");
+        let [.., small, xcp] = times;
+        assert!(xcp > 1.15 * small && (bin.bytes[0] < 100_000 || xcp > 1.5 * small), "{xcp}, {small}");
+    }
+}
+
+/// With a handshake, the first rate comes with it: a flow that is alone takes 1.5 RTTs and its time at full rate, and a packet's.
+#[test]
+fn a_lone_transfer_takes_what_processor_sharing_does() {
+    let run = run(r#"
+        duration = "20 s"
+        path = { rate = "100 Mbps", rtt = "100 ms", buffer = "1 bdp", queue = { kind = "rcp", initial-rate = 1.0 } }
+        traffic = [{ kind = "flows", per-second = 0.5, size = "1 MB", controller = "rcp" }]
+        "#);
+    for bin in figures(&run).traffic.remove(0).completion_by_size {
+        let (mean, ideal) = (bin.mean_seconds, bin.ideal_seconds.unwrap());
+        println!("{} transfers: {mean:.4} s, processor sharing {ideal:.4} s", bin.transfers);
+        assert!((mean / ideal - 1.0).abs() < 0.02, "{mean}, {ideal}");
     }
 }

@@ -148,6 +148,13 @@ impl Sink {
         }
     }
 
+    /// The packet that asks to open the connection arrives; what its receiver has to say to that.
+    pub fn on_opening(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
+        let reporting = self.reporting.as_mut()?;
+        reporting.report = reporting.receiver.on_arrival(now, stamp, size).or(reporting.report);
+        reporting.report
+    }
+
     /// A held acknowledgment is due, unless it has gone already.
     pub fn release(&mut self, now: Time) -> Option<Packet> {
         let (ack, _) = self.delaying.as_mut()?.held.take_if(|(_, due)| *due <= now)?;

@@ -170,7 +170,18 @@ impl Source {
         self.segments
     }
 
-    /// The connection was opened, which took `rtt`.
+    /// The connection is to be opened: what is stamped on the packet that asks for it.
+    pub fn open(&mut self, now: Time) -> Stamp {
+        self.controller.open(now)
+    }
+
+    /// The connection was opened, which took `rtt`; the peer's receiver, if it was asked, reported this.
+    pub fn on_open(&mut self, now: Time, rtt: Duration, report: Option<Report>) {
+        self.rtt.sample(rtt);
+        self.controller.on_open(now, rtt, report);
+    }
+
+    /// The connection was opened by the peer, which took `rtt`.
     pub fn on_handshake(&mut self, rtt: Duration) {
         self.rtt.sample(rtt);
     }

@@ -133,13 +133,19 @@ impl<'a> Connections<'a> {
         }
         let mut place = self.place(half / 2);
         match &packet.body {
-            Body::Data(_) if packet.segment == OPENING => {
-                let body = Body::Ack { out_of_order: 0, report: None };
+            Body::Data(stamp) if packet.segment == OPENING => {
+                let sink = place.slot.halves[0].ends.as_mut().map(|(_, sink)| sink);
+                let report = sink.and_then(|sink| sink.on_opening(now, stamp, Bytes(packet.size.into())));
+                let body = Body::Ack { out_of_order: 0, report };
                 place.send_opening(1, body, packet.sent, now, network);
             }
-            Body::Ack { .. } if packet.segment == OPENING => {
+            Body::Ack { report, .. } if packet.segment == OPENING => {
                 if let State::Opening(_) = place.slot.state {
-                    place.open(now, Some(now.since(packet.sent)), network);
+                    let rtt = now.since(packet.sent);
+                    if let Some((source, _)) = &mut place.slot.halves[0].ends {
+                        source.on_open(now, rtt, *report);
+                    }
+                    place.open(now, Some(rtt), network);
                 }
             }
             Body::Data(stamp) => place.on_data(now, packet, stamp, half % 2, network),

@@ -122,7 +122,12 @@ impl Place<'_, '_> {
     /// Sends the request to open the connection, and repeats it after `timeout`.
     pub fn ask(&mut self, now: Time, timeout: Duration, network: &mut Network) {
         self.slot.state = State::Opening(timeout);
-        self.send_opening(0, Body::Data(Stamp::None), now, now, network);
+        // Routers may tell a sender already by this packet what it may do.
+        if self.class.workload.sends[0] && self.slot.halves[0].ends.is_none() {
+            self.slot.halves[0].ends = Some(self.build(0));
+        }
+        let stamp = self.slot.halves[0].ends.as_mut().map_or(Stamp::None, |(source, _)| source.open(now));
+        self.send_opening(0, Body::Data(stamp), now, now, network);
         self.schedule(now + timeout, 0, network);
     }
 
