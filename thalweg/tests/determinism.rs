@@ -42,7 +42,7 @@ load = "5 Mbps"
 "#;
 
 /// The results of `RANDOM` with this seed.
-fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 4] {
+fn results(home: &Path, seed: u64, jobs: u64) -> [Vec<u8>; 5] {
     let folder = format!("{seed}-{jobs}");
     cargo_bin_cmd!("thalweg")
         .current_dir(home)
