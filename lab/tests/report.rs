@@ -76,6 +76,24 @@ fn traffic_and_its_completion_times() {
     });
 }
 
+/// Where routers take part, what they allow is drawn below the queue.
+#[test]
+fn what_routers_allow() {
+    let text = r#"
+        duration = "2 s"
+        path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp", queue = "matching" }
+        flow = [{ controller = "rcp-ac", count = 3 }]
+    "#;
+    let machine = lab::scenario::Machine::this(None);
+    let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    in_browser("routers", "Three flows and a router", &runs, async |page| {
+        assert_eq!(page.canvases().await, 8, "throughput, queue, allowed rate and growth, window, rate, RTT, Jain");
+        page.every_plot_shows_something().await;
+        assert!(page.text("main").await.contains("router rcp-ac (gamma = 0.2"));
+    });
+}
+
 #[test]
 fn zoom_and_values() {
     let runs = [finished("reno", 3, true)];

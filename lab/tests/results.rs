@@ -209,3 +209,43 @@ fn transfers_read_back() {
     let text = table(&summary("t", 1, &runs));
     assert!(text.lines().any(|line| line.starts_with("surfers ")), "{text}");
 }
+
+/// What a router allows is a column of its link's samples, and null without one; transfers are in bins of their sizes.
+#[test]
+fn routers_and_completion_times_read_back() {
+    let text = r#"
+        duration = "5 s"
+        path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp", queue = "matching" }
+        compare.controllers = ["rcp-ac", "reno"]
+        traffic = [{ kind = "flows", per-second = 30, size = { exponential = "20 kB" } }]
+    "#;
+    let machine = lab::scenario::Machine::this(None);
+    let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t", 1, &runs).unwrap();
+    for row in rows(&dir.path().join("links.parquet")) {
+        let routed = *field(&row, "run") == Field::Str("rcp-ac".into());
+        for column in ["allowed_mbps", "growth_kb"] {
+            assert_eq!(*field(&row, column) != Field::Null, routed, "{row}");
+        }
+    }
+    let figures = json_of(&summary("t", 1, &runs));
+    let bins = rows(&dir.path().join("completion.parquet"));
+    let mut next = bins.iter();
+    for run in figures["runs"].as_array().unwrap() {
+        let traffic = &run["traffic"][0];
+        let listed = traffic["completion_by_size"].as_array().unwrap();
+        let transfers: u64 = listed.iter().map(|bin| bin["transfers"].as_u64().unwrap()).sum();
+        assert_eq!(json!(transfers), traffic["completed_transfers"]);
+        for bin in listed {
+            let row = next.next().unwrap();
+            assert_eq!(*field(row, "run"), Field::Str(run["name"].as_str().unwrap().into()));
+            assert_eq!(*field(row, "mean_s"), Field::Double(bin["mean_seconds"].as_f64().unwrap()));
+            assert_eq!(*field(row, "ideal_s"), Field::Double(bin["ideal_seconds"].as_f64().unwrap()));
+            let (mean, [from, to]) = (&bin["mean_bytes"], [0, 1].map(|i| bin["bytes"][i].as_f64().unwrap()));
+            assert!((from..to).contains(&mean.as_f64().unwrap()), "{bin}");
+        }
+    }
+    assert!(next.next().is_none());
+}

@@ -88,3 +88,22 @@ fn the_pages_of_controllers_are_up_to_date() {
                   remove the page of a family that is gone)";
     assert!(pages(files("docs/controllers")) == pages(files(folder.path())), "{advice}");
 }
+
+/// The parameters of routers, and their defaults, are in a table written by hand.
+#[test]
+fn the_parameters_of_routers_are_described() {
+    let scenarios = fs::read_to_string(root().join("docs/scenarios.md")).unwrap();
+    let section = scenarios.split("### Routers that take part").nth(1).expect("a section on routers");
+    for router in control::routers::all() {
+        let row = |name: &str| section.lines().find(|line| line.starts_with(&format!("| `\"{name}\"` |"))).unwrap();
+        for (parameter, default) in router.defaults().as_object().unwrap() {
+            let default = default.as_f64().map_or(format!("`{default}`"), |number| number.to_string());
+            // RCP-AC's row refers to RCP's for those that both have.
+            let shared = ["interval", "initial-rate", "least-rate", "initial-rtt"].contains(&parameter.as_str());
+            let name = if shared && router.name == "rcp-ac" { "rcp" } else { router.name };
+            assert!(row(name).contains(&format!("`{parameter}`")), "{name}: {parameter} is missing");
+            let small = default.parse::<f64>().is_ok_and(|number| number < 1e-3);
+            assert!(small || row(name).contains(&default), "{name}: {parameter} is {default}");
+        }
+    }
+}
