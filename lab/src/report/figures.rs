@@ -51,11 +51,11 @@ pub(super) struct Group {
 /// A curve or band by which name it is shown, hidden and told from others, in all figures of its group.
 #[derive(Clone, Serialize)]
 pub(super) struct Entry {
-    name: String,
+    pub(super) name: String,
     /// Which colour and dash; none: neutral.
-    style: Option<usize>,
+    pub(super) style: Option<usize>,
     /// Whether it is the band around the curve of that style.
-    band: bool,
+    pub(super) band: bool,
 }
 
 #[derive(Serialize)]

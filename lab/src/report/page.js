@@ -95,6 +95,18 @@
     };
   }
 
+  // Ticks of a logarithmic axis: powers of ten, and 2 and 5 times these where they are few.
+  function decades(u, axis, from, to) {
+    const steps = Math.log10(to / from) < 2.5 ? [1, 2, 5] : [1];
+    const powers = Array.from({ length: 31 }, (_, i) => 10 ** (i - 12));
+    return powers.flatMap((power) => steps.map((step) => step * power)).filter((value) => from <= value && value <= to);
+  }
+  const LOGARITHMIC = {
+    splits: decades,
+    filter: (u, splits) => splits,
+    values: (u, splits) => splits.map((value) => (value >= 1e6 ? `${digits(value / 1e6)} M` : value >= 1e3 ? `${digits(value / 1e3)} k` : digits(value))),
+  };
+
   function level(figure) {
     return (u) => {
       if (figure.level === null) return;
@@ -150,8 +162,8 @@
       },
       scales: { x: { time: false, distr: across === null ? 1 : 3, range: (u, from, to) => (from === null ? [whole.min, whole.max] : [from, to]) }, y: { range: range(figure), distr: figure.log ? 3 : 1 } },
       axes: [
-        { ...axis, label: across !== null ? across.axis : last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
-        { ...axis, label: figure.axis, labelSize: 20, size: 54, gap: 4, space: 32 },
+        { ...axis, ...(across === null ? {} : LOGARITHMIC), label: across !== null ? across.axis : last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
+        { ...axis, ...(figure.log ? LOGARITHMIC : {}), label: figure.axis, labelSize: 20, size: 54, gap: 4, space: 32 },
       ],
       padding: [10, 10, 0, 0],
       plugins: [values()],

@@ -1,7 +1,7 @@
 //! Figures of connections that come and go: what they carry and how many there are over time, and how long their transfers
 //! take.
 
-use super::figures::{Across, Draw, Figure, Group, Line, drawn, entries, figure};
+use super::figures::{Across, Draw, Entry, Figure, Group, Line, drawn, entries, figure};
 use super::grid::Curve;
 use crate::Finished;
 use crate::results::{self, SizeBin, completion_seconds};
@@ -9,6 +9,9 @@ use sim::{Workload, WorkloadOutcome};
 
 /// Points of a distribution's curve.
 const POINTS: usize = 300;
+
+/// The ideal that completion times are compared with.
+const IDEAL: &str = "processor sharing";
 
 /// What a curve of each figure shows, and under which name.
 struct Shown<'r> {
@@ -59,8 +62,11 @@ fn group(draw: &Draw, title: String, shown: &[Shown]) -> Group {
             }),
         ),
     ];
-    let figures = drawn(figures).into_iter().chain(completion(shown)).chain(by_size(shown)).collect();
-    let legend = entries(shown.iter().map(|shown| shown.name.to_string()));
+    let figures: Vec<Figure> = drawn(figures).into_iter().chain(completion(shown)).chain(by_size(shown)).collect();
+    let mut legend = entries(shown.iter().map(|shown| shown.name.to_string()));
+    if figures.iter().flat_map(|figure| &figure.lines).any(|line| line.entry == Some(shown.len())) {
+        legend.push(Entry { name: IDEAL.into(), style: None, band: false });
+    }
     Group { title: Some(title), legend, panels: false, figures }
 }
 
@@ -127,7 +133,7 @@ fn by_size(shown: &[Shown]) -> Option<Figure> {
     // The same arrivals in all runs that are compared.
     let ideal = curve(&bins[0], |bin| bin.ideal_seconds);
     if !ideal.is_empty() {
-        lines.push(Line { entry: None, name: "processor sharing".into(), values: ideal });
+        lines.push(Line { entry: Some(shown.len()), name: IDEAL.into(), values: ideal });
     }
     let middle = |[from, to]: &[u64; 2]| (*from as f64 * *to as f64).sqrt();
     let across = Across { axis: "Size (bytes)".into(), values: Curve(edges.iter().map(middle).collect()) };
