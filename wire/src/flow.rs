@@ -1,0 +1,560 @@
+//! One direction of one connection: its [`Sender`], the datagrams that wait for their time, and what the sender is told.
+//!
+//! quinn builds a packet as soon as there is room in the queue here, and believes that it has left. So round-trip times are
+//! counted from when the packet really left, and what waits here is not in flight. What the controllers call the pipe is counted
+//! from quinn's callbacks (`adaptor.rs`); when packets leave is up to the pacer's thread (`pacer.rs`).
+
+use crate::clock::Clock;
+use crate::confirmed::Confirmed;
+use crate::header::{Header, Key, SIZE};
+use crate::pacer::Agenda;
+use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
+use quinn::udp::{EcnCodepoint, Transmit};
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+/// No more than this leaves unpaced in answer to a datagram: acknowledgments, reports.
+const SMALL: usize = 300;
+/// Small datagrams that may leave before anything has arrived.
+const UNANSWERED: u64 = 8;
+
+/// How many datagrams may wait: as many as leave in [`AHEAD`], within these bounds.
+const QUEUE: std::ops::RangeInclusive<u64> = 2..=32;
+const AHEAD: Duration = Duration::from_millis(1);
+
+/// Bounds of the retransmission timeout (RFC 6298; the lower one is what the simulator takes).
+const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_millis(60_000);
+/// Before there is an RTT sample.
+const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
+
+/// A datagram with room for a header in front of it.
+pub(crate) struct Datagram {
+    bytes: Vec<u8>,
+    stamped: bool,
+    destination: SocketAddr,
+    source: Option<IpAddr>,
+    ecn: Option<EcnCodepoint>,
+    /// When quinn believes to have sent it.
+    sent: Option<Instant>,
+}
+
+impl Datagram {
+    /// As the socket takes it.
+    pub(crate) fn transmit(&self) -> Transmit<'_> {
+        Transmit {
+            destination: self.destination,
+            ecn: self.ecn,
+            contents: if self.stamped { &self.bytes } else { &self.bytes[SIZE..] },
+            segment_size: None,
+            src_ip: self.source,
+        }
+    }
+
+    /// Bytes that QUIC knows of.
+    fn size(&self) -> Bytes {
+        Bytes((self.bytes.len() - SIZE) as u64)
+    }
+}
+
+/// What a connection's packets are stamped with, once its peer has asked for it.
+pub(crate) struct Stamping {
+    /// The peer's name for the flow.
+    pub(crate) token: u64,
+    /// Of the tags.
+    pub(crate) key: Key,
+    /// The next number.
+    pub(crate) number: u64,
+}
+
+/// One direction of one connection.
+pub(crate) struct Flow {
+    clock: Clock,
+    agenda: Arc<Agenda>,
+    /// Bytes of a full packet.
+    packet: u64,
+    inner: Mutex<Inner>,
+    /// Datagrams that came from where the last one was sent to.
+    pub(crate) received: AtomicU64,
+}
+
+struct Inner {
+    sender: Box<dyn Sender>,
+    stamping: Option<Stamping>,
+    report: Option<Report>,
+
+    queue: VecDeque<Datagram>,
+    /// Bytes in it.
+    queued: u64,
+    /// quinn has more than fits into the queue, or had when it ran empty last.
+    plenty: bool,
+    /// quinn's driver of the connection, if it waits for room.
+    waker: Option<Waker>,
+    /// Buffers to use again.
+    spare: Vec<Vec<u8>>,
+    /// What quinn has built last, until it reaches the queue.
+    building: Option<(Instant, u64)>,
+    /// Small datagrams that left unpaced.
+    small: u64,
+    /// When the last datagram left, and how long after the one before.
+    last: Option<(Time, Duration)>,
+
+    /// What quinn has in flight, as far as it reached the queue.
+    outstanding: u64,
+    /// Of that, what a timeout gave up.
+    given_up: u64,
+    /// Departures that no acknowledgment has reached yet: when quinn believes that it was, and when it was.
+    departures: VecDeque<(Instant, Time)>,
+
+    /// What the acknowledgment that is being read says so far.
+    ack: Ack,
+    /// When the latest packet that was acknowledged was sent, for quinn.
+    latest: Option<Instant>,
+    /// When the repair of a loss began.
+    recovery: Option<Instant>,
+    confirmed: Confirmed,
+
+    /// Smoothed RTT and its variation (RFC 6298), once there is a sample.
+    rtt: Option<(Duration, Duration)>,
+    /// When something was acknowledged last, or the first packet left after a silence.
+    heard: Time,
+    /// Timeouts since then.
+    timeouts: u32,
+
+    /// When the pacer will look at this flow.
+    scheduled: Option<Time>,
+}
+
+impl Flow {
+    /// A flow that `sender` drives, with packets of up to `packet` bytes.
+    pub(crate) fn new(clock: Clock, agenda: Arc<Agenda>, packet: u64, sender: Box<dyn Sender>) -> Arc<Flow> {
+        let inner = Inner {
+            sender,
+            stamping: None,
+            report: None,
+            queue: VecDeque::new(),
+            queued: 0,
+            plenty: false,
+            waker: None,
+            spare: Vec::new(),
+            building: None,
+            small: 0,
+            last: None,
+            outstanding: 0,
+            given_up: 0,
+            departures: VecDeque::new(),
+            ack: Ack::default(),
+            latest: None,
+            recovery: None,
+            confirmed: Confirmed::default(),
+            rtt: None,
+            heard: Time::ZERO,
+            timeouts: 0,
+            scheduled: None,
+        };
+        Arc::new(Flow { clock, agenda, packet, inner: Mutex::new(inner), received: AtomicU64::new(0) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the sender is doing.
+    pub(crate) fn state(&self) -> State {
+        self.lock().sender.state()
+    }
+
+    /// From now on `sender` decides, and its packets carry stamps.
+    pub(crate) fn stamp(self: &Arc<Flow>, sender: Box<dyn Sender>, stamping: Stamping) {
+        let mut inner = self.lock();
+        inner.sender = sender;
+        inner.stamping = Some(stamping);
+        self.ask(&mut inner);
+    }
+
+    /// Whether packets carry stamps.
+    pub(crate) fn is_stamped(&self) -> bool {
+        self.lock().stamping.is_some()
+    }
+
+    /// The receiver's report arrived over the connection.
+    pub(crate) fn on_report(self: &Arc<Flow>, report: Report) {
+        let now = self.clock.now();
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        inner.report = Some(report);
+        let ack = Ack {
+            in_flight: inner.in_flight(),
+            recovery: inner.is_recovering(),
+            report: inner.report,
+            ..Ack::default()
+        };
+        inner.sender.on_ack(now, &ack);
+        self.ask(inner);
+    }
+
+    // What quinn's driver calls, packet by packet.
+
+    /// quinn has built a packet of `size`.
+    pub(crate) fn on_built(&self, sent: Instant, size: u64) {
+        self.lock().building = Some((sent, size));
+    }
+
+    /// Whether the packet that quinn has built may come; if not, its driver is woken when it may.
+    pub(crate) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
+        let mut inner = self.lock();
+        if inner.queue.len() < inner.room() {
+            return Poll::Ready(());
+        }
+        inner.plenty = true;
+        inner.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Whether a packet is a small answer and leaves unpaced. It must not overtake others: once it is acknowledged, QUIC would
+    /// soon take them for lost (RFC 9002, section 6.1.2).
+    fn is_answer(&self, inner: &Inner, size: usize) -> bool {
+        let answers = inner.small < self.received.load(Ordering::Relaxed) + UNANSWERED;
+        size <= SMALL && inner.queue.is_empty() && answers
+    }
+
+    /// A packet comes. If it is a small answer, nothing happens and the caller sends it at once.
+    pub(crate) fn push(self: &Arc<Flow>, transmit: &Transmit<'_>) -> bool {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let sent = inner.building.take().map(|(sent, _)| sent);
+        let size = transmit.contents.len();
+        if self.is_answer(inner, size) {
+            inner.small += 1;
+            return false;
+        }
+        let mut bytes = inner.spare.pop().unwrap_or_default();
+        bytes.clear();
+        bytes.resize(SIZE, 0);
+        bytes.extend_from_slice(transmit.contents);
+        let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
+        inner.queue.push_back(Datagram { bytes, stamped: false, destination, source, ecn, sent });
+        inner.queued += size as u64;
+        inner.outstanding += size as u64;
+        if inner.queue.len() == 1 {
+            self.ask(inner);
+        }
+        true
+    }
+
+    /// A packet of `bytes` that was sent at `sent` is acknowledged.
+    pub(crate) fn on_acked(&self, now: Instant, sent: Instant, bytes: u64) {
+        let mut inner = self.lock();
+        inner.ack.acked += Bytes(bytes);
+        inner.latest = inner.latest.max(Some(sent));
+        inner.confirmed.on_ack(now, sent, bytes);
+        // Packets that quinn built at the same time left in the order in which they are acknowledged, unless one was lost: then
+        // this is off by the gap to the next one.
+        while let Some(&(built, left)) = inner.departures.front()
+            && built <= sent
+        {
+            inner.departures.pop_front();
+            if built == sent {
+                inner.ack.rtt = Some(self.clock.at(now).since(left));
+                break;
+            }
+        }
+    }
+
+    /// The acknowledgment is read; quinn has so much in flight still.
+    pub(crate) fn on_acks_end(self: &Arc<Flow>, now: Instant, in_flight: u64, app_limited: bool) {
+        let now = self.clock.at(now);
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let building = inner.building.map_or(0, |(_, size)| size);
+        // Not counted by ourselves alone: quinn drops packets without a word when it drops the handshake's keys.
+        inner.outstanding = in_flight.saturating_sub(building).max(inner.queued);
+        inner.given_up = inner.given_up.min(inner.outstanding - inner.queued);
+        (inner.heard, inner.timeouts) = (now, 0);
+        let ack = Ack {
+            in_flight: inner.in_flight(),
+            recovery: inner.is_recovering(),
+            app_limited: app_limited && inner.queue.is_empty(),
+            report: inner.report,
+            ..std::mem::take(&mut inner.ack)
+        };
+        if let Some(rtt) = ack.rtt {
+            inner.on_rtt(rtt);
+        }
+        inner.sender.on_ack(now, &ack);
+        self.ask(inner);
+    }
+
+    /// quinn found `lost` bytes lost, the latest of them sent at `sent`; so many and for so long that the path was useless, if
+    /// `persistent` (RFC 9002, section 7.6).
+    pub(crate) fn on_lost(self: &Arc<Flow>, now: Instant, sent: Instant, persistent: bool, lost: u64) {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        inner.outstanding = inner.outstanding.saturating_sub(lost).max(inner.queued);
+        inner.given_up = inner.given_up.saturating_sub(lost);
+        // quinn looks for losses after it has told of an acknowledgment: they count with the next one.
+        inner.ack.lost += Bytes(lost);
+        // One reduction per window: what was sent before it began is the same loss event.
+        if persistent || inner.recovery.is_none_or(|began| sent > began) {
+            inner.recovery = Some(now);
+            let loss = if persistent { Loss::Timeout } else { Loss::Event };
+            inner.sender.on_loss(self.clock.at(now), &loss);
+            self.ask(inner);
+        }
+    }
+
+    // What the pacer's thread calls.
+
+    /// The datagram that leaves now, if it is time and this was `scheduled`, after `done`, the buffer of one that has left.
+    pub(crate) fn depart(self: &Arc<Flow>, scheduled: Time, done: Option<Datagram>) -> Option<Datagram> {
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        if let Some(done) = done
+            && inner.spare.len() < *QUEUE.end() as usize
+        {
+            inner.spare.push(done.bytes);
+        }
+        if inner.scheduled != Some(scheduled) {
+            return None; // something earlier came in between
+        }
+        inner.scheduled = None;
+        let now = self.clock.now();
+        if inner.queue.is_empty() || inner.next(now, self.packet) != Next::Now {
+            inner.time_out(now);
+            self.ask(inner);
+            return None;
+        }
+        let pipe = inner.pipe(self.packet);
+        let mut datagram = inner.queue.pop_front()?;
+        let size = datagram.size();
+        let stamp = inner.sender.on_send(now, size, &pipe);
+        inner.queued -= size.0;
+        if pipe.in_flight == Bytes(0) {
+            inner.heard = now;
+        }
+        if let Some(sent) = datagram.sent {
+            inner.departures.push_back((sent, now));
+        }
+        let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
+        inner.last = Some((now, gap));
+        if let Some(stamping) = &mut inner.stamping {
+            datagram.stamped = stamping.write(as_it_was(stamp, size, gap), &mut datagram.bytes);
+        }
+        self.ask(inner);
+        if inner.queue.len() <= inner.room() / 2
+            && let Some(waker) = inner.waker.take()
+        {
+            waker.wake();
+        }
+        Some(datagram)
+    }
+
+    /// Asks the sender when the next datagram may leave, and has the pacer come back then.
+    fn ask(self: &Arc<Flow>, inner: &mut Inner) {
+        if inner.queue.is_empty() {
+            inner.plenty &= inner.waker.is_some();
+            return;
+        }
+        let now = self.clock.now();
+        let due = match inner.next(now, self.packet) {
+            Next::Now => now,
+            Next::At(time) => time.max(now),
+            Next::AfterAck => (inner.heard + inner.timeout()).max(now + AHEAD),
+        };
+        if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
+            inner.scheduled = Some(due);
+            self.agenda.schedule(due, self);
+        }
+    }
+}
+
+impl Inner {
+    fn in_flight(&self) -> Bytes {
+        Bytes(self.outstanding.saturating_sub(self.queued + self.given_up))
+    }
+
+    fn pipe(&self, packet: u64) -> Pipe {
+        Pipe {
+            in_flight: self.in_flight(),
+            backlog: Bytes(if self.plenty { u64::MAX } else { self.queued }),
+            packet: Bytes(packet),
+            repairing: false, // quinn repairs a stream, not a packet
+        }
+    }
+
+    fn next(&mut self, now: Time, packet: u64) -> Next {
+        let pipe = self.pipe(packet);
+        if pipe.in_flight.0 + packet > self.confirmed.limit(packet) {
+            return Next::AfterAck;
+        }
+        self.sender.next(now, &pipe)
+    }
+
+    fn is_recovering(&self) -> bool {
+        self.recovery.is_some_and(|began| self.latest.is_none_or(|latest| latest <= began))
+    }
+
+    /// How many datagrams may wait.
+    fn room(&self) -> usize {
+        let gap = self.last.map_or(AHEAD, |(_, gap)| gap);
+        AHEAD.0.checked_div(gap.0).unwrap_or(u64::MAX).clamp(*QUEUE.start(), *QUEUE.end()) as usize
+    }
+
+    fn on_rtt(&mut self, rtt: Duration) {
+        self.rtt = Some(match self.rtt {
+            None => (rtt, rtt.scale(0.5)),
+            Some((smoothed, variation)) => {
+                let error = Duration(smoothed.0.abs_diff(rtt.0));
+                (smoothed.scale(0.875) + rtt.scale(0.125), variation.scale(0.75) + error.scale(0.25))
+            }
+        });
+    }
+
+    fn timeout(&self) -> Duration {
+        let base = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
+        let (shortest, longest) = TIMEOUT.into_inner();
+        base.max(shortest).scale(f64::from(1u32 << self.timeouts.min(16))).min(longest)
+    }
+
+    /// Gives up what is in flight if nothing was heard for too long. quinn would send probes for it (RFC 9002, section 6.2), but
+    /// they wait here behind the rest, and no controller lets them pass before it is told.
+    fn time_out(&mut self, now: Time) {
+        if self.in_flight() == Bytes(0) || now < self.heard + self.timeout() {
+            return;
+        }
+        self.timeouts += 1;
+        self.heard = now;
+        self.given_up = self.outstanding - self.queued;
+        self.sender.on_loss(now, &Loss::Timeout);
+    }
+}
+
+/// The stamp of a packet that left `gap` after the one before. The sender re-plans when it is late by more than a gap; then the
+/// packet has not probed the rate it was meant for, but the one that came of it. So no estimate is above what this host can send.
+fn as_it_was(stamp: Stamp, size: Bytes, gap: Duration) -> Stamp {
+    match stamp {
+        Stamp::Probe { stream, index, len, rate, sent } if index > 0 => {
+            let planned = Rate::from_bps(f64::from(rate)).time_for(size);
+            let late = gap.0 / 2 > planned.0;
+            let rate = if late { size.over(gap).as_bps() as f32 } else { rate };
+            Stamp::Probe { stream, index, len, rate, sent }
+        }
+        stamp => stamp,
+    }
+}
+
+impl Stamping {
+    /// Writes the header in front of a packet; whether there is one.
+    fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> bool {
+        let Some(room) = bytes.first_chunk_mut() else { return false };
+        Header { token: self.token, number: self.number, stamp }.write(&self.key, room);
+        self.number += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::Phase;
+
+    const PACKET: u64 = 1200;
+
+    /// Sends whenever it may.
+    struct Eager;
+
+    impl Sender for Eager {
+        fn next(&mut self, _: Time, _: &Pipe) -> Next {
+            Next::Now
+        }
+        fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
+            Stamp::None
+        }
+        fn on_ack(&mut self, _: Time, _: &Ack) {}
+        fn on_loss(&mut self, _: Time, _: &Loss) {}
+        fn state(&self) -> State {
+            State { window: None, rate: None, phase: Phase::Probing }
+        }
+    }
+
+    fn flow() -> Arc<Flow> {
+        Flow::new(Clock::new(), Arc::new(Agenda::new()), PACKET, Box::new(Eager))
+    }
+
+    fn push(flow: &Arc<Flow>, sent: Instant, size: usize) -> bool {
+        flow.on_built(sent, size as u64);
+        let destination = SocketAddr::from(([127, 0, 0, 1], 9));
+        flow.push(&Transmit { destination, ecn: None, contents: &vec![0x40; size], segment_size: None, src_ip: None })
+    }
+
+    /// How many packets the pacer would send now.
+    fn departing(flow: &Arc<Flow>) -> u64 {
+        let next = || {
+            let scheduled = flow.lock().scheduled?;
+            flow.depart(scheduled, None)
+        };
+        std::iter::from_fn(next).count() as u64
+    }
+
+    #[test]
+    fn whatever_a_controller_believes_it_sends_a_small_multiple_of_what_is_confirmed() {
+        let flow = flow();
+        let mut sent = Instant::now();
+        (0..10_000).for_each(|_| assert!(push(&flow, sent, PACKET as usize)));
+        let first = departing(&flow);
+        assert_eq!(first, 64);
+        // No report changes that, be it of a liar or of a forger.
+        flow.on_report(Report::Available { stream: 1, rate: 1e15 });
+        assert_eq!(departing(&flow), 0);
+        let mut in_flight = first;
+        for _ in 0..3 {
+            // A round trip confirms half of it, the rest is lost.
+            let acked = in_flight / 2;
+            let now = Instant::now();
+            (0..acked).for_each(|_| flow.on_acked(now, sent, PACKET));
+            let queued = flow.lock().queued;
+            flow.on_acks_end(now, queued, false);
+            in_flight = departing(&flow);
+            assert!((1..=64 + 4 * acked).contains(&in_flight), "{in_flight} for {acked} confirmed");
+            sent = now;
+        }
+    }
+
+    #[test]
+    fn answers_leave_at_once_but_no_more_of_them_than_questions() {
+        let flow = flow();
+        let now = Instant::now();
+        let unpaced = (0..100).filter(|_| !push(&flow, now, 50)).count() as u64;
+        assert_eq!(unpaced, UNANSWERED);
+        flow.received.fetch_add(5, Ordering::Relaxed);
+        assert!(push(&flow, now, 50), "what waits must not be overtaken");
+        assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
+        assert!(!push(&flow, now, 50));
+    }
+
+    #[test]
+    fn silence_is_a_timeout_and_what_was_in_flight_is_given_up() {
+        let flow = flow();
+        (0..100).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
+        assert_eq!(departing(&flow), 64);
+        let mut inner = flow.lock();
+        let heard = inner.heard;
+        inner.time_out(heard + FIRST_TIMEOUT.scale(0.9));
+        assert_eq!(inner.in_flight(), Bytes(64 * PACKET), "not yet");
+        inner.time_out(heard + FIRST_TIMEOUT);
+        assert_eq!(inner.in_flight(), Bytes(0));
+        assert_eq!(inner.timeout(), FIRST_TIMEOUT.scale(2.0));
+    }
+
+    #[test]
+    fn a_probe_that_was_late_by_more_than_its_gap_probed_less() {
+        let probe = |index, rate| Stamp::Probe { stream: 1, index, len: 90, rate, sent: Time(5) };
+        let as_it_was = |index, rate, us| as_it_was(probe(index, rate), Bytes(1000), Duration::from_micros(us));
+        assert_eq!(as_it_was(3, 1e9, 15), probe(3, 1e9), "8 us and a little late");
+        assert_eq!(as_it_was(3, 1e9, 20), probe(3, 4e8));
+        assert_eq!(as_it_was(0, 1e9, 20), probe(0, 1e9), "the first follows a pause");
+    }
+}

@@ -1,0 +1,115 @@
+//! What the two ends tell each other of the stamps, in QUIC datagrams: encrypted and authenticated, and not necessarily
+//! delivered. An end that wants to stamp asks; its peer grants it, and reports from then on.
+
+use control::Report;
+
+/// Name and parameters of a controller must fit into a datagram of the smallest packet.
+const LONGEST: usize = 1000;
+
+const ASK: u8 = 1;
+const GRANT: u8 = 2;
+const REFUSE: u8 = 3;
+const AVAILABLE: u8 = 4;
+const RECEIVED: u8 = 5;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Message {
+    /// I would stamp for the receiver of this controller, with these parameters (a JSON object).
+    Ask {
+        /// Its name in the registry.
+        controller: String,
+        /// Its parameters.
+        parameters: String,
+    },
+    /// Do.
+    Grant,
+    /// Do not: I have no such receiver.
+    Refuse,
+    /// What the receiver found.
+    Report(Report),
+}
+
+impl Message {
+    /// As bytes; none if it is too long.
+    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+        let bytes = match self {
+            Message::Ask { controller, parameters } => {
+                let name = u8::try_from(controller.len()).ok()?;
+                [&[ASK, name], controller.as_bytes(), parameters.as_bytes()].concat()
+            }
+            Message::Grant => vec![GRANT],
+            Message::Refuse => vec![REFUSE],
+            Message::Report(Report::Available { stream, rate }) => {
+                [&[AVAILABLE][..], &stream.to_be_bytes(), &rate.to_be_bytes()].concat()
+            }
+            Message::Report(Report::Received { rate }) => [&[RECEIVED][..], &rate.to_be_bytes()].concat(),
+        };
+        (bytes.len() <= LONGEST).then_some(bytes)
+    }
+
+    /// The message that `bytes` are, if they are one.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Message> {
+        let (kind, rest) = bytes.split_first()?;
+        let rate = |bytes: [u8; 4]| Some(f32::from_be_bytes(bytes)).filter(|rate| rate.is_finite() && *rate >= 0.0);
+        match *kind {
+            ASK if bytes.len() <= LONGEST => {
+                let (name, rest) = rest.split_first()?;
+                let (controller, parameters) = rest.split_at_checked(*name as usize)?;
+                let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+                Some(Message::Ask { controller: text(controller)?, parameters: text(parameters)? })
+            }
+            GRANT if rest.is_empty() => Some(Message::Grant),
+            REFUSE if rest.is_empty() => Some(Message::Refuse),
+            AVAILABLE => {
+                let (stream, rest) = rest.split_first_chunk()?;
+                let rate = rate(rest.try_into().ok()?)?;
+                Some(Message::Report(Report::Available { stream: u32::from_be_bytes(*stream), rate }))
+            }
+            RECEIVED => Some(Message::Report(Report::Received { rate: rate(rest.try_into().ok()?)? })),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_heard() {
+        let messages = [
+            Message::Ask { controller: "rapid".into(), parameters: "{}".into() },
+            Message::Grant,
+            Message::Refuse,
+            Message::Report(Report::Available { stream: 7, rate: 9.5e8 }),
+            Message::Report(Report::Received { rate: 0.0 }),
+        ];
+        for message in messages {
+            let bytes = message.encode().unwrap();
+            assert_eq!(Message::decode(&bytes), Some(message.clone()));
+            let cut = Message::decode(&bytes[..bytes.len() - 1]);
+            assert!(cut != Some(message.clone()), "{message:?} cut short");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_nothing() {
+        let unreal = [f32::NAN, f32::INFINITY, -1.0].map(|rate| [&[RECEIVED][..], &rate.to_be_bytes()].concat());
+        let others = [
+            vec![],
+            vec![0],
+            vec![99, 1, 2],
+            vec![ASK],
+            vec![ASK, 200, b'x'],
+            vec![ASK, 1, 0xff],
+            vec![REFUSE, 0],
+            vec![GRANT, 0],
+        ];
+        for bytes in unreal.into_iter().chain(others) {
+            assert_eq!(Message::decode(&bytes), None, "{bytes:?}");
+        }
+        let long = Message::Ask { controller: "rapid".into(), parameters: " ".repeat(LONGEST) };
+        assert_eq!(long.encode(), None);
+    }
+}
