@@ -4,7 +4,7 @@
 
 use control::{Bytes, Duration, Stamp, Time, registry};
 use libfuzzer_sys::fuzz_target;
-use wire::header::{Header, Key, Replays, SIZE, Unverified};
+use wire::header::{Header, Key, ROUTED, Replays, Unverified};
 
 const KEY: Key = [1; 32];
 
@@ -29,9 +29,9 @@ fuzz_target!(|data: &[u8]| {
             sent: Time(word(18)),
         };
         let header = Header { token: 1, number: word(0), stamp };
-        let mut datagram = [0x40; SIZE + 100];
-        header.write(&KEY, datagram.first_chunk_mut().expect("room"));
-        let read = Unverified::read(&datagram).expect("it has the shape");
+        let mut datagram = [0x40; ROUTED + 100];
+        let size = header.write(&KEY, datagram.first_chunk_mut().expect("room"));
+        let read = Unverified::read(&datagram[ROUTED - size..]).expect("it has the shape");
         let Some(header) = read.verify(&KEY) else { continue };
         assert!(!replays.is_new(header.number) || !replays.is_new(header.number), "none counts twice");
         now += Duration(word(18) >> 20);

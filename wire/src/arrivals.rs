@@ -85,12 +85,18 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::{Header, SIZE};
+    use crate::header::{Header, ROUTED, SIZE};
     use control::{Duration, Stamp, registry};
     use serde_json::Map;
 
     const KEY: Key = [3; 32];
     const TOKEN: u64 = 42;
+
+    fn stamped(header: &Header, key: &Key) -> Vec<u8> {
+        let mut room = [0; ROUTED];
+        let size = header.write(key, &mut room);
+        [&room[ROUTED - size..], &[0x40; 1000]].concat()
+    }
 
     /// One stream of 90 packets at 100 to 190 Mbps through a link of 150 Mbps, and when each packet arrives.
     fn stream() -> Vec<(Time, Vec<u8>)> {
@@ -101,10 +107,9 @@ mod tests {
             sent += Duration::from_secs(8000.0 / (mbps * 1e6));
             arrived = (sent).max(arrived + Duration::from_secs(8000.0 / 150e6));
             let stamp = Stamp::Probe { stream: 1, index, len: 90, rate: mbps as f32 * 1e6, sent };
-            let mut datagram = vec![0x40; SIZE + 1000];
-            Header { token: TOKEN, number, stamp }.write(&KEY, datagram.first_chunk_mut().unwrap());
+            let header = Header { token: TOKEN, number, stamp };
             number += 1;
-            (arrived, datagram)
+            (arrived, stamped(&header, &KEY))
         })
         .take(90)
         .collect()
@@ -142,10 +147,8 @@ mod tests {
             let mut faster = datagram.to_vec();
             faster[36..40].copy_from_slice(&1e12f32.to_be_bytes());
             expect_refusal(&faster);
-            let mut forged = datagram.to_vec();
             let stamp = Stamp::Probe { stream: 9, index: 0, len: 1, rate: 1e12, sent: at };
-            Header { token: TOKEN, number: 5000, stamp }.write(&[4; 32], forged.first_chunk_mut().unwrap());
-            expect_refusal(&forged);
+            expect_refusal(&stamped(&Header { token: TOKEN, number: 5000, stamp }, &[4; 32]));
             let mut strange = datagram.to_vec();
             strange[8] ^= 1; // another token
             expect_refusal(&strange);

@@ -6,7 +6,7 @@
 
 use crate::clock::Clock;
 use crate::confirmed::Confirmed;
-use crate::header::{Header, Key, SIZE};
+use crate::header::{Header, Key, ROUTED};
 use crate::pacer::Agenda;
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 use quinn::udp::{EcnCodepoint, Transmit};
@@ -28,13 +28,16 @@ const AHEAD: Duration = Duration::from_millis(1);
 
 /// Bounds of the retransmission timeout (RFC 6298; the lower one is what the simulator takes).
 const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_millis(60_000);
+/// How much later than acknowledgments the routers' answer may be, as reports travel by themselves.
+const ANSWER: Duration = Duration::from_millis(50);
 /// Before there is an RTT sample.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
 
 /// A datagram with room for a header in front of it.
 pub(crate) struct Datagram {
     bytes: Vec<u8>,
-    stamped: bool,
+    /// How much of the room is a header.
+    header: usize,
     destination: SocketAddr,
     source: Option<IpAddr>,
     ecn: Option<EcnCodepoint>,
@@ -48,7 +51,7 @@ impl Datagram {
         Transmit {
             destination: self.destination,
             ecn: self.ecn,
-            contents: if self.stamped { &self.bytes } else { &self.bytes[SIZE..] },
+            contents: &self.bytes[ROUTED - self.header..],
             segment_size: None,
             src_ip: self.source,
         }
@@ -56,7 +59,7 @@ impl Datagram {
 
     /// Bytes that QUIC knows of.
     fn size(&self) -> Bytes {
-        Bytes((self.bytes.len() - SIZE) as u64)
+        Bytes((self.bytes.len() - ROUTED) as u64)
     }
 }
 
@@ -68,6 +71,15 @@ pub(crate) struct Stamping {
     pub(crate) key: Key,
     /// The next number.
     pub(crate) number: u64,
+}
+
+/// A sender that asks the routers on the way before it takes over.
+struct Opening {
+    sender: Box<dyn Sender>,
+    /// What it asks, on every packet until there is an answer.
+    stamp: Stamp,
+    /// When no router has answered, and none will.
+    until: Time,
 }
 
 /// One direction of one connection.
@@ -84,6 +96,7 @@ pub(crate) struct Flow {
 struct Inner {
     sender: Box<dyn Sender>,
     stamping: Option<Stamping>,
+    opening: Option<Opening>,
     report: Option<Report>,
 
     queue: VecDeque<Datagram>,
@@ -134,6 +147,7 @@ impl Flow {
         let inner = Inner {
             sender,
             stamping: None,
+            opening: None,
             report: None,
             queue: VecDeque::new(),
             queued: 0,
@@ -167,11 +181,14 @@ impl Flow {
         self.lock().sender.state()
     }
 
-    /// From now on `sender` decides, and its packets carry stamps.
-    pub(crate) fn stamp(self: &Arc<Flow>, sender: Box<dyn Sender>, stamping: Stamping) {
+    /// From now on packets carry stamps, and `sender` decides, once it has asked the routers if it does.
+    pub(crate) fn stamp(self: &Arc<Flow>, mut sender: Box<dyn Sender>, stamping: Stamping) {
         let mut inner = self.lock();
-        inner.sender = sender;
         inner.stamping = Some(stamping);
+        match sender.open(self.clock.now()) {
+            Stamp::None => inner.sender = sender,
+            stamp => inner.opening = Some(Opening { sender, stamp, until: Time::MAX }),
+        }
         self.ask(&mut inner);
     }
 
@@ -186,6 +203,7 @@ impl Flow {
         let mut inner = self.lock();
         let inner = &mut *inner;
         inner.report = Some(report);
+        inner.open(now);
         let ack = Ack {
             in_flight: inner.in_flight(),
             recovery: inner.is_recovering(),
@@ -233,10 +251,10 @@ impl Flow {
         }
         let mut bytes = inner.spare.pop().unwrap_or_default();
         bytes.clear();
-        bytes.resize(SIZE, 0);
+        bytes.resize(ROUTED, 0);
         bytes.extend_from_slice(transmit.contents);
         let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
-        inner.queue.push_back(Datagram { bytes, stamped: false, destination, source, ecn, sent });
+        inner.queue.push_back(Datagram { bytes, header: 0, destination, source, ecn, sent });
         inner.queued += size as u64;
         inner.outstanding += size as u64;
         if inner.queue.len() == 1 {
@@ -283,6 +301,9 @@ impl Flow {
         };
         if let Some(rtt) = ack.rtt {
             inner.on_rtt(rtt);
+        }
+        if inner.opening.as_ref().is_some_and(|opening| now > opening.until) {
+            inner.open(now);
         }
         inner.sender.on_ack(now, &ack);
         self.ask(inner);
@@ -340,8 +361,13 @@ impl Flow {
         }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
         inner.last = Some((now, gap));
+        if let Some(opening) = &mut inner.opening {
+            let answer = inner.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
+            opening.until = opening.until.min(now + answer + ANSWER);
+        }
         if let Some(stamping) = &mut inner.stamping {
-            datagram.stamped = stamping.write(as_it_was(stamp, size, gap), &mut datagram.bytes);
+            let stamp = inner.opening.as_ref().map_or(as_it_was(stamp, size, gap), |opening| opening.stamp);
+            datagram.header = stamping.write(stamp, &mut datagram.bytes);
         }
         self.ask(inner);
         if inner.queue.len() <= inner.room() / 2
@@ -372,6 +398,15 @@ impl Flow {
 }
 
 impl Inner {
+    /// The sender that has asked the routers takes over, with the answer if there is one.
+    fn open(&mut self, now: Time) {
+        if let Some(mut opening) = self.opening.take() {
+            let rtt = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, _)| smoothed);
+            opening.sender.on_open(now, rtt, self.report);
+            self.sender = opening.sender;
+        }
+    }
+
     fn in_flight(&self) -> Bytes {
         Bytes(self.outstanding.saturating_sub(self.queued + self.given_up))
     }
@@ -447,12 +482,11 @@ fn as_it_was(stamp: Stamp, size: Bytes, gap: Duration) -> Stamp {
 }
 
 impl Stamping {
-    /// Writes the header in front of a packet; whether there is one.
-    fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> bool {
-        let Some(room) = bytes.first_chunk_mut() else { return false };
-        Header { token: self.token, number: self.number, stamp }.write(&self.key, room);
+    /// Writes the header in front of a packet; how long it is.
+    fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> usize {
+        let Some(room) = bytes.first_chunk_mut() else { return 0 };
         self.number += 1;
-        true
+        Header { token: self.token, number: self.number, stamp }.write(&self.key, room)
     }
 }
 

@@ -7,7 +7,9 @@ use control::{Stamp, Time};
 
 /// Bytes of the header without router fields.
 pub const SIZE: usize = 48;
-/// Bytes of the longest header, with room for router fields.
+/// Bytes of the header with a router's field.
+pub const ROUTED: usize = SIZE + 8;
+/// Bytes of the longest header that is read: a later version's routers may have more to say.
 pub const LONGEST: usize = SIZE + 64;
 
 /// First byte. QUIC's packets have the second bit set (RFC 9000, section 17), as long as it is not greased (RFC 9287), which these
@@ -17,6 +19,8 @@ const TAGGED: usize = 40;
 
 const NONE: u8 = 0;
 const PROBE: u8 = 1;
+const RATE: u8 = 2;
+const WINDOW: u8 = 3;
 
 /// The key of the tags of one direction.
 pub type Key = [u8; 32];
@@ -33,23 +37,43 @@ pub struct Header {
 }
 
 impl Header {
-    /// Writes the header to the start of `datagram`, which has room for [`SIZE`] bytes.
-    pub fn write(&self, key: &Key, datagram: &mut [u8; SIZE]) {
-        datagram.fill(0);
-        datagram[0] = MAGIC;
-        datagram[2..4].copy_from_slice(&(SIZE as u16).to_be_bytes());
-        datagram[8..16].copy_from_slice(&self.token.to_be_bytes());
-        datagram[16..24].copy_from_slice(&self.number.to_be_bytes());
-        if let Stamp::Probe { stream, index, len, rate, sent } = self.stamp {
-            datagram[1] = PROBE;
-            datagram[4..8].copy_from_slice(&stream.to_be_bytes());
-            datagram[24..32].copy_from_slice(&sent.0.to_be_bytes());
-            datagram[32..34].copy_from_slice(&index.to_be_bytes());
-            datagram[34..36].copy_from_slice(&len.to_be_bytes());
-            datagram[36..40].copy_from_slice(&rate.to_be_bytes());
+    /// Writes the header into the last bytes of `room`; how many it takes.
+    pub fn write(&self, key: &Key, room: &mut [u8; ROUTED]) -> usize {
+        room.fill(0);
+        let size = match self.stamp {
+            Stamp::None | Stamp::Probe { .. } => SIZE,
+            Stamp::Rate { .. } | Stamp::Window { .. } => ROUTED,
+        };
+        let header = &mut room[ROUTED - size..];
+        header[0] = MAGIC;
+        header[2..4].copy_from_slice(&(size as u16).to_be_bytes());
+        header[8..16].copy_from_slice(&self.token.to_be_bytes());
+        header[16..24].copy_from_slice(&self.number.to_be_bytes());
+        match self.stamp {
+            Stamp::None => {}
+            Stamp::Probe { stream, index, len, rate, sent } => {
+                header[1] = PROBE;
+                header[4..8].copy_from_slice(&stream.to_be_bytes());
+                header[24..32].copy_from_slice(&sent.0.to_be_bytes());
+                header[32..34].copy_from_slice(&index.to_be_bytes());
+                header[34..36].copy_from_slice(&len.to_be_bytes());
+                header[36..40].copy_from_slice(&rate.to_be_bytes());
+            }
+            Stamp::Rate { rate, rtt } => {
+                header[1] = RATE;
+                header[36..40].copy_from_slice(&rtt.to_be_bytes());
+                header[48..52].copy_from_slice(&rate.to_be_bytes());
+            }
+            Stamp::Window { window, rtt, feedback } => {
+                header[1] = WINDOW;
+                header[32..36].copy_from_slice(&window.to_be_bytes());
+                header[36..40].copy_from_slice(&rtt.to_be_bytes());
+                header[48..52].copy_from_slice(&feedback.to_be_bytes());
+            }
         }
-        let tag = tag(key, &datagram[..TAGGED]);
-        datagram[TAGGED..].copy_from_slice(&tag);
+        let tag = tag(key, &header[..TAGGED]);
+        header[TAGGED..SIZE].copy_from_slice(&tag);
+        size
     }
 }
 
@@ -57,6 +81,8 @@ impl Header {
 #[derive(Clone, Copy, Debug)]
 pub struct Unverified<'a> {
     bytes: &'a [u8; SIZE],
+    /// What routers write, if there is room for it.
+    routed: Option<f32>,
     /// How much of the datagram the header takes.
     pub size: usize,
 }
@@ -72,7 +98,8 @@ impl<'a> Unverified<'a> {
         let bytes: &[u8; SIZE] = datagram.first_chunk()?;
         let size = u16::from_be_bytes([bytes[2], bytes[3]]) as usize;
         let fits = Unverified::claimed(datagram) && (SIZE..=LONGEST).contains(&size) && size < datagram.len();
-        fits.then_some(Unverified { bytes, size })
+        let routed = datagram[SIZE..].first_chunk().filter(|_| size >= ROUTED).copied();
+        fits.then_some(Unverified { bytes, routed: routed.map(f32::from_be_bytes), size })
     }
 
     /// Whose header it claims to be.
@@ -100,6 +127,19 @@ impl<'a> Unverified<'a> {
                 }
                 Stamp::Probe { stream, index, len, rate, sent: Time(u64::from_be_bytes(self.array(24))) }
             }
+            RATE | WINDOW => {
+                let window = f32::from_be_bytes(self.array(32));
+                let rtt = f32::from_be_bytes(self.array(36));
+                // Infinite: no router has written anything.
+                let routed = self.routed.filter(|routed| !routed.is_nan())?;
+                let sensible = |value: f32| value.is_finite() && value >= 0.0;
+                match self.bytes[1] {
+                    _ if !sensible(window) || !sensible(rtt) => return None,
+                    RATE if routed >= 0.0 => Stamp::Rate { rate: routed, rtt },
+                    WINDOW if routed > f32::NEG_INFINITY => Stamp::Window { window, rtt, feedback: routed },
+                    _ => return None,
+                }
+            }
             _ => return None,
         };
         Some(Header { token: self.token(), number: u64::from_be_bytes(self.array(16)), stamp })
@@ -126,26 +166,26 @@ pub struct Replays {
     /// One above the highest number seen.
     next: u64,
     /// Which of the numbers below it were seen, by number modulo the window.
-    seen: [u64; WINDOW / 64],
+    seen: [u64; REMEMBERED / 64],
 }
 
 /// Numbers; reordering by more is as good as a loss.
-const WINDOW: usize = 1024;
+const REMEMBERED: usize = 1024;
 
 impl Replays {
     /// Whether `number` comes for the first time.
     pub fn is_new(&mut self, number: u64) -> bool {
-        if number == u64::MAX || number.saturating_add(WINDOW as u64) < self.next {
+        if number == u64::MAX || number.saturating_add(REMEMBERED as u64) < self.next {
             return false;
         }
         if number >= self.next {
-            let skipped = (number - self.next).min(WINDOW as u64);
-            (number - skipped..number).for_each(|n| self.seen[n as usize % WINDOW / 64] &= !(1 << (n % 64)));
+            let skipped = (number - self.next).min(REMEMBERED as u64);
+            (number - skipped..number).for_each(|n| self.seen[n as usize % REMEMBERED / 64] &= !(1 << (n % 64)));
             self.next = number + 1;
-        } else if self.seen[number as usize % WINDOW / 64] >> (number % 64) & 1 == 1 {
+        } else if self.seen[number as usize % REMEMBERED / 64] >> (number % 64) & 1 == 1 {
             return false;
         }
-        self.seen[number as usize % WINDOW / 64] |= 1 << (number % 64);
+        self.seen[number as usize % REMEMBERED / 64] |= 1 << (number % 64);
         true
     }
 }
@@ -162,9 +202,9 @@ mod tests {
     }
 
     fn datagram(header: &Header) -> Vec<u8> {
-        let mut bytes = [0; SIZE];
-        header.write(&KEY, &mut bytes);
-        [&bytes[..], &[0x40; 30]].concat()
+        let mut room = [0; ROUTED];
+        let size = header.write(&KEY, &mut room);
+        [&room[ROUTED - size..], &[0x40; 30]].concat()
     }
 
     fn read(datagram: &[u8]) -> Option<Header> {
@@ -173,18 +213,34 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for header in [header(), Header { stamp: Stamp::None, ..header() }] {
+        let untouched = f32::INFINITY;
+        let stamps = [
+            (header().stamp, SIZE),
+            (Stamp::None, SIZE),
+            (Stamp::Rate { rate: untouched, rtt: 0.1 }, ROUTED),
+            (Stamp::Window { window: 12.5, rtt: 0.0, feedback: untouched }, ROUTED),
+        ];
+        for (stamp, size) in stamps {
+            let header = Header { stamp, ..header() };
             let datagram = datagram(&header);
             assert_eq!(read(&datagram), Some(header));
-            assert_eq!(Unverified::read(&datagram).unwrap().size, SIZE);
+            assert_eq!(Unverified::read(&datagram).unwrap().size, size);
         }
     }
 
     #[test]
-    fn routers_find_room_behind_what_the_tag_covers() {
-        let mut datagram = datagram(&header());
-        datagram[2..4].copy_from_slice(&((SIZE + 16) as u16).to_be_bytes());
-        assert!(read(&datagram).is_none(), "the sender decides how much room there is");
+    fn routers_may_write_their_field_and_nothing_else() {
+        let asked = Header { stamp: Stamp::Window { window: 9.0, rtt: 0.1, feedback: f32::INFINITY }, ..header() };
+        let mut datagram = datagram(&asked);
+        datagram[48..52].copy_from_slice(&(-0.25f32).to_be_bytes());
+        let answered = Header { stamp: Stamp::Window { window: 9.0, rtt: 0.1, feedback: -0.25 }, ..header() };
+        assert_eq!(read(&datagram), Some(answered));
+        for nonsense in [f32::NAN, f32::NEG_INFINITY] {
+            datagram[48..52].copy_from_slice(&nonsense.to_be_bytes());
+            assert_eq!(read(&datagram), None);
+        }
+        datagram[2..4].copy_from_slice(&(LONGEST as u16).to_be_bytes());
+        assert_eq!(read(&datagram), None, "the sender decides how much room there is");
     }
 
     #[test]

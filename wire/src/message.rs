@@ -11,6 +11,8 @@ const GRANT: u8 = 2;
 const REFUSE: u8 = 3;
 const AVAILABLE: u8 = 4;
 const RECEIVED: u8 = 5;
+const ALLOWED: u8 = 6;
+const FEEDBACK: u8 = 7;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +46,10 @@ impl Message {
                 [&[AVAILABLE][..], &stream.to_be_bytes(), &rate.to_be_bytes()].concat()
             }
             Message::Report(Report::Received { rate }) => [&[RECEIVED][..], &rate.to_be_bytes()].concat(),
+            Message::Report(Report::Allowed { rate }) => [&[ALLOWED][..], &rate.to_be_bytes()].concat(),
+            Message::Report(Report::Feedback { whole, part }) => {
+                [&[FEEDBACK][..], &whole.to_be_bytes(), &part.to_be_bytes()].concat()
+            }
         };
         (bytes.len() <= LONGEST).then_some(bytes)
     }
@@ -67,6 +73,12 @@ impl Message {
                 Some(Message::Report(Report::Available { stream: u32::from_be_bytes(*stream), rate }))
             }
             RECEIVED => Some(Message::Report(Report::Received { rate: rate(rest.try_into().ok()?)? })),
+            ALLOWED => Some(Message::Report(Report::Allowed { rate: rate(rest.try_into().ok()?)? })),
+            FEEDBACK => {
+                let (whole, rest) = rest.split_first_chunk()?;
+                let part = rate(rest.try_into().ok()?).filter(|part| *part <= 1.0)?;
+                Some(Message::Report(Report::Feedback { whole: i32::from_be_bytes(*whole), part }))
+            }
             _ => None,
         }
     }
@@ -84,6 +96,8 @@ mod tests {
             Message::Refuse,
             Message::Report(Report::Available { stream: 7, rate: 9.5e8 }),
             Message::Report(Report::Received { rate: 0.0 }),
+            Message::Report(Report::Allowed { rate: 1e9 }),
+            Message::Report(Report::Feedback { whole: -7, part: 0.5 }),
         ];
         for message in messages {
             let bytes = message.encode().unwrap();
