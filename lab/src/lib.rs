@@ -2,7 +2,7 @@
 //!
 //! What lives here: [scenario] reads a TOML file and makes it a [`Plan`], runs with every choice made; [runner] makes the runs
 //! on all cores; [results] makes figures and Parquet files of what came out, [report] a page with plots; [vectors] reads and
-//! writes files of Tmix connection vectors; [theory] has the equations of the papers, for tests to hold the simulator against.
+//! writes files of Tmix connection vectors; [reproduce] has the catalogue of the papers' figures; [theory] has the equations of the papers, for tests to hold the simulator against.
 //! What does not: simulating (`sim`), and terminals, signals and the folder for results, which are the command line's.
 //!
 //! Rules of the room: whatever is wrong with a scenario is found before anything runs, and said in a line that names place,
@@ -13,6 +13,7 @@
 pub mod plan;
 pub mod processor_sharing;
 pub mod report;
+pub mod reproduce;
 pub mod results;
 pub mod runner;
 pub mod scenario;

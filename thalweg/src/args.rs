@@ -38,6 +38,8 @@ Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong, 130 i
 pub enum Command {
     /// Simulate a scenario and print what came out.
     Run(Run),
+    /// List the papers' tables and figures, or run some and say claim by claim whether they come out.
+    Reproduce(Reproduce),
     /// Say what is wrong with a scenario, or what it would run.
     Check(Check),
     /// List the congestion controllers, or describe one.
@@ -96,6 +98,45 @@ pub struct Run {
 pub struct Check {
     #[command(flatten)]
     pub scenario: Scenario,
+}
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  thalweg reproduce                                     the catalogue, with the last verdicts
+  thalweg reproduce rapid/table2 'rrr/*'                some artefacts
+  thalweg reproduce --all --scale full                  all, with the papers' own durations and speeds";
+
+/// Arguments of `thalweg reproduce`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = REPRODUCE_EXAMPLES)]
+pub struct Reproduce {
+    /// Which artefacts, by their ids; PAPER/* are all of a paper.
+    pub ids: Vec<String>,
+    /// All of them.
+    #[arg(long, conflicts_with = "ids")]
+    pub all: bool,
+    /// How much of the papers' experiments to run [default: quick].
+    #[arg(long, value_name = "SCALE", value_parser = ["quick", "full"])]
+    scale: Option<String>,
+    /// The folder for the gallery, claims.json, and what is kept so that it is not run again.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "results/reproduce")]
+    pub out: PathBuf,
+    /// How many runs to make at the same time [default: one per core].
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZero<usize>>,
+    /// Show no progress and say nothing but verdicts and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+impl Reproduce {
+    /// How much to run.
+    pub fn scale(&self) -> lab::reproduce::Scale {
+        match self.scale.as_deref() {
+            Some("full") => lab::reproduce::Scale::Full,
+            _ => lab::reproduce::Scale::Quick,
+        }
+    }
 }
 
 const VECTORS_EXAMPLES: &str = "\

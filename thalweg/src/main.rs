@@ -15,6 +15,7 @@ mod folder;
 mod interrupt;
 mod print;
 mod progress;
+mod reproduce;
 mod run;
 mod vectors;
 
@@ -45,6 +46,7 @@ fn one_line(message: &str) -> String {
 fn command(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Check(args) => check::check(&args),
         Command::Controllers { markdown: Some(folder), .. } => controllers::markdown(&folder),
         Command::Controllers { name: None, .. } => controllers::list(),

@@ -129,6 +129,19 @@ impl Page {
         groups.retain(|group| !group.figures.is_empty());
         Page { step: grid.step.as_secs(), bins: grid.bins, groups }
     }
+
+    /// A group without time.
+    pub(super) fn of(group: Group) -> Page {
+        Page { step: 1.0, bins: 0, groups: vec![group] }
+    }
+
+    /// Drops the figures whose axis begins with none of `axes`, unless there are no `axes`.
+    pub(super) fn keep(&mut self, axes: &[String]) {
+        for group in &mut self.groups {
+            group.figures.retain(|figure| axes.is_empty() || axes.iter().any(|axis| figure.axis.starts_with(axis)));
+        }
+        self.groups.retain(|group| !group.figures.is_empty());
+    }
 }
 
 /// What all figures have in common.

@@ -4,6 +4,7 @@
 //! unmodified in `vendor/`.
 
 mod figures;
+pub mod gallery;
 mod grid;
 mod setup;
 mod traffic;

@@ -1,7 +1,8 @@
 "use strict";
-// Draws the figures that the data names, with uPlot. All plots share their time axis.
-(() => {
-  const page = JSON.parse(document.getElementById("data").textContent);
+// Draws the figures that the data names, with uPlot, where it says. All plots of the same data share their time axis.
+for (const source of document.querySelectorAll("script[data-plots]")) {
+  const page = JSON.parse(source.textContent);
+  const place = document.getElementById(source.dataset.plots);
   const times = Array.from({ length: page.bins }, (_, k) => (k + 0.5) * page.step);
   const end = page.bins * page.step;
 
@@ -155,7 +156,7 @@
       legend: { show: false },
       cursor: {
         y: false,
-        ...(across === null ? { sync: { key: "time" } } : {}),
+        ...(across === null ? { sync: { key: source.dataset.plots } } : {}),
         drag: { x: true, y: false },
         points: { size: 6 },
         bind: { dblclick: (u) => () => (across === null ? zoom(0, end) : u.setScale("x", whole)) },
@@ -184,7 +185,7 @@
     const section = element("section", {});
     if (group.title !== null) section.append(element("h2", {}, group.title));
     section.append(legend, panels);
-    document.getElementById("plots").append(section);
+    place.append(section);
     const own = [];
     group.figures.forEach((figure, i) => {
       const node = element("figure", { "aria-label": figure.axis });
@@ -212,4 +213,4 @@
 
   for (const group of page.groups) draw(group);
   zoom(0, end);
-})();
+}

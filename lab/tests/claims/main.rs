@@ -13,6 +13,7 @@ mod profiles;
 mod queues;
 mod rapid;
 mod recovery;
+mod reproduce;
 mod response;
 mod routers;
 mod rrrp;

@@ -1,0 +1,168 @@
+//! The pages of `thalweg reproduce`: one per paper, with each artefact's claims beside its figures.
+
+use super::figures::{Group, Line, Page, entries, figure};
+use super::grid::Curve;
+use super::{embed, escape, fill};
+use crate::Finished;
+use crate::reproduce::artefact::{Artefact, Figure, Scale};
+use crate::reproduce::judge::{Judged, Verdict, number};
+use crate::reproduce::record::{Record, verdicts};
+use crate::reproduce::{Made, measure};
+use serde_json::Value;
+
+/// What the page draws of an artefact, as JSON: one per figure.
+pub fn figures(artefact: &Artefact, made: &[Made]) -> Vec<String> {
+    let draw = |wanted: &Figure| {
+        let made = made.iter().find(|it| it.scenario == wanted.scenario)?;
+        let page = match &wanted.across {
+            None => {
+                let mut page = Page::new(&made.runs);
+                page.keep(&wanted.axes);
+                page
+            }
+            Some(key) => Page::of(across(wanted, key, &made.runs)),
+        };
+        Some(embed(&page))
+    };
+    artefact.figures.iter().filter_map(draw).collect()
+}
+
+/// A value of a sweep as a number: of a text, in its base unit.
+fn position(value: &Value) -> Option<f64> {
+    let text = match value {
+        Value::Number(x) => return x.as_f64(),
+        Value::String(text) => text,
+        _ => return None,
+    };
+    text.parse::<control::Rate>()
+        .map(|rate| rate.as_mbps())
+        .or_else(|_| text.parse::<control::Duration>().map(|time| time.as_millis()))
+        .ok()
+}
+
+/// A line per controller over the values of a key that the runs' scenario sweeps.
+fn across(wanted: &Figure, key: &str, runs: &[Finished]) -> Group {
+    let at = |run: &Finished| position(run.run.settings.get(key)?);
+    let mut places: Vec<f64> = runs.iter().filter_map(at).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let mut names: Vec<String> = Vec::new();
+    for run in runs {
+        if !names.contains(&run.run.controller) {
+            names.push(run.run.controller.clone());
+        }
+    }
+    let unit = runs.iter().find_map(|run| run.run.settings.get(key)?.as_str().map(str::to_string));
+    let unit = unit.map_or("", |text| if text.parse::<control::Rate>().is_ok() { " (Mbps)" } else { " (ms)" });
+    let line = |(entry, name): (usize, &String), what: measure::Measure| {
+        let value = |place: &f64| {
+            let run = runs.iter().find(|run| run.run.controller == *name && at(run) == Some(*place));
+            run.map_or(f64::NAN, |run| measure::of_run(what, run, None, None, 0.0))
+        };
+        let values = Curve(places.iter().map(value).map(|x| if x.is_finite() { x } else { f64::NAN }).collect());
+        Line { entry: Some(entry), name: name.clone(), values }
+    };
+    let figures = wanted.measures.iter().map(|&what| {
+        let lines = names.iter().enumerate().map(|it| line(it, what)).collect();
+        let across = super::figures::Across { axis: format!("{key}{unit}"), values: Curve(places.clone()) };
+        super::figures::Figure { across: Some(across), ..figure(what.axis().into(), lines) }
+    });
+    Group { title: None, figures: figures.collect(), legend: entries(names.clone()), panels: true }
+}
+
+/// The page of the paper `name`. Needs no network, and nothing beside it.
+pub fn page(name: &str, scale: Scale, records: &[Record]) -> String {
+    let mut body = String::new();
+    let mut data = String::new();
+    for record in records {
+        let short = record.id.replace('/', "-");
+        body += &format!(
+            "<section id=\"{short}\">\n<h2>{}: {}</h2>\n<p>{}</p>\n<div class=\"wide\">\n{}</div>\n",
+            escape(&record.id),
+            escape(&record.title),
+            escape(&record.about),
+            claims(&record.claims)
+        );
+        for (i, figure) in record.figures.iter().enumerate() {
+            body += &format!("<div id=\"{short}-{i}\"></div>\n");
+            data += &format!("<script type=\"application/json\" data-plots=\"{short}-{i}\">{figure}</script>\n");
+        }
+        body += "</section>\n";
+    }
+    fill(
+        include_str!("gallery.html"),
+        &[
+            ("title", &escape(name)),
+            ("about", &format!("{} artefacts · {scale} scale", records.len())),
+            ("body", &body),
+            ("data", &data),
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("page_css", include_str!("page.css")),
+            ("page_js", include_str!("page.js")),
+            ("uplot_css", include_str!("vendor/uPlot.min.css")),
+            ("uplot_js", include_str!("vendor/uPlot.iife.min.js")),
+            ("uplot_license", &escape(include_str!("vendor/LICENSE"))),
+        ],
+    )
+}
+
+/// The page that names them all.
+pub fn index(scale: Scale, records: &[Record]) -> String {
+    let mut body = String::from("<table class=\"setup\">\n");
+    for record in records {
+        let paper = record.id.split('/').next().unwrap_or_default();
+        body += &format!(
+            "<tr><th scope=\"row\"><a href=\"{paper}.html#{}\">{}</a></th><td>{}</td><td>{}</td></tr>\n",
+            record.id.replace('/', "-"),
+            escape(&record.id),
+            escape(&record.title),
+            verdicts(&record.claims)
+        );
+    }
+    body += "</table>\n";
+    fill(
+        include_str!("gallery.html"),
+        &[
+            ("title", "Reproduced"),
+            ("about", &format!("{} artefacts · {scale} scale", records.len())),
+            ("body", &body),
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("page_css", include_str!("page.css")),
+        ],
+    )
+}
+
+fn claims(claims: &[Judged]) -> String {
+    let mut html = String::from(
+        "<table class=\"setup\">\n<thead><tr><td></td><td>the paper says</td><td>its figure</td><td>wanted</td><td>measured</td></tr></thead>\n",
+    );
+    for claim in claims {
+        let verdict = match claim.verdict {
+            Verdict::Pass => "PASS",
+            Verdict::Miss => "<strong>MISS</strong>",
+            Verdict::Untold => "–",
+        };
+        let because = claim.because.as_ref().map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
+        html += &format!(
+            "<tr><td>{verdict}&ensp;</td><td>{}{because}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            escape(&claim.says),
+            claim.paper.map_or(String::new(), number),
+            escape(&claim.band),
+            escape(&claim.measured)
+        );
+    }
+    html + "</table>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swept_values_have_their_places() {
+        for (value, place) in [(Value::from("2 Gbps"), 2000.0), (Value::from(0.05), 0.05), (Value::from("3 ms"), 3.0)] {
+            assert_eq!(position(&value), Some(place), "{value}");
+        }
+        assert_eq!(position(&Value::from("droptail")), None);
+    }
+}

@@ -1,0 +1,250 @@
+//! An artefact's data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How much of a paper's experiment is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// The same physics, shorter and fewer: seconds.
+    #[default]
+    Quick,
+    /// The paper's own durations and speeds.
+    Full,
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Scale::Quick => "quick",
+            Scale::Full => "full",
+        })
+    }
+}
+
+/// A value for each scale.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scales<T> {
+    quick: T,
+    full: T,
+}
+
+impl<T: Copy> Scales<T> {
+    /// That of `scale`.
+    pub fn at(&self, scale: Scale) -> T {
+        match scale {
+            Scale::Quick => self.quick,
+            Scale::Full => self.full,
+        }
+    }
+}
+
+/// A table or figure of a paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Artefact {
+    /// `PAPER/NAME`, from the file's name.
+    #[serde(skip)]
+    pub id: String,
+    /// A line.
+    pub title: String,
+    /// What the paper shows, and what was decided where it is silent.
+    pub about: String,
+    /// About how long it takes on two cores, in seconds.
+    pub seconds: Scales<f64>,
+    /// What runs. A later claim names one by `scenario`; the first is meant otherwise.
+    #[serde(default, rename = "scenario")]
+    pub scenarios: Vec<Scenario>,
+    /// Intervals that claims name, in seconds from the beginning of the run.
+    #[serde(default, rename = "span")]
+    pub spans: BTreeMap<String, Scales<[f64; 2]>>,
+    /// As in the file; [`Artefact::claims`] reads them.
+    #[serde(default, rename = "claim")]
+    claims_as_written: Vec<Map<String, Value>>,
+    /// The claims, one by one.
+    #[serde(skip)]
+    pub claims: Vec<Claim>,
+    /// What is drawn.
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+}
+
+/// Runs, by a scenario's file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scenario {
+    /// What claims and figures call it.
+    pub name: String,
+    /// In the paper's folder `scenarios`.
+    pub file: String,
+    /// Laid over the file, each like `path.rate=10 Gbps`.
+    #[serde(default)]
+    set: Vec<String>,
+    /// After these, at quick scale.
+    #[serde(default)]
+    quick: Vec<String>,
+    /// After these, at full scale.
+    #[serde(default)]
+    full: Vec<String>,
+    /// The only scale at which it runs.
+    pub scale: Option<Scale>,
+}
+
+impl Scenario {
+    /// What is laid over the file.
+    pub fn sets(&self, scale: Scale) -> impl Iterator<Item = &String> {
+        self.set.iter().chain(match scale {
+            Scale::Quick => &self.quick,
+            Scale::Full => &self.full,
+        })
+    }
+}
+
+/// Something that a paper says, and how to tell whether it is so.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The paper's words, shortened.
+    pub says: String,
+    /// The only scale at which it can be told.
+    pub scale: Option<Scale>,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// What that shall be.
+    pub band: Band,
+    /// The paper's own figure.
+    pub paper: Option<f64>,
+    /// Why it misses, where it is known to.
+    pub because: Option<String>,
+}
+
+/// What a quantity shall be.
+#[derive(Clone, Debug)]
+pub enum Band {
+    /// No less than the first, no more than the second.
+    Between(f64, f64),
+    /// That of each variation of it is larger than that of the one before.
+    Rising(Vec<Quantity>),
+}
+
+/// What can be measured, and where.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Quantity {
+    /// What.
+    pub measure: super::measure::Measure,
+    /// In which scenario; the artefact's first if none is named.
+    pub scenario: Option<String>,
+    /// In which run, by its whole name; the first if none is named.
+    pub run: Option<String>,
+    /// Of which flow, from 1.
+    pub flow: Option<usize>,
+    /// Over which of the artefact's spans; the whole run if none is named.
+    pub span: Option<String>,
+    /// The level to reach, or the number of a round trip.
+    pub level: Option<f64>,
+    /// Divided by this variation of it.
+    #[serde(default, rename = "relative-to")]
+    relative_to: Option<Map<String, Value>>,
+    /// The same, read.
+    #[serde(skip)]
+    pub divisor: Option<Box<Quantity>>,
+}
+
+/// A figure of an artefact.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Figure {
+    /// Whose runs.
+    pub scenario: String,
+    /// What is drawn over time: vertical axes that begin like one of these; all that there are if none is named.
+    #[serde(default)]
+    pub axes: Vec<String>,
+    /// A key that the scenario sweeps, as the horizontal axis in place of time.
+    pub across: Option<String>,
+    /// What is drawn over that key.
+    #[serde(default)]
+    pub measures: Vec<super::measure::Measure>,
+}
+
+/// What a claim has beside its quantity.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Rest {
+    says: String,
+    scale: Option<Scale>,
+    paper: Option<f64>,
+    because: Option<String>,
+    least: Option<f64>,
+    most: Option<f64>,
+    within: Option<f64>,
+    #[serde(default)]
+    rising: Vec<Map<String, Value>>,
+}
+
+const REST: [&str; 8] = ["says", "scale", "paper", "because", "least", "most", "within", "rising"];
+
+impl Artefact {
+    /// Reads the artefact `id`.
+    ///
+    /// # Errors
+    /// In a line, what is wrong with it.
+    pub fn read(id: &str, text: &str) -> Result<Artefact, String> {
+        let mut artefact: Artefact = toml::from_str(text).map_err(|e| e.to_string().trim().replace('\n', ", "))?;
+        artefact.id = id.into();
+        for written in &artefact.claims_as_written {
+            let mut one = written.clone();
+            let each = match one.shift_remove("each") {
+                None => vec![Map::new()],
+                Some(each) => serde_json::from_value(each).map_err(|e| format!("each: {e}"))?,
+            };
+            for variation in each {
+                let run = variation.get("run").and_then(Value::as_str).map(str::to_string);
+                let mut claim = claim(laid_over(&one, &variation))
+                    .map_err(|why| format!("a claim, {}: {why}", one.get("says").unwrap_or(&Value::Null)))?;
+                if let (Some(run), false) = (run, variation.contains_key("says")) {
+                    claim.says = format!("{}: {run}", claim.says);
+                }
+                artefact.claims.push(claim);
+            }
+        }
+        Ok(artefact)
+    }
+}
+
+fn laid_over(below: &Map<String, Value>, above: &Map<String, Value>) -> Map<String, Value> {
+    let mut both = below.clone();
+    both.extend(above.clone());
+    both
+}
+
+fn claim(mut written: Map<String, Value>) -> Result<Claim, String> {
+    let rest: Map<String, Value> =
+        REST.iter().filter_map(|&key| Some((key.to_string(), written.shift_remove(key)?))).collect();
+    let rest: Rest = serde_json::from_value(rest.into()).map_err(|e| e.to_string())?;
+    let quantity = quantity(written.clone())?;
+    let band = match (rest.least, rest.most, rest.within, rest.paper) {
+        _ if !rest.rising.is_empty() => Band::Rising(
+            rest.rising.iter().map(|it| self::quantity(laid_over(&written, it))).collect::<Result<_, _>>()?,
+        ),
+        (None, None, Some(share), Some(paper)) => Band::Between(paper * (1.0 - share), paper * (1.0 + share)),
+        (None, None, None, _) | (_, _, Some(_), _) => {
+            return Err("needs least, most, rising, or within and paper".into());
+        }
+        (least, most, None, _) => Band::Between(least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY)),
+    };
+    Ok(Claim { says: rest.says, scale: rest.scale, quantity, band, paper: rest.paper, because: rest.because })
+}
+
+fn quantity(written: Map<String, Value>) -> Result<Quantity, String> {
+    let mut quantity: Quantity = serde_json::from_value(written.clone().into()).map_err(|e| e.to_string())?;
+    if let Some(variation) = quantity.relative_to.take() {
+        let mut below = written;
+        below.shift_remove("relative-to");
+        quantity.divisor = Some(Box::new(self::quantity(laid_over(&below, &variation))?));
+    }
+    Ok(quantity)
+}

@@ -1,0 +1,113 @@
+//! Whether claims hold.
+
+use super::Made;
+use super::artefact::{Artefact, Band, Quantity, Scale};
+use serde::{Deserialize, Serialize};
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Verdict {
+    /// It is so.
+    Pass,
+    /// It is not so.
+    Miss,
+    /// It takes the full scale to tell.
+    Untold,
+}
+
+/// A claim, judged.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Judged {
+    /// What the paper says.
+    pub says: String,
+    /// Its figure.
+    pub paper: Option<f64>,
+    /// Ours, with the unit.
+    pub measured: String,
+    /// What it shall be.
+    pub band: String,
+    /// Whether it is.
+    pub verdict: Verdict,
+    /// Why not, if it is known.
+    pub because: Option<String>,
+}
+
+/// Judges the claims of `artefact` by the runs `made`.
+pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
+    let claims = artefact.claims.iter();
+    claims
+        .map(|claim| {
+            let unit = claim.quantity.unit();
+            let measure = |quantity: &Quantity| quantity.value(artefact, scale, made);
+            let told = claim.scale.is_none_or(|only| only == scale);
+            let (measured, band, verdict) = match &claim.band {
+                Band::Between(least, most) => {
+                    let value = if told { measure(&claim.quantity) } else { Ok(f64::NAN) };
+                    let within = |&x: &f64| *least <= x && x <= *most;
+                    let verdict = if value.as_ref().is_ok_and(within) { Verdict::Pass } else { Verdict::Miss };
+                    (
+                        value.map(|x| if x.is_finite() { number(x) + &unit } else { number(x) }),
+                        between(*least, *most),
+                        verdict,
+                    )
+                }
+                Band::Rising(all) => {
+                    let values: Result<Vec<f64>, String> =
+                        if told { all.iter().map(measure).collect() } else { Ok(vec![]) };
+                    let rising = |v: &Vec<f64>| v.len() > 1 && v.is_sorted_by(|a, b| a < b);
+                    let verdict = if values.as_ref().is_ok_and(rising) { Verdict::Pass } else { Verdict::Miss };
+                    let names = names(all).join(" < ");
+                    let text = |v: Vec<f64>| v.into_iter().map(number).collect::<Vec<_>>().join(", ") + &unit;
+                    (values.map(text), names, verdict)
+                }
+            };
+            let (measured, verdict) = match (told, measured) {
+                (false, _) => (format!("takes {} scale", Scale::Full), Verdict::Untold),
+                (true, Ok(measured)) => (measured, verdict),
+                (true, Err(why)) => (why, Verdict::Miss),
+            };
+            let because = claim.because.clone().filter(|_| verdict == Verdict::Miss);
+            Judged { says: claim.says.clone(), paper: claim.paper, measured, band, verdict, because }
+        })
+        .collect()
+}
+
+/// What tells each of them from the others.
+fn names(all: &[Quantity]) -> Vec<String> {
+    let parts: Vec<_> = all.iter().map(Quantity::names).collect();
+    let differs = |&i: &usize| parts.iter().any(|one| one[i] != parts[0][i]);
+    let name = |one: &[String; 4]| (0..4).filter(differs).map(|i| one[i].as_str()).collect::<Vec<_>>().join(", ");
+    parts.iter().map(name).collect()
+}
+
+fn between(least: f64, most: f64) -> String {
+    match (least.is_finite(), most.is_finite()) {
+        (true, true) if least == most => number(least),
+        (true, true) => format!("{} to {}", number(least), number(most)),
+        (true, false) => format!("at least {}", number(least)),
+        _ => format!("at most {}", number(most)),
+    }
+}
+
+/// Four digits of it.
+pub fn number(x: f64) -> String {
+    if x.is_infinite() {
+        return "never".into();
+    }
+    if x == 0.0 || x.is_nan() {
+        return format!("{x}");
+    }
+    let decimals = (3 - libm::log10(x.abs()).floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+/// Everything that a claim measures.
+pub fn quantities(claim: &super::artefact::Claim) -> Vec<&Quantity> {
+    let own = match &claim.band {
+        Band::Between(..) => std::slice::from_ref(&claim.quantity),
+        Band::Rising(all) => all,
+    };
+    own.iter().flat_map(|one| [Some(one), one.divisor.as_deref()]).flatten().collect()
+}

@@ -1,0 +1,125 @@
+//! What came of an artefact: kept, so that nothing is run twice, and written for programs and for the documentation.
+
+use super::artefact::{Artefact, Scale};
+use super::judge::{Judged, Verdict, number};
+use super::{CODE, file};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+
+/// What came of an artefact. The same code and scale give the same bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// `PAPER/NAME`.
+    pub id: String,
+    /// A line.
+    pub title: String,
+    /// What the paper shows.
+    pub about: String,
+    /// Claim by claim.
+    pub claims: Vec<Judged>,
+    /// What the page draws, as JSON: one per figure.
+    pub figures: Vec<String>,
+}
+
+/// What `claims.json` says.
+#[derive(Serialize, Deserialize)]
+pub struct Claims {
+    /// How much was run.
+    pub scale: Scale,
+    /// Artefact by artefact.
+    pub artefacts: Vec<Entry>,
+}
+
+/// An artefact in it.
+#[derive(Serialize, Deserialize)]
+pub struct Entry {
+    /// `PAPER/NAME`.
+    pub id: String,
+    /// A line.
+    pub title: String,
+    /// Claim by claim.
+    pub claims: Vec<Judged>,
+}
+
+impl Claims {
+    /// Those of `records`.
+    pub fn of(scale: Scale, records: &[Record]) -> Claims {
+        let entry = |it: &Record| Entry { id: it.id.clone(), title: it.title.clone(), claims: it.claims.clone() };
+        Claims { scale, artefacts: records.iter().map(entry).collect() }
+    }
+}
+
+/// `3 PASS, 1 MISS`.
+pub fn verdicts(claims: &[Judged]) -> String {
+    let count = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
+    let (pass, miss, untold) = (count(Verdict::Pass), count(Verdict::Miss), count(Verdict::Untold));
+    let mut text = format!("{pass} PASS, {miss} MISS");
+    if untold > 0 {
+        let _ = write!(text, ", {untold} untold");
+    }
+    text
+}
+
+/// A record's name: the same for the same data, scale and code.
+pub fn key(artefact: &Artefact, scale: Scale) -> String {
+    let paper = artefact.id.split('/').next().unwrap_or_default();
+    let own = format!("{}.toml", artefact.id);
+    let scenarios = artefact.scenarios.iter().map(|it| format!("{paper}/scenarios/{}", it.file));
+    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128; // FNV-1a of 128 bits
+    let scale = scale.to_string();
+    let texts = [own].into_iter().chain(scenarios).filter_map(|path| file(&path));
+    for byte in texts.chain([CODE, &scale]).flat_map(|text| text.bytes().chain([0xff])) {
+        hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    }
+    format!("{hash:032x}")
+}
+
+/// Claim by claim, for the terminal.
+pub fn text(record: &Record) -> String {
+    let mut text = format!("{}: {} ({})\n", record.id, record.title, verdicts(&record.claims));
+    for claim in &record.claims {
+        let paper = claim.paper.map_or(String::new(), |x| format!(", the paper {}", number(x)));
+        let verdict = mark(claim.verdict);
+        let _ = writeln!(text, "  {verdict}  {}: {} (wanted {}{paper})", claim.says, claim.measured, claim.band);
+        if let Some(because) = &claim.because {
+            let _ = writeln!(text, "        {because}");
+        }
+    }
+    text
+}
+
+/// All claims as Markdown.
+pub fn markdown(scale: Scale, records: &[Record]) -> String {
+    let all: Vec<Judged> = records.iter().flat_map(|it| it.claims.clone()).collect();
+    let mut text = format!(
+        "# Reproduced\n\nWhat `thalweg reproduce --all --scale {scale}` says: {} claims in {} artefacts, {}. Written by the program; [how](reproduce.md).\n",
+        all.len(),
+        records.len(),
+        verdicts(&all)
+    );
+    for record in records {
+        let _ = write!(text, "\n## {}\n\n{}. {}\n\n", record.id, record.title, verdicts(&record.claims));
+        text += "| | claim | paper | wanted | measured |\n|---|---|---|---|---|\n";
+        for claim in &record.claims {
+            let because = claim.because.as_ref().map_or(String::new(), |why| format!(". {why}"));
+            let cells = [
+                &format!("{}{because}", claim.says),
+                &claim.paper.map_or(String::new(), number),
+                &claim.band,
+                &claim.measured,
+            ];
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            let _ = writeln!(text, "| {} | {} |", mark(claim.verdict).trim(), cells.join(" | "));
+        }
+    }
+    text
+}
+
+/// A verdict, four letters wide.
+pub fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Miss => "MISS",
+        Verdict::Untold => "  - ",
+    }
+}

@@ -1,0 +1,161 @@
+//! `thalweg reproduce`.
+
+use crate::args::Reproduce;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::print;
+use crate::progress::Bar;
+use lab::reproduce::record::{self, Claims, Record};
+use lab::reproduce::{self, Artefact, Planned, Scale};
+use lab::runner::{self, Stopped};
+use lab::scenario::Machine;
+use lab::{reason, report};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Lists the papers' tables and figures, or runs those that are named.
+pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
+    let catalogue = reproduce::catalogue().map_err(Failure::Failed)?;
+    let scale = args.scale();
+    if args.ids.is_empty() && !args.all {
+        return list(&catalogue, scale, &args.out);
+    }
+    let wanted = chosen(&catalogue, args)?;
+    let machine = Machine::this(args.jobs);
+    let interrupt = Interrupt::catch();
+    let store = Store { folder: args.out.join("kept"), scale };
+    let mut refused = 0;
+    for (i, artefact) in wanted.iter().enumerate() {
+        let record = match store.find(artefact) {
+            Some(record) => record,
+            None => {
+                let planned =
+                    reproduce::plan(artefact, scale, &machine, |path| reproduce::file(path).map(str::to_string));
+                let planned = match planned {
+                    Ok(planned) => planned,
+                    // Such as one that needs more memory than is free: the others can do without it.
+                    Err(lines) => {
+                        lines.iter().for_each(|line| print::note(line));
+                        refused += 1;
+                        continue;
+                    }
+                };
+                if !args.quiet {
+                    print::note(&format!("{} of {}: {}", i + 1, wanted.len(), artefact.id));
+                }
+                let record = make(artefact, scale, planned, &machine, &interrupt, args.quiet)?;
+                store.keep(artefact, &record).map_err(|e| unwritable(&args.out, &e))?;
+                record
+            }
+        };
+        print::text(&record::text(&record))?;
+    }
+    // The pages show whatever is kept, whichever call made it.
+    let records: Vec<Record> = catalogue.iter().filter_map(|artefact| store.find(artefact)).collect();
+    let folder = args.out.join(scale.to_string());
+    write(&folder, scale, &records).map_err(|e| unwritable(&args.out, &e))?;
+    if !args.quiet {
+        print::note(&format!("gallery: {}", folder.join("index.html").display()));
+    }
+    match refused {
+        0 => Ok(()),
+        n => Err(Failure::Failed(format!("{n} of {} artefacts could not be run", wanted.len()))),
+    }
+}
+
+fn unwritable(out: &Path, e: &io::Error) -> Failure {
+    Failure::Failed(format!("--out {}: cannot be written ({})", out.display(), reason(e)))
+}
+
+fn make(
+    artefact: &Artefact,
+    scale: Scale,
+    planned: Vec<Planned>,
+    machine: &Machine,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Record, Failure> {
+    let runs = planned.iter().map(|it| it.plan.runs.len()).sum();
+    let seconds = planned.iter().map(|it| runner::total_seconds(&it.plan)).sum();
+    let bar = Bar::new(runs, seconds, quiet);
+    let record = reproduce::make(artefact, scale, planned, machine, &|progress| {
+        bar.show(progress);
+        !interrupt.came()
+    });
+    record.map_err(|stopped| match stopped {
+        Stopped::Cancelled => Failure::Interrupted,
+        Stopped::Refused(why) => Failure::Failed(why),
+    })
+}
+
+/// Those that the command line names.
+fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Artefact>, Failure> {
+    let matches = |wanted: &str, id: &str| match wanted.strip_suffix('*') {
+        Some(beginning) => id.starts_with(beginning),
+        None => wanted == id,
+    };
+    let unknown: Vec<String> = args
+        .ids
+        .iter()
+        .filter(|wanted| !catalogue.iter().any(|it| matches(wanted, &it.id)))
+        .map(|wanted| format!("there is no `{wanted}` in the catalogue; `thalweg reproduce` lists it"))
+        .collect();
+    if !unknown.is_empty() {
+        return Err(Failure::Wrong(unknown));
+    }
+    Ok(catalogue.iter().filter(|it| args.all || args.ids.iter().any(|wanted| matches(wanted, &it.id))).collect())
+}
+
+fn list(catalogue: &[Artefact], scale: Scale, out: &Path) -> Result<(), Failure> {
+    let store = Store { folder: out.join("kept"), scale };
+    let mut text = String::new();
+    for artefact in catalogue {
+        let last = store.find(artefact).map_or("not run".into(), |record| record::verdicts(&record.claims));
+        let seconds = artefact.seconds.at(scale);
+        let time = if seconds < 120.0 { format!("{seconds} s") } else { format!("{:.0} min", seconds / 60.0) };
+        let _ = writeln!(text, "{:22} {time:>7}  {last:26}  {}", artefact.id, artefact.title);
+    }
+    print::text(&text)
+}
+
+/// Records of earlier calls, each in a file of the name that its data, scale and code give it.
+struct Store {
+    folder: PathBuf,
+    scale: Scale,
+}
+
+impl Store {
+    fn file(&self, artefact: &Artefact) -> PathBuf {
+        self.folder.join(format!("{}.json", record::key(artefact, self.scale)))
+    }
+
+    /// The one of `artefact`, if there is one that can be read.
+    fn find(&self, artefact: &Artefact) -> Option<Record> {
+        serde_json::from_slice(&fs::read(self.file(artefact)).ok()?).ok()
+    }
+
+    fn keep(&self, artefact: &Artefact, record: &Record) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        serde_json::to_writer(&file, record)?;
+        file.persist(self.file(artefact))?;
+        Ok(())
+    }
+}
+
+/// `claims.json`, `claims.md` and the pages.
+fn write(folder: &Path, scale: Scale, records: &[Record]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let mut json = serde_json::to_vec_pretty(&Claims::of(scale, records))?;
+    json.push(b'\n');
+    fs::write(folder.join("claims.json"), json)?;
+    fs::write(folder.join("claims.md"), record::markdown(scale, records))?;
+    fs::write(folder.join("index.html"), report::gallery::index(scale, records))?;
+    let paper = |record: &Record| record.id.split('/').next().unwrap_or_default().to_string();
+    for of_paper in records.chunk_by(|a, b| paper(a) == paper(b)) {
+        let name = paper(&of_paper[0]);
+        fs::write(folder.join(format!("{name}.html")), report::gallery::page(&name, scale, of_paper))?;
+    }
+    Ok(())
+}
