@@ -76,13 +76,13 @@ impl Control {
         parameters: &Parameters,
         mtu: Bytes,
         fifo: &mut Fifo<P>,
-        drops: &mut Drops,
+        drops: &mut Drops<P>,
     ) -> Option<P> {
         let (mut packet, mut ok_to_drop) = self.next(now, parameters, mtu, fifo);
         if self.dropping {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
-                drops.early += 1;
+                packet.iter().for_each(|packet| drops.drop_early(packet));
                 (packet, ok_to_drop) = self.next(now, parameters, mtu, fifo);
                 if ok_to_drop {
                     self.count += 1;
@@ -92,7 +92,7 @@ impl Control {
                 }
             }
         } else if ok_to_drop {
-            drops.early += 1;
+            packet.iter().for_each(|packet| drops.drop_early(packet));
             (packet, _) = self.next(now, parameters, mtu, fifo);
             self.dropping = true;
             // Soon after the last time: go on at about the rate of drops that was right then.
@@ -149,18 +149,18 @@ impl<P: Packet> CoDel<P> {
     }
 
     /// `packet` arrives.
-    pub fn enqueue(&mut self, now: Time, packet: &P, drops: &mut Drops) {
+    pub fn enqueue(&mut self, now: Time, packet: &P, drops: &mut Drops<P>) {
         let size = packet.size();
         self.mtu = self.mtu.max(size);
         if self.buffer.has_room(self.fifo.len(), self.fifo.bytes(), size) {
             self.fifo.push(now, packet);
         } else {
-            drops.full += 1;
+            drops.drop_full(packet);
         }
     }
 
     /// The next packet leaves.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<P> {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
         self.control.dequeue(now, &self.parameters, self.mtu, &mut self.fifo, drops)
     }
 }
@@ -254,6 +254,6 @@ mod tests {
         let mut codel = CoDel::new(Parameters::RFC, Buffer::Packets(3));
         let mut drops = Drops::default();
         (0..5).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), &mut drops));
-        assert_eq!((drops, codel.fifo.len()), (Drops { full: 2, early: 0 }, 3));
+        assert_eq!((drops.full, drops.early, codel.fifo.len()), (2, 0, 3));
     }
 }

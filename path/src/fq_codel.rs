@@ -86,7 +86,7 @@ impl<P: Packet> FqCoDel<P> {
     }
 
     /// Section 4.1: `packet` joins its flow's queue; if that is too much, the longest queue makes room.
-    pub fn enqueue(&mut self, now: Time, packet: &P, drops: &mut Drops) {
+    pub fn enqueue(&mut self, now: Time, packet: &P, drops: &mut Drops<P>) {
         let size = packet.size();
         self.mtu = self.mtu.max(size);
         let index = self.hash(packet.flow());
@@ -105,7 +105,7 @@ impl<P: Packet> FqCoDel<P> {
     }
 
     /// Section 4.2: the next packet of the first queue that has credit and a packet.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<P> {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
         let quantum = self.parameters.quantum.0.max(1) as i64;
         loop {
             let from_new = !self.new.is_empty();
@@ -143,13 +143,13 @@ impl<P: Packet> FqCoDel<P> {
     }
 
     /// Half of the packets of the queue with the most bytes go, from its head, at most a batch.
-    fn make_room(&mut self, drops: &mut Drops) {
+    fn make_room(&mut self, drops: &mut Drops<P>) {
         let Some(fattest) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
         for _ in 0..fattest.fifo.len().div_ceil(2).min(DROP_BATCH) {
             if let Some((_, packet)) = fattest.fifo.take() {
                 self.packets -= 1;
                 self.bytes -= packet.size();
-                drops.full += 1;
+                drops.drop_full(&packet);
             }
         }
     }

@@ -46,7 +46,7 @@ struct Line<P> {
     marked: VecDeque<(u64, Fate)>,
     /// The first of these numbers, or `u64::MAX`.
     next_marked: u64,
-    drops: Drops,
+    drops: Drops<P>,
     counters: Counters,
 }
 
@@ -142,6 +142,18 @@ impl<P: Packet> Link<P> {
     /// The same link with a router at its queue.
     pub fn with_router(self, router: Box<dyn Router>) -> Link<P> {
         Link { special: true, router: Some(router), ..self }
+    }
+
+    /// The same link, which keeps what its queue drops for [`Link::dropped`].
+    pub fn keeping_drops(mut self) -> Link<P> {
+        self.line.drops.kept = Some(Vec::new());
+        // The short way drops packets without making them.
+        Link { special: true, ..self }
+    }
+
+    /// Takes back a packet that the queue has dropped, if the link [keeps](Link::keeping_drops) them.
+    pub fn dropped(&mut self) -> Option<P> {
+        self.line.drops.kept.as_mut()?.pop()
     }
 
     /// A packet arrives at the near end. Says whether the link was empty: then [`Link::next_exit`] is new.
@@ -457,6 +469,35 @@ mod tests {
             exits += 1;
         }
         assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
+    }
+
+    /// Every packet that enters a link leaves it at its end, or is taken back.
+    #[test]
+    fn what_a_queue_drops_can_be_taken_back() {
+        for discipline in all() {
+            let buffer = Buffer::Packets(200);
+            let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
+            let mut link = link.with_queue(&discipline, buffer, 1).keeping_drops();
+            let (mut left, mut dropped) = (Vec::new(), Vec::new());
+            for i in 0..20_000 {
+                while let Some(exit) = link.next_exit()
+                    && exit <= US(70 * i)
+                {
+                    left.push(link.first().id);
+                    link.exit();
+                }
+                link.arrive(US(70 * i), &Parcel { flow: i % 5, ..Parcel::new(i) });
+                dropped.extend(std::iter::from_fn(|| link.dropped()).map(|packet| packet.id));
+            }
+            left.extend(drain(&mut link).iter().map(|(_, id)| id));
+            dropped.extend(std::iter::from_fn(|| link.dropped()).map(|packet| packet.id));
+            let counters = link.observe(US(10_000_000));
+            assert!(counters.dropped == dropped.len() as u64 && counters.dropped > 1000, "{discipline:?}");
+            assert_eq!(counters.early > 0, discipline != Discipline::DropTail, "{discipline:?}");
+            left.extend(dropped);
+            left.sort();
+            assert_eq!(left, (0..20_000).collect::<Vec<_>>(), "{discipline:?}");
+        }
     }
 
     /// Writes the number of ticks so far on each departing packet, and the backlog it left behind.

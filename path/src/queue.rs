@@ -21,13 +21,41 @@ pub enum Discipline {
     FqCoDel(fq_codel::Parameters),
 }
 
-/// Packets that a queue has dropped so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drops {
-    /// Because the buffer was full.
+/// What a queue has dropped so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drops<P> {
+    /// Packets dropped because the buffer was full.
     pub full: u64,
-    /// Because the discipline decided to, before it was.
+    /// Packets dropped because the discipline decided to, before it was.
     pub early: u64,
+    /// Those that nobody has taken back yet, if somebody wants to.
+    pub kept: Option<Vec<P>>,
+}
+
+impl<P> Default for Drops<P> {
+    fn default() -> Drops<P> {
+        Drops { full: 0, early: 0, kept: None }
+    }
+}
+
+impl<P: Copy> Drops<P> {
+    /// The buffer is full: `packet` is dropped.
+    pub fn drop_full(&mut self, packet: &P) {
+        self.full += 1;
+        self.keep(packet);
+    }
+
+    /// The discipline drops `packet`.
+    pub fn drop_early(&mut self, packet: &P) {
+        self.early += 1;
+        self.keep(packet);
+    }
+
+    fn keep(&mut self, packet: &P) {
+        if let Some(kept) = &mut self.kept {
+            kept.push(*packet);
+        }
+    }
 }
 
 /// A queue of one of the disciplines. It must be told the time in its order.
@@ -55,9 +83,13 @@ impl<P: Packet> Queue<P> {
     }
 
     /// `packet` arrives. `idle` is how long the transmitter has had nothing to do; not zero only if nobody waits.
-    pub fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops) {
+    pub fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>) {
         match self {
-            Queue::DropTail(queue) => drops.full += !queue.push_with(packet.size(), || *packet) as u64,
+            Queue::DropTail(queue) => {
+                if !queue.push_with(packet.size(), || *packet) {
+                    drops.drop_full(packet);
+                }
+            }
             Queue::Red(queue) => queue.enqueue(now, packet, idle, drops),
             Queue::CoDel(queue) => queue.enqueue(now, packet, drops),
             Queue::FqCoDel(queue) => queue.enqueue(now, packet, drops),
@@ -65,7 +97,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// The packet to transmit next leaves the queue; some only if [`Queue::is_empty`] says no.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<P> {
+    pub fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
         match self {
             Queue::DropTail(queue) => queue.take(),
             Queue::Red(queue) => queue.fifo.take(),

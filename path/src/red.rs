@@ -97,17 +97,17 @@ impl<P: Packet> Red<P> {
     }
 
     /// `packet` arrives at a transmitter that has been idle for this long.
-    pub fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops) {
+    pub fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>) {
         self.update_average(idle);
         if let Some(adaptive) = self.parameters.adaptive {
             self.adapt(now, &adaptive);
         }
         if self.drops_early() {
             self.count = Some(0.0);
-            drops.early += 1;
+            drops.drop_early(packet);
         } else if !self.fifo.push_with(packet.size(), || *packet) {
             self.count = Some(0.0);
-            drops.full += 1;
+            drops.drop_full(packet);
         }
     }
 

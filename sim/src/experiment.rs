@@ -27,6 +27,14 @@ pub struct Experiment {
     pub workloads: Vec<Workload>,
 }
 
+impl Experiment {
+    /// The seed of one direction of link `link`, `back` or forth: each use of chance has one of its own.
+    pub fn seed_of(&self, link: usize, back: bool) -> u64 {
+        let number = 2 * link as u64 + u64::from(back);
+        self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number)
+    }
+}
+
 /// A link, in both directions alike.
 #[derive(Clone, Debug)]
 pub struct Link {

@@ -10,6 +10,7 @@
 
 mod acquire;
 mod agenda;
+mod build;
 mod engine;
 pub mod experiment;
 mod flow;

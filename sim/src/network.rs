@@ -1,11 +1,11 @@
 //! The links of a run, the ways through them, and the agenda that moves packets along.
 
 use crate::agenda::{Agenda, Kind};
-use crate::experiment::{self, Errors, Experiment};
+use crate::experiment::{self, Experiment};
 use crate::host::Interface;
 use crate::packet::Packet;
-use control::{Bytes, Duration, Port, Rate, Router, Time};
-use path::{Fate, Impairments, Link};
+use control::{Bytes, Duration, Rate, Time};
+use path::{Fate, Link};
 use std::collections::HashMap;
 
 /// Ends a route in [`Network::hops`].
@@ -47,20 +47,8 @@ impl Network {
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let mut links = Vec::new();
         for (i, link) in experiment.links.iter().enumerate() {
-            for direction in 0..2 {
-                let buffer = match link.buffer {
-                    experiment::Buffer::Packets(packets) => path::Buffer::Packets(packets),
-                    experiment::Buffer::Bytes(bytes) => path::Buffer::Bytes(bytes),
-                };
-                // Each use of chance has a seed of its own.
-                let number = 2 * i as u64 + direction;
-                let seed = experiment.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
-                let built = Link::new(Some(link.rate), link.delay, buffer).with_queue(&link.queue, buffer, !seed);
-                let built = varying(built, link).with_impairments(impairments(link, seed));
-                links.push(match &link.router {
-                    Some(router) => built.with_router(self::router(router, link.rate)?),
-                    None => built,
-                });
+            for direction in [false, true] {
+                links.push(link.build(experiment.seed_of(i, direction))?);
             }
         }
         // What leaves a link late or twice goes over another one, which has no limit.
@@ -214,36 +202,4 @@ impl Network {
         }
         fate == Fate::Twice
     }
-}
-
-/// `built` with what `link` has of changes or of a trace.
-fn varying(built: Link<Packet>, link: &experiment::Link) -> Link<Packet> {
-    let built = match &link.trace {
-        Some(trace) => built.with_trace(trace.clone()),
-        None => built,
-    };
-    if link.changes.is_empty() { built } else { built.with_changes(&link.changes) }
-}
-
-/// The router that a link of `capacity` has.
-fn router(router: &experiment::Router, capacity: Rate) -> Result<Box<dyn Router>, String> {
-    let protocol = control::routers::find(&router.protocol);
-    let protocol = protocol.ok_or_else(|| format!("there is no router `{}`", router.protocol))?;
-    protocol.build(&router.parameters, &Port { capacity, buffer: router.buffer })
-}
-
-/// What `link` leaves to chance.
-fn impairments(link: &experiment::Link, seed: u64) -> Impairments {
-    let mut impairments = match link.errors {
-        Errors::Uniform(p) if p > 0.0 => Impairments::new().with_errors(p, seed),
-        Errors::Uniform(_) => Impairments::new(),
-        Errors::Bursts(parameters) => Impairments::new().with_bursts(parameters, seed),
-    };
-    if let Some(reorder) = link.reorder {
-        impairments = impairments.with_late(reorder.probability, seed);
-    }
-    if link.duplicate > 0.0 {
-        impairments = impairments.with_twice(link.duplicate, seed);
-    }
-    impairments
 }
