@@ -1,5 +1,6 @@
 //! What a scenario comes to: runs to make, and what they gave.
 
+use crate::results::EmulatorSummary;
 use serde_json::{Map, Value};
 use sim::{Experiment, Outcome};
 
@@ -38,4 +39,6 @@ pub struct Finished {
     pub outcome: Outcome,
     /// How long it took, in seconds of real time: the one figure that differs from one time to the next.
     pub wall_seconds: f64,
+    /// How it was emulated, if it was not simulated.
+    pub emulator: Option<EmulatorSummary>,
 }

@@ -108,7 +108,7 @@ impl Shared<'_> {
         self.complete.fetch_add(1, Ordering::Relaxed);
         let end = Time::ZERO + run.experiment.duration;
         self.advance(end.since(before));
-        Ok(Finished { run: run.clone(), outcome, wall_seconds })
+        Ok(Finished { run: run.clone(), outcome, wall_seconds, emulator: None })
     }
 
     /// Notes that `time` more is simulated; whether to go on.

@@ -4,6 +4,8 @@ use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use control::{Bytes, Duration, Rate};
 use lab::scenario::Set;
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -42,6 +44,18 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Say what is wrong with a scenario, or what it would run.
     Check(Check),
+    /// Let real packets cross a scenario's path in real time: datagrams through a relay, or all of a command's traffic.
+    #[cfg(target_os = "linux")]
+    Emulate(Emulate),
+    /// The first process in a command's namespaces.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    EmulateInit {
+        #[arg(long)]
+        parent: u32,
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
     /// List the congestion controllers, or describe one.
     Controllers {
         /// The one to describe: its source, its parameters, their defaults and units.
@@ -91,6 +105,64 @@ pub struct Run {
     /// Show no progress and say nothing but results and errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[cfg(target_os = "linux")]
+const EMULATE_EXAMPLES: &str = "\
+Examples:
+  thalweg emulate scenarios/cable.toml --listen 127.0.0.1:4434 --to 127.0.0.1:4433
+      whatever speaks UDP: the server is at port 4433, clients talk to port 4434
+  sudo thalweg emulate scenarios/cable.toml -- iperf3 -c 198.18.0.1
+      the kernel's own TCP through the path's queue, to an `iperf3 -s` on this host
+  sudo thalweg emulate my.toml --set path.rate=50Mbps --out results/real -- sh -c 'curl -O http://$THALWEG_HOST:8000/file'
+
+Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong; of a command, its own.";
+
+/// Arguments of `thalweg emulate`.
+#[cfg(target_os = "linux")]
+#[derive(Debug, clap::Args)]
+#[command(after_help = EMULATE_EXAMPLES)]
+pub struct Emulate {
+    /// The scenario, a TOML file: packets take its first flow's way. Nothing that sends is simulated, and neither it nor
+    /// `duration` need be there.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Give a key of the scenario another value; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<Set>,
+    /// Relay datagrams: clients send to this address.
+    #[arg(
+        long,
+        value_name = "HOST:PORT",
+        requires = "to",
+        conflicts_with = "command",
+        required_unless_present = "command"
+    )]
+    pub listen: Option<String>,
+    /// The server, which sees each client at a port of its own.
+    #[arg(long, value_name = "HOST:PORT", requires = "listen")]
+    pub to: Option<String>,
+    /// How many clients at most; one that is silent for two minutes makes room.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    pub clients: u16,
+    /// For how long; until Ctrl-C, or until the command ends, if not given.
+    #[arg(long = "for", value_name = "TIME")]
+    pub duration: Option<Duration>,
+    /// Write report.html, summary.json and the time series (Parquet) into this folder, replacing earlier results in it.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// How to print the results.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Say nothing but results and errors.
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say each second what crosses, even if standard error is no terminal.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Run this command in a network namespace whose only way out is the path, to this host. Takes root.
+    #[arg(last = true, value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
 }
 
 /// Arguments of `thalweg check`.

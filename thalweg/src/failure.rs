@@ -13,6 +13,9 @@ pub enum Failure {
     Failed(String),
     /// The user stopped it.
     Interrupted,
+    /// A command that was run ended with this exit code.
+    #[cfg(target_os = "linux")]
+    Command(u8),
     /// Nobody reads the output any more (`| head`).
     Unread,
 }
@@ -31,6 +34,8 @@ impl Failure {
             }
             // What shells say of a process that SIGINT ended.
             Failure::Interrupted => ExitCode::from(130),
+            #[cfg(target_os = "linux")]
+            Failure::Command(code) => ExitCode::from(code),
             Failure::Unread => ExitCode::SUCCESS,
         }
     }

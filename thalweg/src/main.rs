@@ -10,6 +10,8 @@
 mod args;
 mod check;
 mod controllers;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod failure;
 mod folder;
 mod interrupt;
@@ -48,6 +50,10 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Check(args) => check::check(&args),
+        #[cfg(target_os = "linux")]
+        Command::Emulate(args) => emulate::emulate(&args),
+        #[cfg(target_os = "linux")]
+        Command::EmulateInit { parent, command } => emulate::init(parent, &command),
         Command::Controllers { markdown: Some(folder), .. } => controllers::markdown(&folder),
         Command::Controllers { name: None, .. } => controllers::list(),
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),

@@ -45,13 +45,14 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
         1..=MANY_BINS => format!("<h2>Completion by size</h2>\n{}", table::completion(summary).to_html()),
         _ => String::new(),
     };
+    let emulated = table::emulated(summary).map(|table| format!("<h2>The emulator</h2>\n{}", table.to_html()));
     fill(
         include_str!("page.html"),
         &[
             ("title", &escape(&summary.title)),
             ("about", &escape(&about.join(" · "))),
             ("summary", &table::runs(summary).to_html()),
-            ("flows", &flows),
+            ("flows", &(emulated.unwrap_or_default() + &flows)),
             ("traffic", &(traffic + &completion)),
             ("setup", &setup::html(runs)),
             ("version", env!("CARGO_PKG_VERSION")),

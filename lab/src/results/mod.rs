@@ -3,6 +3,7 @@
 
 mod columns;
 mod completion;
+mod emulator;
 mod jain;
 mod series;
 mod summary;
@@ -12,6 +13,7 @@ mod transfers;
 
 pub use completion::SizeBin;
 pub(crate) use completion::by_size;
+pub use emulator::EmulatorSummary;
 pub use jain::jain;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
 pub use table::table;

@@ -1,5 +1,6 @@
 //! The figures of each run, as `--format json` and `summary.json` show them.
 
+use super::emulator::EmulatorSummary;
 use super::jain::{jain, median_over};
 use super::traffic::{self, TrafficSummary};
 use crate::Finished;
@@ -53,6 +54,9 @@ pub struct RunSummary {
     pub flows: Vec<FlowSummary>,
     /// Each kind of connections that come and go.
     pub traffic: Vec<TrafficSummary>,
+    /// How it was emulated; only of emulated runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<EmulatorSummary>,
 }
 
 /// One direction of one link.
@@ -133,7 +137,7 @@ pub fn summary(title: &str, seed: u64, runs: &[Finished]) -> Summary {
 }
 
 fn summarize(finished: &Finished) -> RunSummary {
-    let Finished { run, outcome, wall_seconds } = finished;
+    let Finished { run, outcome, wall_seconds, emulator } = finished;
     let experiment = &run.experiment;
     let (from, to) = experiment.measure;
     let flows: Vec<FlowSummary> = experiment
@@ -194,6 +198,7 @@ fn summarize(finished: &Finished) -> RunSummary {
             .collect(),
         flows,
         traffic: traffic::summaries(finished),
+        emulator: emulator.clone(),
     }
 }
 

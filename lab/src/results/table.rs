@@ -15,6 +15,10 @@ pub fn table(summary: &Summary) -> String {
     let details =
         summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len()) + run.traffic.len()).sum::<usize>();
     let mut text = runs(summary).to_text();
+    if let Some(table) = emulated(summary) {
+        text += "\n";
+        text += &table.to_text();
+    }
     if details > FEW {
         return text;
     }
@@ -33,6 +37,38 @@ pub fn table(summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// What the emulator did: one row per emulated run.
+pub(crate) fn emulated(summary: &Summary) -> Option<Columns> {
+    let mut table = Columns::new(&[
+        "emulator",
+        "forward\nMbps",
+        "reverse\nMbps",
+        "left late\nmedian\nus",
+        "\n99 %\nus",
+        "\nmost\nus",
+        "over\n200 us\n%",
+        "missed",
+        "unsent",
+        "refused",
+    ]);
+    let runs: Vec<_> = summary.runs.iter().filter_map(|run| Some((run, run.emulator.as_ref()?))).collect();
+    for (run, emulator) in &runs {
+        table.row([
+            run.name.clone(),
+            number(emulator.delivered_mbps[0], 1),
+            number(emulator.delivered_mbps[1], 1),
+            maybe(emulator.late_median_us, 0),
+            maybe(emulator.late_p99_us, 0),
+            maybe(emulator.late_max_us, 0),
+            number(100.0 * emulator.late_share, 2),
+            emulator.missed.to_string(),
+            emulator.unsent.to_string(),
+            emulator.refused.to_string(),
+        ]);
+    }
+    (!runs.is_empty()).then_some(table)
 }
 
 /// One row per run. The queue is that of the link used most.

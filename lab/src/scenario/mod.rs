@@ -45,17 +45,32 @@ pub use set::Set;
 /// # Errors
 /// Everything that is wrong with it; at least one problem.
 pub fn load(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
-    let name = file.display().to_string();
+    read(&file.display().to_string(), &text_of(file)?, sets, machine)
+}
+
+/// The text of `file`.
+fn text_of(file: &Path) -> Result<String, Vec<Problem>> {
+    let problem = |message: &str| vec![Problem::of_file(&file.display().to_string(), message)];
     match std::fs::read(file) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => read(&name, &text, sets, machine),
-            Err(_) => Err(vec![Problem::of_file(&name, "is not UTF-8 text; name a scenario, a TOML file")]),
-        },
-        Err(e) => {
-            let message = format!("cannot be read ({}); check its name and permissions", crate::reason(&e));
-            Err(vec![Problem::of_file(&name, &message)])
-        }
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| problem("is not UTF-8 text; name a scenario, a TOML file")),
+        Err(e) => Err(problem(&format!("cannot be read ({}); check its name and permissions", crate::reason(&e)))),
     }
+}
+
+/// Reads the scenario in `file` for its path alone, as [`load`] does: it may leave out `duration` and everything that sends.
+///
+/// # Errors
+/// Everything that is wrong with it; at least one problem.
+pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
+    let name = file.display().to_string();
+    let text = text_of(file)?;
+    let mut document = laid_over(&name, &text, sets)?;
+    let sends = ["flow", "traffic", "compare"].iter().any(|key| document.get(key).is_some());
+    let assumed = [(!sends, "compare.controllers=[\"reno\"]"), (document.get("duration").is_none(), "duration=1 min")];
+    for (_, set) in assumed.iter().filter(|(missing, _)| *missing) {
+        document.set(&set.parse().expect("KEY=VALUE"))?;
+    }
+    grid::plan(&document, machine)
 }
 
 /// Reads the scenario `text`, as [`load`] does; problems call it `name`.
@@ -63,9 +78,14 @@ pub fn load(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Pr
 /// # Errors
 /// Everything that is wrong with it; at least one problem.
 pub fn read(name: &str, text: &str, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
+    grid::plan(&laid_over(name, text, sets)?, machine)
+}
+
+/// The scenario `text` with `sets` laid over it.
+fn laid_over<'t>(name: &'t str, text: &'t str, sets: &[Set]) -> Result<Document<'t>, Vec<Problem>> {
     let mut document = Document::parse(name, text)?;
     for set in sets {
         document.set(set)?;
     }
-    grid::plan(&document, machine)
+    Ok(document)
 }

@@ -119,7 +119,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         settings: Default::default(),
         experiment,
     };
-    Finished { run, outcome, wall_seconds: 0.25 }
+    Finished { run, outcome, wall_seconds: 0.25, emulator: None }
 }
 
 struct Sample {

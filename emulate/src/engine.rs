@@ -1,0 +1,208 @@
+//! The loop: takes in what arrives, lets out what is due, and waits.
+
+use crate::clock::Clock;
+use crate::crossing::{Crossing, Hop};
+use crate::handle::{Direction, Handle};
+use crate::histogram::Histogram;
+use crate::pool::Pool;
+use crate::record::{Record, Totals};
+use control::{Duration, Time};
+use path::Counters;
+use std::io;
+use thread_priority::{
+    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+/// Sleeping ends this long before a packet is due, and spinning begins: about what it takes to be woken.
+const SPIN: Duration = Duration::from_micros(10);
+/// How often somebody asks whether to go on, at least.
+const CHECK: Duration = Duration::from_millis(20);
+/// How often progress is told.
+const TELL: Duration = Duration::from_millis(1000);
+/// Packets that leave before what has arrived meanwhile is taken in.
+const BATCH: usize = 32;
+
+/// The places between which the path lies.
+pub trait Ends {
+    /// Takes in some of what has arrived, and hands it to `take`. Does not wait.
+    ///
+    /// # Errors
+    /// If the emulation cannot go on.
+    fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()>;
+
+    /// A packet that [arrived](Ends::receive) with this flow leaves the path. Says whether the kernel took it.
+    fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool;
+
+    /// Waits until something arrives, or for `at_most`.
+    ///
+    /// # Errors
+    /// If the emulation cannot go on.
+    fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()>;
+
+    /// Packets that the kernel dropped because they were not taken in time, and those of clients that there was no room for, so far.
+    fn missed(&self) -> (u64, u64);
+}
+
+/// A packet at an end of the path.
+pub struct Received<'a> {
+    /// When it arrived.
+    pub at: Time,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// Whose it is.
+    pub flow: u64,
+    /// Its bytes.
+    pub payload: &'a [u8],
+}
+
+/// The last second, to show while the emulation runs.
+#[derive(Debug)]
+pub struct Progress<'a> {
+    /// Since the beginning.
+    pub now: Time,
+    /// How long the interval was.
+    pub interval: Duration,
+    /// What left the path in it.
+    pub delivered: [Totals; 2],
+    /// The counters of all hops, forward ones first, at its beginning and at its end.
+    pub hops: (&'a [Counters], &'a [Counters]),
+    /// How late packets left in it.
+    pub lateness: &'a Histogram,
+    /// Packets missed, unsent and refused since the beginning.
+    pub failed: [u64; 3],
+}
+
+/// Lets packets cross the path between `ends`, forward over the first list of hops and back over the second, until `go_on` says no.
+/// Samples every `sample`; tells of itself every second.
+///
+/// # Errors
+/// If the ends cannot go on.
+pub fn run(
+    ends: &mut dyn Ends,
+    clock: Clock,
+    hops: [Vec<Hop>; 2],
+    sample: Duration,
+    go_on: &mut dyn FnMut() -> bool,
+    tell: &mut dyn FnMut(&Progress),
+) -> io::Result<Record> {
+    let mut record = Record::new([hops[0].len(), hops[1].len()], sample);
+    record.realtime = hurry();
+    // The kernel may wake a thread 50 us late to spare power, unless told not to; if it does not listen, packets are late.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    let mut emulator =
+        Emulator { crossings: hops.map(Crossing::new), pool: Pool::default(), record, recent: Histogram::default() };
+    let mut told = Told { at: Time::ZERO, delivered: [Totals::default(); 2], hops: emulator.counters(Time::ZERO) };
+    let mut check = Time::ZERO;
+    loop {
+        let now = clock.now();
+        if now >= check {
+            check = now + CHECK;
+            if !go_on() {
+                break;
+            }
+        }
+        if now >= emulator.record.next_sample() {
+            let hops = emulator.counters(now);
+            emulator.record.sample(now, hops);
+            (emulator.record.missed, emulator.record.refused) = ends.missed();
+        }
+        if now >= told.at + TELL {
+            emulator.tell(now, &mut told, tell);
+        }
+        ends.receive(&clock, &mut |packet| emulator.take(packet))?;
+        let full = emulator.let_out(ends, &clock);
+        let next = emulator.next_exit();
+        let now = clock.now();
+        if !full && next > now + SPIN {
+            let until = (next - SPIN).min(check).min(emulator.record.next_sample());
+            ends.wait(std::time::Duration::from_nanos(until.since(now).0 / 1000))?;
+        }
+    }
+    let now = clock.now();
+    let hops = emulator.counters(now);
+    emulator.record.sample(now, hops);
+    (emulator.record.missed, emulator.record.refused) = ends.missed();
+    Ok(emulator.record)
+}
+
+/// Has this thread scheduled before all ordinary ones, which it preempts whenever a packet is due; whether the system allows it.
+fn hurry() -> bool {
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let Ok(least) = ThreadPriorityValue::try_from(1) else { return false };
+    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(least), policy).is_ok()
+}
+
+struct Emulator {
+    crossings: [Crossing; 2],
+    pool: Pool,
+    record: Record,
+    /// How late packets left since progress was last told.
+    recent: Histogram,
+}
+
+/// How things were when progress was last told.
+struct Told {
+    at: Time,
+    delivered: [Totals; 2],
+    hops: Vec<Counters>,
+}
+
+impl Emulator {
+    fn take(&mut self, packet: Received) {
+        let Received { at, direction, flow, payload } = packet;
+        let size = payload.len() as u32;
+        self.record.arrived[direction as usize].add(size.into());
+        if let Some(slot) = self.pool.put(payload) {
+            self.crossings[direction as usize].arrive(at, Handle { slot, size, flow }, &mut self.pool);
+        }
+    }
+
+    /// What is due leaves, up to a batch in each direction. Says whether there may be more.
+    fn let_out(&mut self, ends: &mut dyn Ends, clock: &Clock) -> bool {
+        let Emulator { crossings, pool, record, recent } = self;
+        let now = clock.now();
+        let mut full = false;
+        for direction in Direction::ALL {
+            for i in 0..BATCH {
+                let Some((due, packet)) = crossings[direction as usize].pass(now, pool) else { break };
+                if ends.send(direction, packet.flow, pool.get(packet.slot)) {
+                    record.delivered[direction as usize].add(packet.size.into());
+                } else {
+                    record.unsent += 1;
+                }
+                pool.release(packet.slot);
+                let late = clock.now().since(due);
+                record.lateness.add(late);
+                recent.add(late);
+                full |= i + 1 == BATCH;
+            }
+        }
+        full
+    }
+
+    fn next_exit(&self) -> Time {
+        self.crossings[0].next_exit().min(self.crossings[1].next_exit())
+    }
+
+    fn counters(&mut self, now: Time) -> Vec<Counters> {
+        let Emulator { crossings: [forward, reverse], pool, .. } = self;
+        let mut all: Vec<Counters> = forward.observe(now, pool).collect();
+        all.extend(reverse.observe(now, pool));
+        all
+    }
+
+    fn tell(&mut self, now: Time, told: &mut Told, tell: &mut dyn FnMut(&Progress)) {
+        // The sampled counters do, and the longest queue stays the samples'.
+        let hops = self.record.samples.last().map_or_else(|| told.hops.clone(), |sample| sample.hops.clone());
+        let mut delivered = self.record.delivered;
+        for (all, before) in delivered.iter_mut().zip(told.delivered) {
+            *all = Totals { packets: all.packets - before.packets, bytes: all.bytes - before.bytes };
+        }
+        let failed = [self.record.missed, self.record.unsent, self.record.refused];
+        let interval = now.since(told.at);
+        tell(&Progress { now, interval, delivered, hops: (&told.hops, &hops), lateness: &self.recent, failed });
+        *told = Told { at: now, delivered: self.record.delivered, hops };
+        self.recent.clear();
+    }
+}

@@ -1,0 +1,44 @@
+//! What the links carry in place of a packet.
+
+use control::{Bytes, Stamp};
+use path::Packet;
+
+/// Which way along the path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// From the clients of a relay, or from the command in its namespace.
+    #[default]
+    Forward,
+    /// Back to them.
+    Reverse,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Direction; 2] = [Direction::Forward, Direction::Reverse];
+}
+
+/// A packet whose payload lies in the pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handle {
+    /// Where in the pool.
+    pub(crate) slot: u32,
+    pub(crate) size: u32,
+    pub(crate) flow: u64,
+}
+
+impl Packet for Handle {
+    fn size(&self) -> Bytes {
+        Bytes(self.size.into())
+    }
+
+    fn flow(&self) -> u64 {
+        self.flow
+    }
+
+    fn pass_hop(&mut self) {}
+
+    fn stamp(&mut self) -> Option<&mut Stamp> {
+        None
+    }
+}

@@ -1,0 +1,59 @@
+//! Where payloads lie while links carry their handles.
+
+/// Slots that are used again, with the memory they have.
+#[derive(Debug, Default)]
+pub struct Pool {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    payload: Vec<u8>,
+    /// How many handles there are.
+    uses: u32,
+}
+
+impl Pool {
+    /// Keeps a copy of `payload` until it is released. None if it holds four billion already.
+    pub fn put(&mut self, payload: &[u8]) -> Option<u32> {
+        let at = match self.free.pop() {
+            Some(at) => at,
+            None => {
+                let at = u32::try_from(self.slots.len()).ok()?;
+                self.slots.push(Slot::default());
+                at
+            }
+        };
+        let slot = &mut self.slots[at as usize];
+        slot.payload.clear();
+        slot.payload.extend_from_slice(payload);
+        slot.uses = 1;
+        Some(at)
+    }
+
+    /// There is one more handle to slot `at`.
+    pub fn share(&mut self, at: u32) {
+        self.slots[at as usize].uses += 1;
+    }
+
+    /// What lies in slot `at`.
+    pub fn get(&self, at: u32) -> &[u8] {
+        &self.slots[at as usize].payload
+    }
+
+    /// There is one less handle to slot `at`.
+    pub fn release(&mut self, at: u32) {
+        let slot = &mut self.slots[at as usize];
+        slot.uses -= 1;
+        if slot.uses == 0 {
+            self.free.push(at);
+        }
+    }
+
+    /// Slots in use.
+    #[cfg(test)]
+    pub fn used(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}

@@ -1,0 +1,290 @@
+//! A UDP relay: clients on one side, a server on the other, the path between them.
+//!
+//! The server sees each client at a port of its own, as behind a NAT.
+
+use crate::clock::Clock;
+use crate::engine::{Ends, Received};
+use crate::handle::Direction;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
+use std::collections::HashMap;
+use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
+
+/// A client that has said nothing for so long makes room for another one, as in NATs (RFC 4787 says 2 minutes at least).
+const IDLE: Duration = Duration::from_secs(120);
+/// Kernel buffers, of 10 ms at several Gbps; what it gives may be less.
+const SOCKET_BUFFER: usize = 8 << 20;
+/// Datagrams taken from a socket before others have their turn.
+const BATCH: usize = 32;
+/// Larger than any datagram.
+const LARGEST: usize = 1 << 16;
+/// The number of the clients' socket among those that may be ready.
+const LISTENER: u64 = u64::MAX;
+
+/// See the [module](self).
+pub struct Relay {
+    listener: Socket,
+    server: SocketAddr,
+    clients: Vec<Client>,
+    most_clients: usize,
+    by_address: HashMap<SocketAddr, usize>,
+    epoll: Epoll,
+    events: Vec<EpollEvent>,
+    receiver: Receiver,
+    refused: u64,
+    /// Dropped by the kernel for sockets that are no more.
+    missed_before: u64,
+}
+
+/// Somebody who sent to the relay.
+struct Client {
+    address: SocketAddr,
+    /// Through which it talks to the server.
+    socket: Socket,
+    heard: Instant,
+    /// Who else had this place before: packets of theirs may still be on the path.
+    generation: u32,
+}
+
+struct Socket {
+    udp: UdpSocket,
+    /// Datagrams that the kernel dropped because nobody took them.
+    missed: u32,
+}
+
+impl Relay {
+    /// Clients send to `listen`, and their datagrams cross the path to `server`; so many clients at most.
+    ///
+    /// # Errors
+    /// If the system does not give a socket there.
+    pub fn new(listen: SocketAddr, server: SocketAddr, most_clients: usize) -> io::Result<Relay> {
+        let listener = Socket::new(UdpSocket::bind(listen)?)?;
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        epoll.add(&listener.udp, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER))?;
+        Ok(Relay {
+            listener,
+            server,
+            clients: Vec::new(),
+            most_clients,
+            by_address: HashMap::new(),
+            epoll,
+            events: vec![EpollEvent::empty(); 64],
+            receiver: Receiver { buffer: vec![0; LARGEST], control: cmsg_space!(TimeSpec, u32) },
+            refused: 0,
+            missed_before: 0,
+        })
+    }
+
+    /// Where clients send to.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.udp.local_addr()
+    }
+
+    /// Waits for the first datagram. Asks now and then whether to `go_on`, and returns false if not.
+    ///
+    /// # Errors
+    /// If waiting fails.
+    pub fn wait_for_clients(&mut self, go_on: &mut dyn FnMut() -> bool) -> io::Result<bool> {
+        while go_on() {
+            if wait(&mut [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)], Duration::from_millis(50))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many clients there are.
+    pub fn clients(&self) -> usize {
+        self.clients.len()
+    }
+
+    fn receive_from_clients(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()> {
+        for _ in 0..BATCH {
+            let Relay { listener, receiver, .. } = self;
+            let Some(datagram) = receiver.receive(listener, clock)? else { break };
+            let Some(address) = datagram.from else { continue };
+            let flow = match self.client(address) {
+                Ok(flow) => flow,
+                Err(_) => {
+                    self.refused += 1;
+                    continue;
+                }
+            };
+            let payload = &self.receiver.buffer[..datagram.size];
+            take(Received { at: datagram.at, direction: Direction::Forward, flow, payload });
+        }
+        Ok(())
+    }
+
+    fn receive_from_server(&mut self, at: usize, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()> {
+        let Relay { clients, receiver, .. } = self;
+        let Some(client) = clients.get_mut(at) else { return Ok(()) };
+        for _ in 0..BATCH {
+            let Some(datagram) = receiver.receive(&mut client.socket, clock)? else { break };
+            let payload = &receiver.buffer[..datagram.size];
+            let flow = flow(at, client.generation);
+            take(Received { at: datagram.at, direction: Direction::Reverse, flow, payload });
+        }
+        Ok(())
+    }
+
+    /// The flow of the client at `address`, who may be new. Fails if there is no room.
+    fn client(&mut self, address: SocketAddr) -> io::Result<u64> {
+        if let Some(&at) = self.by_address.get(&address) {
+            self.clients[at].heard = Instant::now();
+            return Ok(flow(at, self.clients[at].generation));
+        }
+        let mut old = None;
+        if self.clients.len() >= self.most_clients {
+            let idle = |client: &(usize, &Client)| client.1.heard.elapsed() >= IDLE;
+            let longest = self.clients.iter().enumerate().filter(idle).min_by_key(|(_, client)| client.heard);
+            old = Some(longest.map(|(at, _)| at).ok_or(ErrorKind::QuotaExceeded)?);
+        }
+        let any: IpAddr =
+            if self.server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let udp = UdpSocket::bind((any, 0))?;
+        udp.connect(self.server)?;
+        let socket = Socket::new(udp)?;
+        let at = old.unwrap_or(self.clients.len());
+        self.epoll.add(&socket.udp, EpollEvent::new(EpollFlags::EPOLLIN, at as u64))?;
+        let generation = old.map_or(0, |at| self.clients[at].generation.wrapping_add(1));
+        let client = Client { address, socket, heard: Instant::now(), generation };
+        if old.is_some() {
+            // Closing its socket takes it out of what may be ready.
+            let before = std::mem::replace(&mut self.clients[at], client);
+            self.by_address.remove(&before.address);
+            self.missed_before += u64::from(before.socket.missed);
+        } else {
+            self.clients.push(client);
+        }
+        self.by_address.insert(address, at);
+        Ok(flow(at, generation))
+    }
+}
+
+/// Place and generation of a client in one number.
+fn flow(at: usize, generation: u32) -> u64 {
+    (u64::from(generation) << 32) | at as u64
+}
+
+impl Ends for Relay {
+    fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()> {
+        let ready = retry(|| self.epoll.wait(&mut self.events, EpollTimeout::ZERO))?;
+        for i in 0..ready {
+            match self.events[i].data() {
+                LISTENER => self.receive_from_clients(clock, take)?,
+                client => self.receive_from_server(client as usize, clock, take)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool {
+        let client = self.clients.get(flow as u32 as usize);
+        let Some(client) = client.filter(|client| u64::from(client.generation) == flow >> 32) else { return false };
+        let send = || match direction {
+            Direction::Forward => client.socket.udp.send(payload),
+            Direction::Reverse => self.listener.udp.send_to(payload, client.address),
+        };
+        match send() {
+            // The other side refused an earlier one, of which the kernel tells now, and it may do so again.
+            Err(e) if e.kind() == ErrorKind::ConnectionRefused => send().is_ok(),
+            sent => sent.is_ok(),
+        }
+    }
+
+    fn wait(&mut self, at_most: Duration) -> io::Result<()> {
+        wait(&mut [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)], at_most).map(drop)
+    }
+
+    fn missed(&self) -> (u64, u64) {
+        let sockets = std::iter::once(&self.listener).chain(self.clients.iter().map(|client| &client.socket));
+        (sockets.map(|socket| u64::from(socket.missed)).sum::<u64>() + self.missed_before, self.refused)
+    }
+}
+
+impl Socket {
+    fn new(udp: UdpSocket) -> io::Result<Socket> {
+        udp.set_nonblocking(true)?;
+        setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
+        setsockopt(&udp, sockopt::RxqOvfl, &1)?;
+        // More than the system's limit takes root; without it, as much as there is.
+        if setsockopt(&udp, sockopt::RcvBufForce, &SOCKET_BUFFER).is_err() {
+            let _ = setsockopt(&udp, sockopt::RcvBuf, &SOCKET_BUFFER);
+        }
+        if setsockopt(&udp, sockopt::SndBufForce, &SOCKET_BUFFER).is_err() {
+            let _ = setsockopt(&udp, sockopt::SndBuf, &SOCKET_BUFFER);
+        }
+        Ok(Socket { udp, missed: 0 })
+    }
+}
+
+/// What receiving takes: a datagram lies in `buffer` until the next one comes.
+struct Receiver {
+    buffer: Vec<u8>,
+    control: Vec<u8>,
+}
+
+struct Datagram {
+    at: control::Time,
+    from: Option<SocketAddr>,
+    size: usize,
+}
+
+impl Receiver {
+    /// The next datagram that waits at `socket`, if there is one.
+    fn receive(&mut self, socket: &mut Socket, clock: &Clock) -> io::Result<Option<Datagram>> {
+        let mut slices = [IoSliceMut::new(&mut self.buffer)];
+        let fd = socket.udp.as_raw_fd();
+        let message = loop {
+            match recvmsg::<SockaddrStorage>(fd, &mut slices, Some(&mut self.control), MsgFlags::MSG_DONTWAIT) {
+                Ok(message) => break message,
+                Err(Errno::EAGAIN) => return Ok(None),
+                // The server is not there, or not yet: datagrams get lost, as anywhere.
+                Err(Errno::EINTR | Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH) => {}
+                Err(e) => return Err(e.into()),
+            }
+        };
+        let mut at = None;
+        for control in message.cmsgs()? {
+            match control {
+                ControlMessageOwned::ScmTimestampns(stamp) => at = Some(clock.of_stamp(stamp)),
+                ControlMessageOwned::RxqOvfl(missed) => socket.missed = missed,
+                _ => {}
+            }
+        }
+        let from = message.address.and_then(|address| {
+            let v4 = address.as_sockaddr_in().map(|&v4| SocketAddr::V4(v4.into()));
+            v4.or(address.as_sockaddr_in6().map(|&v6| SocketAddr::V6(v6.into())))
+        });
+        Ok(Some(Datagram { at: at.unwrap_or_else(|| clock.now()), from, size: message.bytes }))
+    }
+}
+
+/// Waits until one of `fds` is ready, or for `at_most`; whether one is.
+pub(crate) fn wait(fds: &mut [PollFd], at_most: Duration) -> io::Result<bool> {
+    match ppoll(fds, Some(TimeSpec::from_duration(at_most)), None) {
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::EINTR) => Ok(false),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn retry<T>(mut call: impl FnMut() -> nix::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::EINTR) => {}
+            done => return Ok(done?),
+        }
+    }
+}

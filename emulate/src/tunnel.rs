@@ -1,0 +1,154 @@
+//! Two TUN devices, with the path between them: one on the host, one in a network namespace.
+
+use crate::clock::Clock;
+use crate::engine::{Ends, Received};
+use crate::handle::Direction;
+use crate::relay::wait;
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollOp};
+use std::io::{self, ErrorKind};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+use tun::{AbstractDevice, Configuration, Device};
+
+/// Packets taken from a device before the other one has its turn.
+const BATCH: usize = 32;
+/// The network of the addresses, which is set aside for measurements (RFC 2544, RFC 6890): 198.18.0.0/15.
+const NETWORK: u32 = 0xc612_0000;
+/// Each tunnel has four of its addresses.
+const MOST_TUNNELS: u32 = 1 << 15;
+
+/// See the [module](self).
+pub struct Tunnel {
+    /// Where packets come in, by direction.
+    devices: [Device; 2],
+    /// Both of them, to wait for.
+    epoll: Epoll,
+    buffer: Vec<u8>,
+}
+
+/// The host's end of a tunnel whose other end is not there yet.
+pub struct HostEnd {
+    device: Device,
+    number: u32,
+    mtu: u16,
+}
+
+impl HostEnd {
+    /// A device of its own on the host, for packets of up to `mtu` bytes.
+    ///
+    /// # Errors
+    /// If the system does not give one: it takes root.
+    pub fn new(mtu: u16) -> io::Result<HostEnd> {
+        // The kernel numbers the devices, and so the addresses: nobody else has these, until they are gone.
+        let mut device = create(Configuration::default().tun_name("thalweg%d"))?;
+        let name = device.tun_name().map_err(other)?;
+        let number = name.strip_prefix("thalweg").and_then(|number| number.parse().ok());
+        let number = number.filter(|&number| number < MOST_TUNNELS).ok_or(ErrorKind::AddrNotAvailable)?;
+        configure(&mut device, address(number, 1), mtu)?;
+        Ok(HostEnd { device, number, mtu })
+    }
+
+    /// The host's address.
+    pub fn address(&self) -> Ipv4Addr {
+        address(self.number, 1)
+    }
+
+    /// The address of the other end.
+    pub fn other_address(&self) -> Ipv4Addr {
+        address(self.number, 2)
+    }
+
+    /// Makes the other end, in the network namespace that the caller is in.
+    ///
+    /// # Errors
+    /// If the system does not give a device.
+    pub fn join(self) -> io::Result<Tunnel> {
+        let mut inside = create(Configuration::default().tun_name("path0"))?;
+        configure(&mut inside, address(self.number, 2), self.mtu)?;
+        let devices = [inside, self.device];
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        for device in &devices {
+            device.set_nonblock()?;
+            // The device lends its descriptor as a number only, which no other call takes without `unsafe`.
+            #[allow(deprecated)]
+            nix::sys::epoll::epoll_ctl(
+                epoll.0.as_raw_fd(),
+                EpollOp::EpollCtlAdd,
+                device.as_raw_fd(),
+                &mut EpollEvent::new(EpollFlags::EPOLLIN, 0),
+            )?;
+        }
+        Ok(Tunnel { devices, epoll, buffer: vec![0; 1 << 16] })
+    }
+}
+
+fn create(configuration: &Configuration) -> io::Result<Device> {
+    tun::create(configuration).map_err(other)
+}
+
+fn configure(device: &mut Device, address: Ipv4Addr, mtu: u16) -> io::Result<()> {
+    let mut configuration = Configuration::default();
+    configuration.address(address).netmask(Ipv4Addr::new(255, 255, 255, 252)).mtu(mtu).up();
+    device.configure(&configuration).map_err(other)
+}
+
+fn other(error: tun::Error) -> io::Error {
+    error.into()
+}
+
+/// Address `host`, 1 or 2, of tunnel `number`.
+fn address(number: u32, host: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(NETWORK + 4 * number + host)
+}
+
+impl Ends for Tunnel {
+    fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()> {
+        for direction in Direction::ALL {
+            for _ in 0..BATCH {
+                let size = match self.devices[direction as usize].recv(&mut self.buffer) {
+                    Ok(size) => size,
+                    Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => break,
+                    Err(e) => return Err(e),
+                };
+                let payload = &self.buffer[..size];
+                // The path is IPv4's; what IPv6 sends unasked to find its neighbours would only fill it.
+                if let Some(flow) = flow(payload) {
+                    take(Received { at: clock.now(), direction, flow, payload });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, direction: Direction, _: u64, payload: &[u8]) -> bool {
+        self.devices[1 - direction as usize].send(payload).is_ok()
+    }
+
+    fn wait(&mut self, at_most: Duration) -> io::Result<()> {
+        wait(&mut [PollFd::new(self.epoll.0.as_fd(), PollFlags::POLLIN)], at_most).map(drop)
+    }
+
+    fn missed(&self) -> (u64, u64) {
+        (0, 0)
+    }
+}
+
+/// A number for the flow of an IPv4 packet: of its addresses, its protocol and, if they are to be seen, its ports. None of another
+/// packet.
+fn flow(packet: &[u8]) -> Option<u64> {
+    let first = *packet.first()?;
+    if first >> 4 != 4 || packet.len() < 20 {
+        return None;
+    }
+    let protocol = packet[9];
+    let header = usize::from(first & 15) * 4;
+    let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
+    let ports = if matches!(protocol, 6 | 17) && !fragment { packet.get(header..header + 4) } else { None };
+    let mut hash = 0xcbf2_9ce4_8422_2325; // FNV-1a
+    for byte in packet[12..20].iter().chain(&[protocol]).chain(ports.unwrap_or_default()) {
+        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    Some(hash)
+}

@@ -1,0 +1,209 @@
+//! Real datagrams over real sockets. What a loaded machine can make late is not tested here, only what must hold however late: who
+//! arrives, in which order, and not before the path allows.
+
+use control::{Duration, Rate};
+use emulate::{Clock, Handle, Hop, Record, relay::Relay};
+use nix::sys::socket::{setsockopt, sockopt};
+use path::{Buffer, Impairments, Link};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration as Wall, Instant};
+
+/// A relay that runs until it is stopped.
+struct Running {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<Record>,
+}
+
+impl Running {
+    fn start(server: SocketAddr, clients: usize, hop: impl Fn() -> Hop) -> Running {
+        let mut relay = Relay::new("127.0.0.1:0".parse().unwrap(), server, clients).unwrap();
+        let address = relay.address().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let hops = [vec![hop()], vec![hop()]];
+        let thread = thread::spawn(move || {
+            let mut go_on = || !stopped.load(Ordering::Relaxed);
+            let sample = Duration::from_millis(10);
+            emulate::run(&mut relay, Clock::start(), hops, sample, &mut go_on, &mut |_| {}).unwrap()
+        });
+        Running { address, stop, thread }
+    }
+
+    fn stop(self) -> Record {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}
+
+/// A socket that does not wait for ever, and that has room for what comes meanwhile (as much as the system gives).
+fn socket() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let _ = setsockopt(&socket, sockopt::RcvBuf, &(1 << 20));
+    let _ = setsockopt(&socket, sockopt::RcvBufForce, &(1 << 20));
+    socket.set_read_timeout(Some(Wall::from_secs(10))).unwrap();
+    socket
+}
+
+/// Sends back what it gets, until it gets nothing.
+fn echo() -> SocketAddr {
+    let socket = socket();
+    let address = socket.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok((size, from)) = socket.recv_from(&mut buffer) {
+            let _ = socket.send_to(&buffer[..size], from);
+        }
+    });
+    address
+}
+
+fn link(mbps: f64, ms: u64, buffer: Buffer) -> Link<Handle> {
+    Link::new(Some(Rate::from_mbps(mbps)), Duration::from_millis(ms), buffer)
+}
+
+fn numbered(number: u32) -> Vec<u8> {
+    let mut datagram = vec![0; 1000];
+    datagram[..4].copy_from_slice(&number.to_le_bytes());
+    datagram
+}
+
+fn number(datagram: &[u8]) -> u32 {
+    u32::from_le_bytes(datagram[..4].try_into().unwrap())
+}
+
+/// All that comes until `last` has or nothing does any more.
+fn receive_until(socket: &UdpSocket, last: u32) -> Vec<(u32, Instant)> {
+    let mut buffer = vec![0; 2000];
+    let mut all = Vec::new();
+    while let Ok(size) = socket.recv(&mut buffer) {
+        assert_eq!(size, 1000);
+        all.push((number(&buffer), Instant::now()));
+        if number(&buffer) == last {
+            break;
+        }
+    }
+    all
+}
+
+#[test]
+fn datagrams_come_back_in_order_and_not_before_the_round_trip() {
+    let running = Running::start(echo(), 8, || Hop::plain(link(100.0, 20, Buffer::Unlimited)));
+    let client = socket();
+    let receiver = client.try_clone().unwrap();
+    let receiving = thread::spawn(move || receive_until(&receiver, 299));
+    let sent: Vec<Instant> = (0..300)
+        .map(|i| {
+            let now = Instant::now();
+            client.send_to(&numbered(i), running.address).unwrap();
+            thread::sleep(Wall::from_micros(200));
+            now
+        })
+        .collect();
+    let received = receiving.join().unwrap();
+    assert_eq!(received.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (0..300).collect::<Vec<_>>());
+    for ((_, at), sent) in received.iter().zip(&sent) {
+        // Two transmissions of 80 us and two delays of 20 ms.
+        assert!(at.duration_since(*sent) >= Wall::from_micros(40_160), "{:?}", at.duration_since(*sent));
+    }
+    let record = running.stop();
+    assert_eq!(record.delivered.map(|all| (all.packets, all.bytes.0)), [(300, 300_000); 2]);
+    assert_eq!((record.lateness.count(), record.unsent, record.missed), (600, 0, 0));
+    println!("99 % left within {:?}", record.lateness.quantile(0.99));
+}
+
+#[test]
+fn a_burst_leaves_at_the_links_rate_and_a_full_buffer_drops_its_end() {
+    let server = socket();
+    let running = Running::start(server.local_addr().unwrap(), 8, || Hop::plain(link(4.0, 5, Buffer::Packets(20))));
+    let client = socket();
+    let begin = Instant::now();
+    // 2 ms each on the link: 200 of them are far more than it takes in, however slowly they are sent.
+    for i in 0..200 {
+        client.send_to(&numbered(i), running.address).unwrap();
+    }
+    server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
+    let received = receive_until(&server, u32::MAX);
+    let record = running.stop();
+    let dropped = record.samples.last().unwrap().hops[0].dropped;
+    assert_eq!(received.len() as u64 + dropped, 200);
+    assert_eq!(record.arrived[0].packets, 200);
+    assert!(dropped >= 50 && received.len() >= 21, "{dropped} dropped");
+    assert!(received.is_sorted_by_key(|(number, _)| *number));
+    assert_eq!(received[20].0, 20, "the first ones find room");
+    for (i, (_, at)) in received.iter().enumerate() {
+        let due = Wall::from_millis(2 * (i as u64 + 1) + 5);
+        assert!(at.duration_since(begin) >= due, "{i}: {:?}", at.duration_since(begin));
+    }
+    let longest = record.samples.iter().map(|sample| sample.hops[0].max_queue).max();
+    assert_eq!(longest, Some(20));
+}
+
+#[test]
+fn losses_and_copies_are_those_of_the_path() {
+    let server = socket();
+    let hop = || {
+        let impairments = Impairments::new().with_errors(0.2, 1).with_late(0.1, 1).with_twice(0.1, 1);
+        let link = link(1000.0, 1, Buffer::Unlimited).with_impairments(impairments);
+        Hop { link, late: Some(Duration::from_millis(5)), twice: true }
+    };
+    let running = Running::start(server.local_addr().unwrap(), 8, hop);
+    server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
+    let receiving = thread::spawn(move || receive_until(&server, u32::MAX));
+    let client = socket();
+    for i in 0..1000 {
+        client.send_to(&numbered(i), running.address).unwrap();
+        if i % 20 == 0 {
+            thread::sleep(Wall::from_millis(1));
+        }
+    }
+    let received = receiving.join().unwrap();
+    let counters = running.stop().samples.last().unwrap().hops[0];
+    let mut copies = vec![0u64; 1000];
+    received.iter().for_each(|(number, _)| copies[*number as usize] += 1);
+    let count = |n| copies.iter().filter(|&&copies| copies == n).count() as u64;
+    assert_eq!((count(0), count(2)), (counters.struck, counters.doubled));
+    assert!(counters.struck > 100 && counters.doubled > 30 && counters.late > 30, "{counters:?}");
+}
+
+#[test]
+fn each_client_has_its_own_answers_and_the_table_is_bounded() {
+    let running = Running::start(echo(), 2, || Hop::plain(link(100.0, 1, Buffer::Unlimited)));
+    let clients = [socket(), socket(), socket()];
+    for round in 0..20u32 {
+        for (client, i) in clients.iter().zip(0..) {
+            client.send_to(&numbered(10 * round + i), running.address).unwrap();
+        }
+    }
+    let mut buffer = [0; 2000];
+    for (client, i) in clients[..2].iter().zip(0..) {
+        for round in 0..20 {
+            client.recv(&mut buffer).unwrap();
+            assert_eq!(number(&buffer), 10 * round + i);
+        }
+    }
+    clients[2].set_read_timeout(Some(Wall::from_millis(100))).unwrap();
+    assert!(clients[2].recv(&mut buffer).is_err(), "there is no room for the third");
+    assert_eq!(running.stop().refused, 20);
+}
+
+#[test]
+fn a_server_that_is_not_there_yet_is_no_reason_to_end() {
+    let place = socket();
+    let server = place.local_addr().unwrap();
+    drop(place);
+    let running = Running::start(server, 2, || Hop::plain(link(100.0, 1, Buffer::Unlimited)));
+    let client = socket();
+    for i in 0..10 {
+        client.send_to(&numbered(i), running.address).unwrap();
+        thread::sleep(Wall::from_millis(5));
+    }
+    let server = UdpSocket::bind(server).unwrap();
+    server.set_read_timeout(Some(Wall::from_secs(10))).unwrap();
+    client.send_to(&numbered(10), running.address).unwrap();
+    assert_eq!(receive_until(&server, 10).last().unwrap().0, 10);
+    running.stop();
+}
