@@ -11,6 +11,9 @@ use sim::traffic::Mix;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+/// The most that a mix may send in all, bytes.
+const LARGEST: f64 = 1e12;
+
 /// Writes a synthetic mix of connection vectors.
 pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     let Vectors { load, duration, seed, packet, header, out } = args;
@@ -20,6 +23,14 @@ pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     }
     if *duration == Duration::ZERO {
         return wrong("--duration: is zero; write one like 30min".into());
+    }
+    // A block of the mix is drawn at once, so what it holds must be little enough to be stopped after.
+    let total = load.as_bps() / 8.0 * duration.as_secs();
+    if total > LARGEST {
+        return wrong(format!(
+            "--load: {load} for {duration} are {:.1} TB, more than the 1 TB of which a mix can be drawn; write less, or a shorter --duration",
+            total / 1e12
+        ));
     }
     if packet <= header || *packet > Bytes(1_000_000) {
         return wrong(format!(

@@ -325,6 +325,9 @@ fn vectors_are_written_and_replayed() {
     assert!(code == 0 && printed == read("a.cvec"));
     assert_eq!(names(home.path()), ["a.cvec", "b.cvec", "c.cvec", "short.toml"], "and nothing else");
 
+    let huge = thalweg(home.path(), &["vectors", "--load", "900Tbps", "--duration", "1000h"]);
+    assert!(huge.0 == 2 && huge.1.is_empty() && huge.2.starts_with("--load: 900 Tbps for 3600000 s are"), "{huge:?}");
+
     // Written and read again, or drawn as the run goes on: the same connections, and the same results.
     let scenario = |traffic: &str| {
         let path = "path = { rate = \"10 Mbps\", rtt = \"10 ms\", buffer = \"1 bdp\", delay = \"2 ms\" }";
