@@ -50,7 +50,11 @@ impl Protocol for Bic {
         within("smin", self.smin, 1e-6..=1e6)?;
         within("beta", self.beta, 0.0..=1.0)?;
         within("divisor", self.divisor, 1.01..=1e3)?;
-        if self.smin <= self.smax { Ok(()) } else { Err(format!("smin = {} is above smax = {}", self.smin, self.smax)) }
+        if self.smin <= self.smax {
+            Ok(())
+        } else {
+            Err(format!("smin = {} is above smax = {}; write less", self.smin, self.smax))
+        }
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {

@@ -42,7 +42,7 @@ impl Protocol for HighSpeed {
         if self.low_window < self.high_window {
             Ok(())
         } else {
-            Err(format!("low-window = {} is not below high-window = {}", self.low_window, self.high_window))
+            Err(format!("low-window = {} is not below high-window = {}; write less", self.low_window, self.high_window))
         }
     }
 

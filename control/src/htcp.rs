@@ -47,7 +47,7 @@ impl Protocol for Htcp {
         if self.least_beta <= self.largest_beta {
             Ok(())
         } else {
-            Err(format!("least-beta = {} is above largest-beta = {}", self.least_beta, self.largest_beta))
+            Err(format!("least-beta = {} is above largest-beta = {}; write less", self.least_beta, self.largest_beta))
         }
     }
 

@@ -64,7 +64,7 @@ impl Protocol for Illinois {
         within("eta2", self.eta2, 0.0..=1.0)?;
         within("eta3", self.eta3, 0.0..=1.0)?;
         let ordered = |low: &str, a: f64, high: &str, b: f64| {
-            if a < b { Ok(()) } else { Err(format!("{low} = {a} is not below {high} = {b}")) }
+            if a < b { Ok(()) } else { Err(format!("{low} = {a} is not below {high} = {b}; write less")) }
         };
         ordered("least-increase", self.least_increase, "largest-increase", self.largest_increase)?;
         ordered("least-decrease", self.least_decrease, "largest-decrease", self.largest_decrease)?;

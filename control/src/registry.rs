@@ -180,11 +180,11 @@ pub(crate) fn overlay(
         }
     }
     if let Err(problem) = check(&all) {
-        // Which one is it? The one that is wrong even alone, if there is one.
+        // Which one is it? The one of which even alone the same is wrong, if there is one.
         for (name, value) in overrides {
             let mut one = defaults.clone();
             one[name] = value.clone();
-            if let Err(problem) = check(&one) {
+            if check(&one).as_ref() == Err(&problem) {
                 return Err(ParameterError::Bad { name: name.clone(), problem });
             }
         }

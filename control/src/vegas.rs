@@ -39,7 +39,7 @@ impl Protocol for Vegas {
         if self.alpha <= self.beta {
             Ok(())
         } else {
-            Err(format!("alpha = {} is above beta = {}", self.alpha, self.beta))
+            Err(format!("alpha = {} is above beta = {}; write less", self.alpha, self.beta))
         }
     }
 

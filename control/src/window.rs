@@ -167,7 +167,7 @@ pub fn within(name: &str, value: f64, range: std::ops::RangeInclusive<f64>) -> R
     if range.contains(&value) {
         Ok(())
     } else {
-        Err(format!("{name} = {value} is outside {} to {}", range.start(), range.end()))
+        Err(format!("{name} = {value} is out of range; write {} to {}", range.start(), range.end()))
     }
 }
 

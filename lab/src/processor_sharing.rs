@@ -90,7 +90,7 @@ pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::traffic::{Random, Sizes};
+    use sim::traffic::{Random, Sizes, Stream};
 
     fn close(a: &[f64], b: &[f64]) {
         assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9), "{a:?} {b:?}");
@@ -120,7 +120,7 @@ mod tests {
             (Sizes::Pareto { mean: 1e6, shape: 2.2 }, 0.8),
         ] {
             // In units of a mean service time. Whatever is in the server at either end is a small part of so many.
-            let mut random = Random::new(1, &[9]);
+            let mut random = Random::new(1, Stream::Sessions, &[9]);
             let mut now = 0.0;
             let jobs: Vec<(f64, f64)> = (0..1_000_000)
                 .map(|_| {

@@ -82,6 +82,9 @@ enum Mode {
 const INITIAL_RTT: Duration = Duration::from_millis(250);
 /// A sender without feedback for so many round trips (or lengths of its stream) has none: it must slow down.
 const SILENCE: u64 = 4;
+/// No path has more. Estimates that say so come from a receiver whose packets all arrive at once, and would raise the rate for
+/// ever: to more packets than there are picoseconds.
+const HIGHEST: f64 = 1e13;
 
 impl Machine {
     /// A sender that has sent nothing yet.
@@ -170,6 +173,7 @@ impl Machine {
         if stream == self.estimated || (stream.wrapping_sub(self.oldest) as i32) < 0 {
             return; // the same report again, or one from before it took over
         }
+        let rate = Rate::from_bps(rate.as_bps().min(HIGHEST));
         self.estimated = stream;
         self.heard = now;
         self.estimate = Some(rate);
@@ -307,5 +311,30 @@ mod tests {
             pipe.in_flight += packet;
         }
         assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
+    }
+
+    /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its top rate.
+    #[test]
+    fn time_goes_on_whatever_the_estimates_say() {
+        let packet = Bytes(1000);
+        let mut sender = Rapid::default().machine_of_2017(packet);
+        let pipe = Pipe { backlog: Bytes(u64::MAX), packet, in_flight: packet, ..Pipe::default() };
+        let mut now = Time::ZERO;
+        for stream in 0..200 {
+            let begun = now;
+            for _ in 0..1000 {
+                match sender.next(now, &pipe) {
+                    Next::At(time) if sender.stream.is_over() && time > now => break, // waits for an estimate
+                    Next::At(time) => now = time,
+                    _ => {
+                        sender.on_send(now, packet, &pipe);
+                    }
+                }
+            }
+            assert!(now > begun, "a thousand packets at once, in round {stream}");
+            let (id, (_, top)) = (sender.stream.id(), sender.stream.range());
+            let report = Some(Report::Available { stream: id, rate: top.as_bps() as f32 });
+            sender.on_ack(now, &Ack { report, rtt: Some(Duration::from_millis(50)), ..Ack::default() });
+        }
     }
 }

@@ -75,7 +75,10 @@ impl Protocol for Rrrp {
         rate("least-rate", self.least_rate)?;
         rate("highest-rate", self.highest_rate)?;
         if self.least_rate.as_bps() > self.highest_rate.as_bps() {
-            return Err(format!("least-rate = {} is above highest-rate = {}", self.least_rate, self.highest_rate));
+            return Err(format!(
+                "least-rate = {} is above highest-rate = {}; write less",
+                self.least_rate, self.highest_rate
+            ));
         }
         Ok(())
     }

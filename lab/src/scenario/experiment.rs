@@ -120,6 +120,13 @@ pub(super) fn build(
     })
 }
 
+/// Checks what results are to call something. They go to terminals, which take some characters for commands.
+pub(super) fn name(name: &str, at: KeyPath, help: &str, problems: &mut Problems) {
+    problems.unless(!name.trim().is_empty(), at.clone(), format!("is empty; {help}"));
+    let message = format!("`{}` has a character that cannot be shown; {help}", name.escape_debug());
+    problems.unless(!name.chars().any(char::is_control), at, message);
+}
+
 /// Checks the run's length and its sampling; returns the measured interval, or none if nothing can be within the run.
 fn times(scenario: &Scenario, problems: &mut Problems) -> Option<(Time, Time)> {
     let Scenario { duration, sample, .. } = scenario;

@@ -1,7 +1,7 @@
 //! The links of a scenario, and routes over them.
 
 use super::buffer::BufferSize;
-use super::experiment::Problems;
+use super::experiment::{self, Problems};
 use super::flows::Table;
 use super::impairments::{self, probability};
 use super::key_path::KeyPath;
@@ -70,7 +70,7 @@ impl<'s> Network<'s> {
                 at.key("name"),
                 format!("there is another link `{name}`; give it a name of its own"),
             );
-            problems.unless(!name.trim().is_empty(), at.key("name"), "is empty; write one like \"first\"");
+            experiment::name(name, at.key("name"), "write one like \"first\"", problems);
             let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
             let errors = packet_error.errors(&at.key("packet-error"), problems);
             let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);

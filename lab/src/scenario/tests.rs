@@ -385,12 +385,23 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = { kind = \"rcp\", initial-rate = 0.1, least-rate = 0.2 }",
-            "test.toml:7:58: path.queue.least-rate: least-rate = 0.2 is above initial-rate = 0.05; write less\n",
+            "test.toml:7:9: path.queue: least-rate = 0.2 is above initial-rate = 0.1; write less\n",
         ),
         (
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = 1",
             "test.toml:7:9: path.queue: integer `1` does not fit here; write a queue like \"codel\" or { kind = \"codel\", target = \"5 ms\" }\n",
+        ),
+        (
+            "[[flow]]",
+            "[controller.vegas]\nalpha = 5\nbeta = 1\n[[flow]]",
+            "test.toml:8:1: controller.vegas: alpha = 5 is above beta = 1; write less\n",
+        ),
+        // Names.
+        (
+            "[[flow]]",
+            "[[link]]\nname = \"a\\u001b[2J\"\nrate = \"1 Gbps\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n[[flow]]",
+            "test.toml:9:8: link[0].name: `a\\u{1b}[2J` has a character that cannot be shown; write one like \"first\"\n",
         ),
         // Links that change, lose, reorder and double.
         (

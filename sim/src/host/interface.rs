@@ -2,12 +2,9 @@
 //! the sending side (PACKET-SCALE-2017, section VI-A).
 
 use crate::packet::Packet;
-use crate::traffic::Random;
+use crate::traffic::{Random, Stream};
 use control::{Duration, Time};
 use std::collections::VecDeque;
-
-/// Names the random numbers of the interfaces among all of a run.
-const STREAM: u64 = 2;
 
 /// Holds packets back, in order, for a while.
 pub struct Interface {
@@ -34,7 +31,7 @@ impl Interface {
 
     /// A sender whose packets leave up to `most` late; that of flow number `flow`.
     pub fn jittering(most: Duration, seed: u64, flow: usize) -> Interface {
-        let random = Random::new(seed, &[STREAM, flow as u64]);
+        let random = Random::new(seed, Stream::Jitter, &[flow as u64]);
         Interface { hold: Hold::Jitter(most, random), held: VecDeque::new(), last: Time::ZERO }
     }
 

@@ -6,7 +6,7 @@
 
 use super::arrivals::{Arrivals, Connection};
 use super::conversation::{Place, Slot, State};
-use super::random::Random;
+use super::{Random, Stream};
 use crate::agenda::Kind;
 use crate::engine::Line;
 use crate::experiment::{Experiment, Workload};
@@ -17,8 +17,6 @@ use control::registry::Factory;
 use control::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-/// Names the random numbers of these connections' losses among all of a run.
-const STREAM: u64 = 2;
 /// RFC 6298, section 2.5, as for data.
 const LAST_TIMEOUT: Duration = Duration::from_millis(60_000);
 
@@ -73,7 +71,7 @@ impl<'a> Connections<'a> {
                 free: VecDeque::new(),
                 crossed,
                 measure: experiment.measure,
-                random: Random::new(experiment.seed, &[STREAM, i as u64]),
+                random: Random::new(experiment.seed, Stream::Losses, &[i as u64]),
                 delivered: Default::default(),
                 sampled: Default::default(),
                 measured: Default::default(),

@@ -1,11 +1,8 @@
 //! Traffic that does not react to congestion: when each packet of a source leaves.
 
-use super::Random;
+use super::{Random, Stream};
 use crate::experiment::{Cross, Pattern};
 use control::{Duration, Time};
-
-/// Names the random numbers of these sources among all of a run.
-const STREAM: u64 = 1;
 
 /// One source.
 pub struct Source {
@@ -25,7 +22,7 @@ impl Source {
             pattern: cross.pattern,
             interval,
             on: Duration::ZERO,
-            random: Random::new(seed, &[STREAM, index as u64]),
+            random: Random::new(seed, Stream::Cross, &[index as u64]),
         }
     }
 

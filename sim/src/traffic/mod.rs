@@ -12,7 +12,7 @@ pub mod sizes;
 pub mod synthetic;
 
 pub use arrivals::{Arrivals, Connection, Message, Population, Side};
-pub use random::Random;
+pub use random::{Random, Stream};
 pub use sessions::{Sessions, Talk};
 pub use sizes::Sizes;
 pub use synthetic::Mix;

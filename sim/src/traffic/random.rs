@@ -4,14 +4,30 @@ use control::Duration;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
+/// What random numbers are for. Each use has streams of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Packets of a source that does not react; by its number.
+    Cross = 1,
+    /// Losses of a workload's connections; by its number.
+    Losses = 2,
+    /// Connections that arrive as a Poisson process; by the traffic's number.
+    Sessions = 3,
+    /// A synthetic mix of connections; by the traffic's number, and for what of them.
+    Mix = 4,
+    /// A flow's late departures; by its number.
+    Jitter = 5,
+}
+
 /// A stream of random numbers of its own: what one source draws does not depend on what others do.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream that belongs to `name`, such as the kind and the number of a source, among those of `seed`.
-    pub fn new(seed: u64, name: &[u64]) -> Random {
-        let mixed = name.iter().fold(seed, |mixed, part| SplitMix64::seed_from_u64(mixed ^ part).next_u64());
+    /// The stream for this use that belongs to `name`, such as the number of a source, among those of `seed`.
+    pub fn new(seed: u64, stream: Stream, name: &[u64]) -> Random {
+        let mix = |mixed: u64, part: &u64| SplitMix64::seed_from_u64(mixed ^ part).next_u64();
+        let mixed = name.iter().fold(mix(seed, &(stream as u64)), mix);
         Random(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
@@ -75,7 +91,7 @@ mod tests {
 
     #[test]
     fn distributions_have_their_moments() {
-        let mut random = Random::new(1, &[1]);
+        let mut random = Random::new(1, Stream::Cross, &[]);
         let (mean, deviation) = moments(|| random.uniform());
         assert!((mean - 0.5).abs() < 0.003 && (deviation - 12f64.sqrt().recip()).abs() < 0.003, "{mean} {deviation}");
         let (mean, deviation) = moments(|| random.exponential(3.0));
@@ -99,8 +115,13 @@ mod tests {
 
     #[test]
     fn streams_differ_and_repeat() {
-        let first = |seed, name: &[u64]| Random::new(seed, name).uniform();
-        assert_eq!(first(1, &[2, 3]), first(1, &[2, 3]));
-        assert!(first(1, &[2, 3]) != first(1, &[3, 2]) && first(1, &[2]) != first(2, &[2]));
+        use Stream::{Jitter, Losses};
+        let first = |seed, stream, name: &[u64]| Random::new(seed, stream, name).uniform();
+        assert_eq!(first(1, Losses, &[2, 3]), first(1, Losses, &[2, 3]));
+        assert!(
+            first(1, Losses, &[2, 3]) != first(1, Losses, &[3, 2]) && first(1, Losses, &[]) != first(2, Losses, &[])
+        );
+        // What happens to a flow and to a connection of the same number has nothing to do with each other.
+        assert!(first(1, Losses, &[0]) != first(1, Jitter, &[0]));
     }
 }

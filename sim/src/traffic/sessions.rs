@@ -1,10 +1,7 @@
 //! Connections that arrive independently of each other, as a Poisson process: single transfers, or web sessions.
 
-use super::{Arrivals, Connection, Message, Population, Random, Side, Sizes};
+use super::{Arrivals, Connection, Message, Population, Random, Side, Sizes, Stream};
 use control::{Bytes, Duration, Time};
-
-/// Names the random numbers of these connections among all of a run.
-const STREAM: u64 = 3;
 
 /// A Poisson process of connections.
 #[derive(Clone, Debug)]
@@ -60,7 +57,7 @@ impl Talk {
 
 impl Population for Sessions {
     fn arrivals(&self) -> Result<Box<dyn Arrivals>, String> {
-        let random = Random::new(self.seed, &[STREAM, self.index]);
+        let random = Random::new(self.seed, Stream::Sessions, &[self.index]);
         Ok(Box::new(Process { sessions: self.clone(), random, now: Time::ZERO, begun: 0 }))
     }
 }

@@ -73,6 +73,7 @@ impl Sizes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Stream;
     use super::*;
 
     #[test]
@@ -87,7 +88,7 @@ mod tests {
             Sizes::Pareto { mean: 20_000.0, shape: 2.5 },
             empirical,
         ] {
-            let mut random = Random::new(1, &[7]);
+            let mut random = Random::new(1, Stream::Sessions, &[]);
             let n = 400_000;
             let mean = (0..n).map(|_| sizes.draw(&mut random).0 as f64).sum::<f64>() / n as f64;
             assert!((mean / sizes.mean() - 1.0).abs() < 0.015, "{sizes:?}: {mean}");

@@ -9,11 +9,9 @@
 //! affordable time: time is divided into blocks, and connections are drawn until each block has its share of the bytes.
 //! So over some blocks the load varies less than that of a trace.
 
-use super::{Arrivals, Connection, Message, Population, Random, Side};
+use super::{Arrivals, Connection, Message, Population, Random, Side, Stream};
 use control::{Bytes, Duration, Rate, Time};
 
-/// Names the random numbers of these connections among all of a run.
-const STREAM: u64 = 4;
 /// Mean number of exchanges of a connection, geometrically distributed.
 const EXCHANGES: f64 = 2.0;
 /// A request: lognormal, bytes.
@@ -96,7 +94,7 @@ impl Mix {
 
 impl Population for Mix {
     fn arrivals(&self) -> Result<Box<dyn Arrivals>, String> {
-        let random = |what| Random::new(self.seed, &[STREAM, self.index, what]);
+        let random = |what| Random::new(self.seed, Stream::Mix, &[self.index, what]);
         let blocks = (self.duration.0 / LEAST_BLOCK.0).clamp(1, BLOCKS);
         Ok(Box::new(Drawn {
             mix: self.clone(),

@@ -201,7 +201,7 @@ fn workload(
     let place = table.read::<Where>(problems)?.check(scenario, network, at, problems);
     let (hosts, place) = (hosts?, place?);
     if let Some(name) = &hosts.name {
-        problems.unless(!name.trim().is_empty(), at.key("name"), "is empty; write one like \"web\", or remove it");
+        experiment::name(name, at.key("name"), "write one like \"web\", or remove it", problems);
     }
     problems.unless(
         hosts.receive_window != Some(0),
