@@ -134,7 +134,7 @@ pub fn index(scale: Scale, records: &[Record]) -> String {
 
 fn claims(claims: &[Judged]) -> String {
     let mut html = String::from(
-        "<table class=\"setup\">\n<thead><tr><td></td><td>the paper says</td><td>its figure</td><td>wanted</td><td>measured</td></tr></thead>\n",
+        "<table class=\"setup claims\">\n<thead><tr><td></td><td>the paper says</td><td>its figure</td><td>wanted</td><td>measured</td></tr></thead>\n",
     );
     for claim in claims {
         let verdict = match claim.verdict {
