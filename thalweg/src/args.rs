@@ -66,6 +66,9 @@ pub enum Command {
     },
     /// Write a synthetic mix of TCP connections as Tmix connection vectors, for scenarios and for ns-2.
     Vectors(Vectors),
+    /// Measure what this machine does with packets.
+    #[command(subcommand)]
+    Bench(Bench),
     /// Print the JSON Schema of scenario files, for editors.
     Schema,
     /// Print a script that completes commands and options in a shell.
@@ -243,6 +246,21 @@ pub struct Vectors {
     /// The file to write, replacing what was there; standard output if not given.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
+}
+
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub enum Bench {
+    /// How exactly packets leave at constant rates: by how much the gaps between them miss the plan, on loopback.
+    #[command(after_help = "Example:\n  thalweg bench pacing --rate 2Gbps --duration 200ms")]
+    Pacing {
+        /// Rate of the packets, without UDP's and IP's headers; may be repeated [default: 100 Mbps, 500 Mbps and 1 Gbps].
+        #[arg(long = "rate", value_name = "RATE")]
+        rates: Vec<Rate>,
+        /// How long to send at each.
+        #[arg(long, value_name = "TIME", default_value = "500ms")]
+        duration: Duration,
+    },
 }
 
 /// How to print results.

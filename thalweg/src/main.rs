@@ -8,6 +8,7 @@
 //! at all. A command is a variant in `args.rs`, with its help, and a file of its own.
 
 mod args;
+mod bench;
 mod check;
 mod controllers;
 #[cfg(target_os = "linux")]
@@ -58,6 +59,7 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Controllers { name: None, .. } => controllers::list(),
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),
         Command::Vectors(args) => vectors::vectors(&args),
+        Command::Bench(args) => bench::bench(&args),
         Command::Schema => print::json(&lab::scenario::schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

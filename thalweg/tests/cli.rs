@@ -370,3 +370,16 @@ fn wrong_vectors_are_refused_in_a_line() {
         "{err}"
     );
 }
+
+#[test]
+fn pacing_is_measured_or_what_is_wrong_said_in_a_line() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, _) = thalweg(home.path(), &["bench", "pacing", "--rate", "20Mbps", "--duration", "20ms"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("Pacing: sleep until") && out.contains("20 Mbps"), "{out}");
+    for (option, value) in [("--rate", "0Mbps"), ("--rate", "1Pbps"), ("--duration", "0s"), ("--duration", "1h")] {
+        let (code, out, err) = thalweg(home.path(), &["bench", "pacing", option, value]);
+        assert_eq!((code, out.as_str(), err.lines().count()), (2, "", 1), "{err}");
+        assert!(err.contains(option), "{err}");
+    }
+}

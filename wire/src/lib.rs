@@ -31,6 +31,7 @@
 
 mod adaptor;
 mod arrivals;
+pub mod bench;
 mod choice;
 mod clock;
 mod confirmed;

@@ -1,0 +1,56 @@
+//! `thalweg bench`.
+
+use crate::args::Bench;
+use crate::failure::Failure;
+use crate::print;
+use control::{Duration, Rate};
+use lab::reason;
+use wire::bench::{Errors, PACING, pacing};
+
+/// What is measured unless told otherwise.
+const RATES: [Rate; 3] = [Rate::from_mbps(100.0), Rate::from_mbps(500.0), Rate::from_mbps(1000.0)];
+/// The quantiles that are printed, and their names.
+const QUANTILES: [(f64, &str); 4] = [(0.5, "median"), (0.9, "90 %"), (0.99, "99 %"), (1.0, "max")];
+
+/// Measures and prints.
+pub fn bench(bench: &Bench) -> Result<(), Failure> {
+    let Bench::Pacing { rates, duration } = bench;
+    if *duration == Duration::ZERO || *duration > Duration::from_millis(10_000) {
+        return Err(Failure::Wrong(vec![format!("--duration: {duration} is not within 10 s; write one like 500ms")]));
+    }
+    let rates = if rates.is_empty() { &RATES[..] } else { rates };
+    if let Some(rate) = rates.iter().find(|rate| !(1e5..=1e11).contains(&rate.as_bps())) {
+        return Err(Failure::Wrong(vec![format!(
+            "--rate: {rate} is not within 100 kbps and 100 Gbps; write one like 1Gbps"
+        )]));
+    }
+    let mut text = format!(
+        "Packets of 1200 bytes on loopback. Pacing: {PACING}. Arrival times: {}.\nBy how much gaps miss their plan, microseconds:\n\n{:12} {:>9} {:>10}",
+        wire::TIMESTAMPS,
+        "rate",
+        "reached",
+        "gap"
+    );
+    for clock in ["left", "seen"] {
+        QUANTILES.iter().for_each(|(_, name)| text += &format!(" {:>12}", format!("{clock} {name}")));
+    }
+    text += "      lost\n";
+    for &rate in rates {
+        let run = pacing(rate, *duration).map_err(|e| Failure::Failed(format!("loopback: {}", reason(&e))))?;
+        let percent = 100.0 * (run.rate / rate);
+        text += &format!("{:12} {percent:>7.1} % {:>10.2}", rate.to_string(), micros(run.planned));
+        for errors in [&run.left, &run.seen] {
+            QUANTILES.iter().for_each(|(share, _)| text += &format!(" {:>12}", shown(errors, *share)));
+        }
+        text += &format!(" {:>9}\n", run.sent - run.arrived);
+    }
+    print::bytes(text.as_bytes())
+}
+
+fn micros(duration: Duration) -> f64 {
+    duration.as_secs() * 1e6
+}
+
+fn shown(errors: &Errors, share: f64) -> String {
+    errors.quantile(share).map_or("-".into(), |error| format!("{:.2}", micros(error)))
+}
