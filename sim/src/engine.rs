@@ -175,8 +175,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The flow of the packet that leaves link `index` next will be needed soon.
-    #[cold]
+    /// The flow of the packet that leaves link `index` next will be needed soon. Kept out of the loop, which is that of few flows, too.
+    #[inline(never)]
     fn prefetch_next(&self, index: u32) {
         if let Some(packet) = self.network.next(index)
             && let Some(flow) = self.flows.get(packet.flow as usize)

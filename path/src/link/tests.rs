@@ -1,0 +1,233 @@
+use super::*;
+use crate::testing::Parcel;
+use crate::{codel, fq_codel, red};
+
+const US: fn(u64) -> Time = |us| Time(us * 1_000_000);
+
+/// 1000 bytes take 8 us; 100 us of delay.
+fn link(buffer: Buffer) -> Link<Parcel> {
+    Link::new(Some(Rate::from_gbps(1.0)), Duration::from_micros(100), buffer)
+}
+
+fn drain(link: &mut Link<Parcel>) -> Vec<(u64, u64)> {
+    let mut out = Vec::new();
+    while let Some(time) = link.next_exit() {
+        out.push((time.0 / 1_000_000, link.first().id));
+        link.exit();
+    }
+    out
+}
+
+#[test]
+fn packets_queue_behind_each_other_and_keep_their_order() {
+    let mut link = link(Buffer::Packets(10));
+    let first = [0, 0, 20, 50].iter().enumerate().filter(|&(i, &t)| link.arrive(US(t), &Parcel::new(i as u64)));
+    assert_eq!(first.map(|(i, _)| i).collect::<Vec<_>>(), [0], "only the first finds the link empty");
+    assert_eq!(drain(&mut link), [(108, 0), (116, 1), (128, 2), (158, 3)]);
+}
+
+#[test]
+fn a_full_buffer_drops_the_newest() {
+    for buffer in [Buffer::Packets(2), Buffer::Bytes(Bytes(2999))] {
+        let mut link = link(buffer);
+        for i in 0..5 {
+            link.arrive(US(0), &Parcel::new(i));
+        }
+        assert_eq!(link.observe(US(0)).dropped, 2, "one in transmission and two waiting");
+        assert_eq!(drain(&mut link).len(), 3);
+    }
+}
+
+#[test]
+fn queue_and_busy_time_are_exact_whenever_one_looks() {
+    let mut link = link(Buffer::Unlimited);
+    for i in 0..3 {
+        link.arrive(US(10), &Parcel::new(i));
+    }
+    // Waiting: 2 from 10 to 18 us, 1 from 18 to 26 us. Transmitting from 10 to 34 us.
+    let early = link.observe(US(22));
+    assert_eq!((early.busy, early.max_queue), (Duration::from_micros(12), 2));
+    assert_eq!(early.waiting, 20_000_000);
+    let late = link.observe(US(60));
+    assert_eq!((late.busy, late.max_queue), (Duration::from_micros(24), 1));
+    assert_eq!(late.waiting, 24_000_000);
+}
+
+#[test]
+fn errors_take_time_on_the_link_and_do_not_stall_it() {
+    let mut link = link(Buffer::Unlimited).with_impairments(Impairments::new().with_errors(1.0, 1));
+    for i in 0..3 {
+        link.arrive(US(0), &Parcel::new(i));
+    }
+    let mut exits = 0;
+    while link.next_exit().is_some() {
+        assert_eq!(link.exit(), Fate::Lost);
+        exits += 1;
+    }
+    assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
+}
+
+/// Every packet that enters a link leaves it at its end, or is taken back.
+#[test]
+fn what_a_queue_drops_can_be_taken_back() {
+    for discipline in all() {
+        let buffer = Buffer::Packets(200);
+        let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
+        let mut link = link.with_queue(&discipline, buffer, 1).keeping_drops();
+        let (mut left, mut dropped) = (Vec::new(), Vec::new());
+        for i in 0..20_000 {
+            while let Some(exit) = link.next_exit()
+                && exit <= US(70 * i)
+            {
+                left.push(link.first().id);
+                link.exit();
+            }
+            link.arrive(US(70 * i), &Parcel { flow: i % 5, ..Parcel::new(i) });
+            dropped.extend(std::iter::from_fn(|| link.dropped()).map(|packet| packet.id));
+        }
+        left.extend(drain(&mut link).iter().map(|(_, id)| id));
+        dropped.extend(std::iter::from_fn(|| link.dropped()).map(|packet| packet.id));
+        let counters = link.observe(US(10_000_000));
+        assert!(counters.dropped == dropped.len() as u64 && counters.dropped > 1000, "{discipline:?}");
+        assert_eq!(counters.early > 0, discipline != Discipline::DropTail, "{discipline:?}");
+        left.extend(dropped);
+        left.sort();
+        assert_eq!(left, (0..20_000).collect::<Vec<_>>(), "{discipline:?}");
+    }
+}
+
+/// Writes the number of ticks so far on each departing packet, and the backlog it left behind.
+struct Ticker(u64);
+
+impl Router for Ticker {
+    fn on_arrival(&mut self, _: Time, _: &mut Stamp, _: Bytes, _: Bytes) {}
+    fn on_departure(&mut self, now: Time, stamp: &mut Stamp, _: Bytes, backlog: Bytes) {
+        *stamp = Stamp::Probe { stream: self.0 as u32, index: 0, len: 0, rate: backlog.0 as f32, sent: now };
+    }
+    fn next_tick(&self) -> Option<Time> {
+        Some(US((self.0 + 1) * 10))
+    }
+    fn on_tick(&mut self, _: Time, _: Bytes) {
+        self.0 += 1;
+    }
+    fn on_capacity(&mut self, _: Rate) {}
+    fn state(&self) -> Control {
+        Control { rate: None, growth: None }
+    }
+}
+
+#[test]
+fn a_router_sees_departures_and_ticks_in_their_order() {
+    for discipline in all() {
+        let link = link(Buffer::Unlimited).with_queue(&discipline, Buffer::Unlimited, 1);
+        let mut link = link.with_router(Box::new(Ticker(0)));
+        for i in 0..3 {
+            link.arrive(US(0), &Parcel::new(i));
+        }
+        link.observe(US(1000));
+        let stamps: Vec<_> = (0..3)
+            .map(|_| {
+                let stamp = link.first().stamp;
+                link.exit();
+                stamp
+            })
+            .collect();
+        let expected = [(0, 0, 0), (0, 1000, 8), (1, 0, 16)]; // departures at 0, 8, 16 us; a tick at 10 us
+        for (stamp, (ticks, backlog, at)) in stamps.iter().zip(expected) {
+            let probe = Stamp::Probe { stream: ticks, index: 0, len: 0, rate: backlog as f32, sent: US(at) };
+            assert_eq!(*stamp, probe, "{discipline:?}");
+        }
+    }
+}
+
+/// Every discipline, with parameters under which it drops nothing of a short burst.
+fn all() -> [Discipline; 4] {
+    let automatic = red::Parameters::automatic(Rate::from_mbps(100.0), Bytes(1000));
+    let red = red::Parameters { weight: 0.002, ..automatic };
+    [
+        Discipline::DropTail,
+        Discipline::Red(red),
+        Discipline::CoDel(codel::Parameters::RFC),
+        Discipline::FqCoDel(fq_codel::Parameters::RFC),
+    ]
+}
+
+type Varied = fn(Link<Parcel>) -> Link<Parcel>;
+
+/// However often one looks, the same packets leave at the same times, whatever the queue and the capacity.
+#[test]
+fn looking_more_often_changes_nothing() {
+    let changing: Varied = |link| {
+        let change = |ms: u64, mbps| Change { at: US(1000 * ms), rate: Some(Rate::from_mbps(mbps)), delay: None };
+        let delay = Change { delay: Some(Duration::from_micros(20)), ..change(700, 90.0) };
+        link.with_changes(&[change(100, 50.0), change(200, 120.0), delay])
+    };
+    // A thousand bytes each 80 us on average.
+    let traced: Varied =
+        |link| link.with_trace(Arc::new(Trace::new((0..8300).map(|n| n * 12 / 100).collect()).unwrap()));
+    for discipline in all() {
+        for varied in [|link| link, changing, traced] {
+            let run = |often: bool| {
+                let buffer = Buffer::Packets(2000);
+                let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
+                watch(varied(link.with_queue(&discipline, buffer, 1)), often)
+            };
+            let (once, often) = (run(false), run(true));
+            assert!(once == often, "{discipline:?}");
+            assert_eq!(once.1.early > 0, discipline != Discipline::DropTail, "{discipline:?}");
+            assert!(once.0.is_sorted_by_key(|&(exit, _)| exit));
+        }
+    }
+}
+
+/// Sends overload and rest by turns over `link`, and returns its exits and counters.
+fn watch(mut link: Link<Parcel>, often: bool) -> (Vec<(Time, u64)>, Counters) {
+    let (mut random, mut now, mut out) = (1u64, 0, Vec::new());
+    for i in 0..20_000 {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let mean = if i / 5000 % 2 == 0 { 70 } else { 100 };
+        let next = now + (random >> 33) % (2 * mean);
+        for us in if often { now..next + 1 } else { next..next + 1 } {
+            while let Some(exit) = link.next_exit()
+                && exit <= US(us)
+            {
+                out.push((exit, link.first().id));
+                link.exit();
+            }
+            if often {
+                link.observe(US(us));
+            }
+        }
+        now = next;
+        link.arrive(US(now), &Parcel { flow: i % 5, ..Parcel::new(i) });
+    }
+    (out, Counters { max_queue: 0, ..link.observe(US(now + 1_000_000)) })
+}
+
+/// Under a queue that never runs dry, each opportunity delivers a packet of its size, at its time.
+#[test]
+fn a_trace_delivers_exactly_its_opportunities() {
+    let stamps = [0, 1, 1, 1, 7, 20, 21, 21, 40];
+    for discipline in all() {
+        let link = Link::new(None, Duration::from_millis(5), Buffer::Unlimited);
+        let link = link.with_queue(&discipline, Buffer::Unlimited, 1);
+        let mut link = link.with_trace(Arc::new(Trace::new(stamps.to_vec()).unwrap()));
+        let mut delivered = Vec::new();
+        for ms in 0..400u64 {
+            // Fresh packets in plenty before each millisecond, so that none has waited for long.
+            while link.queue.len() < 10 {
+                link.arrive(US(1000 * ms), &Parcel { size: Trace::OPPORTUNITY, ..Parcel::new(ms) });
+            }
+            while let Some(exit) = link.next_exit()
+                && exit <= US(1000 * (ms + 1))
+            {
+                delivered.push(exit.0 / 1_000_000_000 - 5);
+                link.exit();
+            }
+        }
+        let passes = (0..10).flat_map(|pass| stamps.map(|stamp| pass * 40 + u64::from(stamp)));
+        // The very first one finds nobody yet.
+        let expected: Vec<u64> = passes.skip(1).filter(|&ms| ms + 5 <= 400).collect();
+        assert_eq!(delivered, expected, "{discipline:?}");
+    }
+}
