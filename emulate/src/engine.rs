@@ -1,7 +1,7 @@
 //! The loop: takes in what arrives, lets out what is due, and waits.
 
 use crate::clock::Clock;
-use crate::crossing::{Crossing, Hop};
+use crate::crossing::{Crossing, Path};
 use crate::handle::{Direction, Handle};
 use crate::histogram::Histogram;
 use crate::pool::Pool;
@@ -21,7 +21,7 @@ const CHECK: Duration = Duration::from_millis(20);
 /// How often progress is told.
 const TELL: Duration = Duration::from_millis(1000);
 /// Packets that leave before what has arrived meanwhile is taken in.
-const BATCH: usize = 32;
+const BATCH: usize = 64;
 
 /// The places between which the path lies.
 pub trait Ends {
@@ -48,6 +48,8 @@ pub trait Ends {
 pub struct Received<'a> {
     /// When it arrived.
     pub at: Time,
+    /// Which of the [`Path`]'s routes it takes.
+    pub route: u16,
     /// Which way it goes.
     pub direction: Direction,
     /// Whose it is.
@@ -65,7 +67,7 @@ pub struct Progress<'a> {
     pub interval: Duration,
     /// What left the path in it.
     pub delivered: [Totals; 2],
-    /// The counters of all hops, forward ones first, at its beginning and at its end.
+    /// The counters of all hops at its beginning and at its end.
     pub hops: (&'a [Counters], &'a [Counters]),
     /// How late packets left in it.
     pub lateness: &'a Histogram,
@@ -73,7 +75,7 @@ pub struct Progress<'a> {
     pub failed: [u64; 3],
 }
 
-/// Lets packets cross the path between `ends`, forward over the first list of hops and back over the second, until `go_on` says no.
+/// Lets packets cross the `path` between `ends` until `go_on` says no.
 /// Samples every `sample`; tells of itself every second.
 ///
 /// # Errors
@@ -81,17 +83,17 @@ pub struct Progress<'a> {
 pub fn run(
     ends: &mut dyn Ends,
     clock: Clock,
-    hops: [Vec<Hop>; 2],
+    path: Path,
     sample: Duration,
     go_on: &mut dyn FnMut() -> bool,
     tell: &mut dyn FnMut(&Progress),
 ) -> io::Result<Record> {
-    let mut record = Record::new([hops[0].len(), hops[1].len()], sample);
+    let mut record = Record::new(path.hops.len(), sample);
     record.realtime = hurry();
     // The kernel may wake a thread 50 us late to spare power, unless told not to; if it does not listen, packets are late.
     let _ = nix::sys::prctl::set_timerslack(1);
     let mut emulator =
-        Emulator { crossings: hops.map(Crossing::new), pool: Pool::default(), record, recent: Histogram::default() };
+        Emulator { crossing: Crossing::new(path), pool: Pool::default(), record, recent: Histogram::default() };
     let mut told = Told { at: Time::ZERO, delivered: [Totals::default(); 2], hops: emulator.counters(Time::ZERO) };
     let mut check = Time::ZERO;
     loop {
@@ -112,7 +114,7 @@ pub fn run(
         }
         ends.receive(&clock, &mut |packet| emulator.take(packet))?;
         let full = emulator.let_out(ends, &clock);
-        let next = emulator.next_exit();
+        let next = emulator.crossing.next_exit();
         let now = clock.now();
         if !full && next > now + SPIN {
             let until = (next - SPIN).min(check).min(emulator.record.next_sample());
@@ -134,7 +136,7 @@ fn hurry() -> bool {
 }
 
 struct Emulator {
-    crossings: [Crossing; 2],
+    crossing: Crossing,
     pool: Pool,
     record: Record,
     /// How late packets left since progress was last told.
@@ -150,46 +152,35 @@ struct Told {
 
 impl Emulator {
     fn take(&mut self, packet: Received) {
-        let Received { at, direction, flow, payload } = packet;
+        let Received { at, route, direction, flow, payload } = packet;
         let size = payload.len() as u32;
         self.record.arrived[direction as usize].add(size.into());
         if let Some(slot) = self.pool.put(payload) {
-            self.crossings[direction as usize].arrive(at, Handle { slot, size, flow }, &mut self.pool);
+            self.crossing.arrive(at, Handle { slot, size, flow, route, direction, step: 0 }, &mut self.pool);
         }
     }
 
-    /// What is due leaves, up to a batch in each direction. Says whether there may be more.
+    /// What is due leaves, up to a batch. Says whether there may be more.
     fn let_out(&mut self, ends: &mut dyn Ends, clock: &Clock) -> bool {
-        let Emulator { crossings, pool, record, recent } = self;
+        let Emulator { crossing, pool, record, recent } = self;
         let now = clock.now();
-        let mut full = false;
-        for direction in Direction::ALL {
-            for i in 0..BATCH {
-                let Some((due, packet)) = crossings[direction as usize].pass(now, pool) else { break };
-                if ends.send(direction, packet.flow, pool.get(packet.slot)) {
-                    record.delivered[direction as usize].add(packet.size.into());
-                } else {
-                    record.unsent += 1;
-                }
-                pool.release(packet.slot);
-                let late = clock.now().since(due);
-                record.lateness.add(late);
-                recent.add(late);
-                full |= i + 1 == BATCH;
+        for _ in 0..BATCH {
+            let Some((due, packet)) = crossing.pass(now, pool) else { return false };
+            if ends.send(packet.direction, packet.flow, pool.get(packet.slot)) {
+                record.delivered[packet.direction as usize].add(packet.size.into());
+            } else {
+                record.unsent += 1;
             }
+            pool.release(packet.slot);
+            let late = clock.now().since(due);
+            record.lateness.add(late);
+            recent.add(late);
         }
-        full
-    }
-
-    fn next_exit(&self) -> Time {
-        self.crossings[0].next_exit().min(self.crossings[1].next_exit())
+        true
     }
 
     fn counters(&mut self, now: Time) -> Vec<Counters> {
-        let Emulator { crossings: [forward, reverse], pool, .. } = self;
-        let mut all: Vec<Counters> = forward.observe(now, pool).collect();
-        all.extend(reverse.observe(now, pool));
-        all
+        self.crossing.observe(now, &mut self.pool)
     }
 
     fn tell(&mut self, now: Time, told: &mut Told, tell: &mut dyn FnMut(&Progress)) {

@@ -25,6 +25,10 @@ pub struct Handle {
     pub(crate) slot: u32,
     pub(crate) size: u32,
     pub(crate) flow: u64,
+    /// Which way it takes, and which of that way's hops it is on.
+    pub(crate) route: u16,
+    pub(crate) direction: Direction,
+    pub(crate) step: u16,
 }
 
 impl Packet for Handle {

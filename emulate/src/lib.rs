@@ -19,7 +19,7 @@ pub mod relay;
 pub mod tunnel;
 
 pub use clock::Clock;
-pub use crossing::Hop;
+pub use crossing::{Hop, Path};
 pub use engine::{Ends, Progress, Received, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;

@@ -1,6 +1,5 @@
 //! What the emulator saw of the path, and of itself.
 
-use crate::handle::Direction;
 use crate::histogram::Histogram;
 use control::{Bytes, Duration, Time};
 use path::Counters;
@@ -30,7 +29,7 @@ impl Totals {
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// Of each hop, forward ones first, since the beginning, but the longest queue since the sample before.
+    /// Of each hop of the path, since the beginning, but the longest queue since the sample before.
     pub hops: Vec<Counters>,
     /// What has left the path, by direction, since the beginning.
     pub delivered: [Totals; 2],
@@ -39,8 +38,8 @@ pub struct Sample {
 /// Everything that an emulation yields.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// How many hops each direction has.
-    pub hops: [usize; 2],
+    /// How many hops the path has.
+    pub hops: usize,
     /// At regular times, and at the end.
     pub samples: Vec<Sample>,
     interval: Duration,
@@ -62,7 +61,7 @@ pub struct Record {
 
 impl Record {
     /// Nothing so far; samples are taken about every `interval`.
-    pub fn new(hops: [usize; 2], interval: Duration) -> Record {
+    pub fn new(hops: usize, interval: Duration) -> Record {
         Record {
             hops,
             samples: Vec::new(),
@@ -102,14 +101,6 @@ impl Record {
         });
         self.samples = pairs.collect();
     }
-
-    /// The hops of `direction` in [`Sample::hops`].
-    pub fn hops_of(&self, direction: Direction) -> std::ops::Range<usize> {
-        match direction {
-            Direction::Forward => 0..self.hops[0],
-            Direction::Reverse => self.hops[0]..self.hops[0] + self.hops[1],
-        }
-    }
 }
 
 #[cfg(test)]
@@ -118,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_long_record_is_thinned_and_loses_no_drop_and_no_longest_queue() {
-        let mut record = Record::new([1, 0], Duration::from_millis(50));
+        let mut record = Record::new(1, Duration::from_millis(50));
         for i in 1..=400_000u64 {
             let max_queue = if i == 1000 { 77 } else { 3 };
             record.sample(record.next_sample(), vec![Counters { dropped: i, max_queue, ..Counters::default() }]);

@@ -1,6 +1,6 @@
 //! A UDP relay: clients on one side, a server on the other, the path between them.
 //!
-//! The server sees each client at a port of its own, as behind a NAT.
+//! It listens at an address per route of the path. The server sees each client at a port of its own, as behind a NAT.
 
 use crate::clock::Clock;
 use crate::engine::{Ends, Received};
@@ -25,16 +25,17 @@ const SOCKET_BUFFER: usize = 8 << 20;
 const BATCH: usize = 32;
 /// Larger than any datagram.
 const LARGEST: usize = 1 << 16;
-/// The number of the clients' socket among those that may be ready.
-const LISTENER: u64 = u64::MAX;
+/// The number of the first socket that clients send to, among those that may be ready: no client's.
+const LISTENERS: u64 = 1 << 32;
 
 /// See the [module](self).
 pub struct Relay {
-    listener: Socket,
+    /// By route.
+    listeners: Vec<Socket>,
     server: SocketAddr,
     clients: Vec<Client>,
     most_clients: usize,
-    by_address: HashMap<SocketAddr, usize>,
+    by_address: HashMap<(u16, SocketAddr), usize>,
     epoll: Epoll,
     events: Vec<EpollEvent>,
     receiver: Receiver,
@@ -46,6 +47,8 @@ pub struct Relay {
 /// Somebody who sent to the relay.
 struct Client {
     address: SocketAddr,
+    /// Which listener it sent to.
+    route: u16,
     /// Through which it talks to the server.
     socket: Socket,
     heard: Instant,
@@ -60,16 +63,21 @@ struct Socket {
 }
 
 impl Relay {
-    /// Clients send to `listen`, and their datagrams cross the path to `server`; so many clients at most.
+    /// Clients send to one of the addresses in `listen`, and their datagrams cross the path on the route of the same place to
+    /// `server`; so many clients at most.
     ///
     /// # Errors
     /// If the system does not give a socket there.
-    pub fn new(listen: SocketAddr, server: SocketAddr, most_clients: usize) -> io::Result<Relay> {
-        let listener = Socket::new(UdpSocket::bind(listen)?)?;
+    pub fn new(listen: &[SocketAddr], server: SocketAddr, most_clients: usize) -> io::Result<Relay> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        epoll.add(&listener.udp, EpollEvent::new(EpollFlags::EPOLLIN, LISTENER))?;
+        let mut listeners = Vec::new();
+        for (number, address) in (LISTENERS..).zip(listen) {
+            let listener = Socket::new(UdpSocket::bind(address)?)?;
+            epoll.add(&listener.udp, EpollEvent::new(EpollFlags::EPOLLIN, number))?;
+            listeners.push(listener);
+        }
         Ok(Relay {
-            listener,
+            listeners,
             server,
             clients: Vec::new(),
             most_clients,
@@ -82,12 +90,12 @@ impl Relay {
         })
     }
 
-    /// Where clients send to.
+    /// Where clients send to, by route.
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.udp.local_addr()
+    pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        self.listeners.iter().map(|listener| listener.udp.local_addr()).collect()
     }
 
     /// Waits for the first datagram. Asks now and then whether to `go_on`, and returns false if not.
@@ -108,12 +116,13 @@ impl Relay {
         self.clients.len()
     }
 
-    fn receive_from_clients(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()> {
+    fn receive_from_clients(&mut self, route: u16, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()> {
         for _ in 0..BATCH {
-            let Relay { listener, receiver, .. } = self;
+            let Relay { listeners, receiver, .. } = self;
+            let Some(listener) = listeners.get_mut(usize::from(route)) else { return Ok(()) };
             let Some(datagram) = receiver.receive(listener, clock)? else { break };
             let Some(address) = datagram.from else { continue };
-            let flow = match self.client(address) {
+            let flow = match self.client(route, address) {
                 Ok(flow) => flow,
                 Err(_) => {
                     self.refused += 1;
@@ -121,7 +130,7 @@ impl Relay {
                 }
             };
             let payload = &self.receiver.buffer[..datagram.size];
-            take(Received { at: datagram.at, direction: Direction::Forward, flow, payload });
+            take(Received { at: datagram.at, route, direction: Direction::Forward, flow, payload });
         }
         Ok(())
     }
@@ -132,15 +141,15 @@ impl Relay {
         for _ in 0..BATCH {
             let Some(datagram) = receiver.receive(&mut client.socket, clock)? else { break };
             let payload = &receiver.buffer[..datagram.size];
-            let flow = flow(at, client.generation);
-            take(Received { at: datagram.at, direction: Direction::Reverse, flow, payload });
+            let (route, flow) = (client.route, flow(at, client.generation));
+            take(Received { at: datagram.at, route, direction: Direction::Reverse, flow, payload });
         }
         Ok(())
     }
 
-    /// The flow of the client at `address`, who may be new. Fails if there is no room.
-    fn client(&mut self, address: SocketAddr) -> io::Result<u64> {
-        if let Some(&at) = self.by_address.get(&address) {
+    /// The flow of the client at `address`, who may be new on this route. Fails if there is no room.
+    fn client(&mut self, route: u16, address: SocketAddr) -> io::Result<u64> {
+        if let Some(&at) = self.by_address.get(&(route, address)) {
             self.clients[at].heard = Instant::now();
             return Ok(flow(at, self.clients[at].generation));
         }
@@ -158,16 +167,16 @@ impl Relay {
         let at = old.unwrap_or(self.clients.len());
         self.epoll.add(&socket.udp, EpollEvent::new(EpollFlags::EPOLLIN, at as u64))?;
         let generation = old.map_or(0, |at| self.clients[at].generation.wrapping_add(1));
-        let client = Client { address, socket, heard: Instant::now(), generation };
+        let client = Client { address, route, socket, heard: Instant::now(), generation };
         if old.is_some() {
             // Closing its socket takes it out of what may be ready.
             let before = std::mem::replace(&mut self.clients[at], client);
-            self.by_address.remove(&before.address);
+            self.by_address.remove(&(before.route, before.address));
             self.missed_before += u64::from(before.socket.missed);
         } else {
             self.clients.push(client);
         }
-        self.by_address.insert(address, at);
+        self.by_address.insert((route, address), at);
         Ok(flow(at, generation))
     }
 }
@@ -182,7 +191,7 @@ impl Ends for Relay {
         let ready = retry(|| self.epoll.wait(&mut self.events, EpollTimeout::ZERO))?;
         for i in 0..ready {
             match self.events[i].data() {
-                LISTENER => self.receive_from_clients(clock, take)?,
+                listener @ LISTENERS.. => self.receive_from_clients((listener - LISTENERS) as u16, clock, take)?,
                 client => self.receive_from_server(client as usize, clock, take)?,
             }
         }
@@ -194,7 +203,7 @@ impl Ends for Relay {
         let Some(client) = client.filter(|client| u64::from(client.generation) == flow >> 32) else { return false };
         let send = || match direction {
             Direction::Forward => client.socket.udp.send(payload),
-            Direction::Reverse => self.listener.udp.send_to(payload, client.address),
+            Direction::Reverse => self.listeners[usize::from(client.route)].udp.send_to(payload, client.address),
         };
         match send() {
             // The other side refused an earlier one, of which the kernel tells now, and it may do so again.
@@ -208,7 +217,7 @@ impl Ends for Relay {
     }
 
     fn missed(&self) -> (u64, u64) {
-        let sockets = std::iter::once(&self.listener).chain(self.clients.iter().map(|client| &client.socket));
+        let sockets = self.listeners.iter().chain(self.clients.iter().map(|client| &client.socket));
         (sockets.map(|socket| u64::from(socket.missed)).sum::<u64>() + self.missed_before, self.refused)
     }
 }

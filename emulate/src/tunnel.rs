@@ -26,6 +26,8 @@ pub struct Tunnel {
     /// Both of them, to wait for.
     epoll: Epoll,
     buffer: Vec<u8>,
+    /// The ports that have a route each.
+    ports: Vec<u16>,
 }
 
 /// The host's end of a tunnel whose other end is not there yet.
@@ -80,7 +82,15 @@ impl HostEnd {
                 &mut EpollEvent::new(EpollFlags::EPOLLIN, 0),
             )?;
         }
-        Ok(Tunnel { devices, epoll, buffer: vec![0; 1 << 16] })
+        Ok(Tunnel { devices, epoll, buffer: vec![0; 1 << 16], ports: Vec::new() })
+    }
+}
+
+impl Tunnel {
+    /// What is sent to the host at one of these `ports`, and answered from there, takes the route of the same place in the list;
+    /// everything else takes the first.
+    pub fn with_ports(self, ports: Vec<u16>) -> Tunnel {
+        Tunnel { ports, ..self }
     }
 }
 
@@ -115,7 +125,9 @@ impl Ends for Tunnel {
                 let payload = &self.buffer[..size];
                 // The path is IPv4's; what IPv6 sends unasked to find its neighbours would only fill it.
                 if let Some(flow) = flow(payload) {
-                    take(Received { at: clock.now(), direction, flow, payload });
+                    let port = host_port(payload, direction);
+                    let route = self.ports.iter().position(|&known| Some(known) == port).unwrap_or(0) as u16;
+                    take(Received { at: clock.now(), route, direction, flow, payload });
                 }
             }
         }
@@ -135,6 +147,20 @@ impl Ends for Tunnel {
     }
 }
 
+/// Source and destination port of an IPv4 packet, if they are to be seen.
+fn ports(packet: &[u8]) -> Option<&[u8]> {
+    let header = usize::from(packet[0] & 15) * 4;
+    let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
+    if matches!(packet[9], 6 | 17) && !fragment { packet.get(header..header + 4) } else { None }
+}
+
+/// The host's port of an IPv4 packet that goes to the host, or comes from there.
+fn host_port(packet: &[u8], direction: Direction) -> Option<u16> {
+    let ports = ports(packet)?;
+    let at = if direction == Direction::Forward { 2 } else { 0 };
+    Some(u16::from_be_bytes([ports[at], ports[at + 1]]))
+}
+
 /// A number for the flow of an IPv4 packet: of its addresses, its protocol and, if they are to be seen, its ports. None of another
 /// packet.
 fn flow(packet: &[u8]) -> Option<u64> {
@@ -142,12 +168,8 @@ fn flow(packet: &[u8]) -> Option<u64> {
     if first >> 4 != 4 || packet.len() < 20 {
         return None;
     }
-    let protocol = packet[9];
-    let header = usize::from(first & 15) * 4;
-    let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
-    let ports = if matches!(protocol, 6 | 17) && !fragment { packet.get(header..header + 4) } else { None };
     let mut hash = 0xcbf2_9ce4_8422_2325; // FNV-1a
-    for byte in packet[12..20].iter().chain(&[protocol]).chain(ports.unwrap_or_default()) {
+    for byte in packet[12..20].iter().chain(&[packet[9]]).chain(ports(packet).unwrap_or_default()) {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     }
     Some(hash)

@@ -2,7 +2,7 @@
 //! arrives, in which order, and not before the path allows.
 
 use control::{Duration, Rate};
-use emulate::{Clock, Handle, Hop, Record, relay::Relay};
+use emulate::{Clock, Handle, Hop, Path, Record, relay::Relay};
 use nix::sys::socket::{setsockopt, sockopt};
 use path::{Buffer, Impairments, Link};
 use std::net::{SocketAddr, UdpSocket};
@@ -20,15 +20,15 @@ struct Running {
 
 impl Running {
     fn start(server: SocketAddr, clients: usize, hop: impl Fn() -> Hop) -> Running {
-        let mut relay = Relay::new("127.0.0.1:0".parse().unwrap(), server, clients).unwrap();
-        let address = relay.address().unwrap();
+        let mut relay = Relay::new(&["127.0.0.1:0".parse().unwrap()], server, clients).unwrap();
+        let address = relay.addresses().unwrap()[0];
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let hops = [vec![hop()], vec![hop()]];
+        let path = Path::of([vec![hop()], vec![hop()]]);
         let thread = thread::spawn(move || {
             let mut go_on = || !stopped.load(Ordering::Relaxed);
             let sample = Duration::from_millis(10);
-            emulate::run(&mut relay, Clock::start(), hops, sample, &mut go_on, &mut |_| {}).unwrap()
+            emulate::run(&mut relay, Clock::start(), path, sample, &mut go_on, &mut |_| {}).unwrap()
         });
         Running { address, stop, thread }
     }
@@ -206,4 +206,33 @@ fn a_server_that_is_not_there_yet_is_no_reason_to_end() {
     client.send_to(&numbered(10), running.address).unwrap();
     assert_eq!(receive_until(&server, 10).last().unwrap().0, 10);
     running.stop();
+}
+
+#[test]
+fn each_address_has_a_route_of_its_own() {
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let mut relay = Relay::new(&[any, any], echo(), 2).unwrap();
+    let addresses = relay.addresses().unwrap();
+    let delay = |ms| Hop::plain(Link::new(None, Duration::from_millis(ms), Buffer::Unlimited));
+    let path = Path { hops: vec![delay(0), delay(60)], routes: vec![[vec![0], vec![0]], [vec![1], vec![0]]] };
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = stop.clone();
+    let running = thread::spawn(move || {
+        let mut go_on = || !stopping.load(Ordering::Relaxed);
+        let sample = Duration::from_millis(10);
+        emulate::run(&mut relay, Clock::start(), path, sample, &mut go_on, &mut |_| {}).unwrap()
+    });
+    // The same client on both.
+    let client = socket();
+    let begin = Instant::now();
+    client.send_to(&numbered(1), addresses[1]).unwrap();
+    client.send_to(&numbered(0), addresses[0]).unwrap();
+    let mut buffer = [0; 2000];
+    for expected in 0..2 {
+        let (_, from) = client.recv_from(&mut buffer).unwrap();
+        assert_eq!((number(&buffer), from), (expected, addresses[expected as usize]));
+    }
+    assert!(begin.elapsed() >= Wall::from_millis(60));
+    stop.store(true, Ordering::Relaxed);
+    running.join().unwrap();
 }

@@ -10,7 +10,7 @@ use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::print;
 use emulate::tunnel::{HostEnd, Tunnel};
-use emulate::{Clock, Ends, Record, namespace, relay::Relay};
+use emulate::{Clock, Ends, Path, Record, namespace, relay::Relay};
 use lab::results;
 use lab::scenario::{self, Machine};
 use lab::{Finished, Plan, reason};
@@ -32,19 +32,19 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
     let machine = Machine::this(Some(std::num::NonZero::<usize>::MIN));
     let plan = scenario::load_path(&args.file, &args.sets, &machine)?;
     let way = Way::new(&args.file.display().to_string(), &plan)?;
-    let hops = way.hops()?;
+    let path = way.path()?;
     if args.command.is_empty() {
         let mut relay = relay(args)?;
         let interrupt = Interrupt::catch();
         let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
         if !args.quiet {
-            let address = relay.address().map_err(|e| Failure::Failed(format!("--listen: {}", reason(&e))))?;
+            let address = relay.addresses().map_err(|e| Failure::Failed(format!("--listen: {}", reason(&e))))?[0];
             print::note(&format!("listening on {address}; time begins with the first datagram; Ctrl-C ends it"));
         }
         if !relay.wait_for_clients(&mut || !interrupt.came()).map_err(broken)? {
             return Err(Failure::Interrupted);
         }
-        let record = cross(args, &way, &mut relay, hops, &mut || !interrupt.came())?;
+        let record = cross(args, &way, &mut relay, path, &mut || !interrupt.came())?;
         finish(args, &plan, folder, &way, &record)
     } else {
         let mut guest = Guest::start(args, way.packet().0.clamp(MTU.0, MTU.1) as u16)?;
@@ -53,7 +53,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
         let Guest { tunnel, child, ended } = &mut guest;
         let mut interrupted: Option<Instant> = None;
-        let record = cross(args, &way, tunnel, hops, &mut || {
+        let record = cross(args, &way, tunnel, path, &mut || {
             *ended = child.try_wait().ok().flatten().map(|status| status.code().unwrap_or(1));
             let since = interrupted.or_else(|| interrupt.came().then(Instant::now));
             interrupted = since;
@@ -92,7 +92,7 @@ fn cross(
     args: &Emulate,
     way: &Way,
     ends: &mut dyn Ends,
-    hops: [Vec<emulate::Hop>; 2],
+    path: Path,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Record, Failure> {
     let clock = Clock::start();
@@ -101,7 +101,7 @@ fn cross(
     let mut lines = Lines::new(args.quiet, args.verbose, links);
     let sample = way.run.experiment.sample;
     let mut go_on = || end.is_none_or(|end| clock.now() < end) && go_on();
-    emulate::run(ends, clock, hops, sample, &mut go_on, &mut |progress| lines.tell(progress)).map_err(broken)
+    emulate::run(ends, clock, path, sample, &mut go_on, &mut |progress| lines.tell(progress)).map_err(broken)
 }
 
 /// Prints and writes the results, as `thalweg run` does.
@@ -144,7 +144,7 @@ fn relay(args: &Emulate) -> Result<Relay, Failure> {
     if server.port() == 0 {
         return Err(Failure::Wrong(vec![format!("--to {server}: nobody is at port 0; write HOST:PORT")]));
     }
-    Relay::new(listen, server, args.clients.into()).map_err(|e| {
+    Relay::new(&[listen], server, args.clients.into()).map_err(|e| {
         Failure::Wrong(vec![format!("--listen {listen}: cannot be listened on ({}); name another address", reason(&e))])
     })
 }

@@ -16,11 +16,8 @@ pub const MANY: f64 = 0.01;
 
 /// The results of `record`.
 pub fn finished(way: &Way, record: &Record) -> Finished {
-    let nothing = Sample {
-        at: Time::ZERO,
-        hops: vec![Counters::default(); record.hops.iter().sum()],
-        delivered: [Totals::default(); 2],
-    };
+    let nothing =
+        Sample { at: Time::ZERO, hops: vec![Counters::default(); record.hops], delivered: [Totals::default(); 2] };
     let samples: Vec<&Sample> = std::iter::once(&nothing).chain(&record.samples).collect();
     let end = samples[samples.len() - 1].at;
     let measured = measured(&way.run.experiment, &samples);

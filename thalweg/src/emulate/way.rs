@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use control::{Bytes, Duration};
-use emulate::{Direction, Handle, Hop};
+use emulate::{Direction, Handle, Hop, Path};
 use lab::{Plan, Run};
 use path::{Buffer, Link};
 use sim::{Experiment, Flow};
@@ -44,9 +44,9 @@ impl Way {
     }
 
     /// The hops of both directions, empty.
-    pub fn hops(&self) -> Result<[Vec<Hop>; 2], Failure> {
+    pub fn path(&self) -> Result<Path, Failure> {
         let build = |direction| self.hops_of(direction).map_err(Failure::Failed);
-        Ok([build(Direction::Forward)?, build(Direction::Reverse)?])
+        Ok(Path::of([build(Direction::Forward)?, build(Direction::Reverse)?]))
     }
 
     fn hops_of(&self, direction: Direction) -> Result<Vec<Hop>, String> {
@@ -79,7 +79,7 @@ impl Way {
         links
     }
 
-    /// Each hop of [`Way::hops`] that is a link of the scenario: its place among all, and what results call it.
+    /// Each hop of [`Way::path`] that is a link of the scenario: its place among all, and what results call it.
     pub fn named(&self) -> Vec<(usize, String)> {
         let Experiment { links, .. } = &self.run.experiment;
         let mut named = Vec::new();
