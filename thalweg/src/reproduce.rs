@@ -26,6 +26,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     let interrupt = Interrupt::catch();
     let store = Store { folder: args.out.join("kept"), scale };
     let mut refused = 0;
+    let mut unexplained = 0;
     for (i, artefact) in wanted.iter().enumerate() {
         let record = match store.find(artefact) {
             Some(record) => record,
@@ -49,6 +50,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                 record
             }
         };
+        unexplained += record.claims.iter().filter(|claim| claim.unexplained()).count();
         print::text(&record::text(&record))?;
     }
     // The pages show whatever is kept, whichever call made it.
@@ -58,9 +60,11 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     if !args.quiet {
         print::note(&format!("gallery: {}", folder.join("index.html").display()));
     }
-    match refused {
-        0 => Ok(()),
-        n => Err(Failure::Failed(format!("{n} of {} artefacts could not be run", wanted.len()))),
+    match (refused, unexplained) {
+        (0, 0) => Ok(()),
+        (0, 1) => Err(Failure::Failed("1 claim misses without an explanation".into())),
+        (0, n) => Err(Failure::Failed(format!("{n} claims miss without an explanation"))),
+        (n, _) => Err(Failure::Failed(format!("{n} of {} artefacts could not be run", wanted.len()))),
     }
 }
 
@@ -99,7 +103,7 @@ fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Art
         .ids
         .iter()
         .filter(|wanted| !catalogue.iter().any(|it| matches(wanted, &it.id)))
-        .map(|wanted| format!("there is no `{wanted}` in the catalogue; `thalweg reproduce` lists it"))
+        .map(|wanted| reproduce::unknown(wanted, catalogue))
         .collect();
     if !unknown.is_empty() {
         return Err(Failure::Wrong(unknown));

@@ -147,7 +147,7 @@ fn claims(claims: &[Judged]) -> String {
             "<tr><td>{verdict}&ensp;</td><td>{}{because}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             escape(&claim.says),
             claim.paper.map_or(String::new(), number),
-            escape(&claim.band),
+            escape(&claim.wanted()),
             escape(&claim.measured)
         );
     }

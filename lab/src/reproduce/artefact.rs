@@ -117,6 +117,8 @@ pub struct Claim {
     pub band: Band,
     /// The paper's own figure.
     pub paper: Option<f64>,
+    /// Whether the band is ours: the paper says it in words, or does not say it.
+    pub ours: bool,
     /// Why it misses, where it is known to.
     pub because: Option<String>,
 }
@@ -177,6 +179,8 @@ struct Rest {
     says: String,
     scale: Option<Scale>,
     paper: Option<f64>,
+    #[serde(default)]
+    ours: bool,
     because: Option<String>,
     least: Option<f64>,
     most: Option<f64>,
@@ -185,7 +189,7 @@ struct Rest {
     rising: Vec<Map<String, Value>>,
 }
 
-const REST: [&str; 8] = ["says", "scale", "paper", "because", "least", "most", "within", "rising"];
+const REST: [&str; 9] = ["says", "scale", "paper", "ours", "because", "least", "most", "within", "rising"];
 
 impl Artefact {
     /// Reads the artefact `id`.
@@ -236,7 +240,15 @@ fn claim(mut written: Map<String, Value>) -> Result<Claim, String> {
         }
         (least, most, None, _) => Band::Between(least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY)),
     };
-    Ok(Claim { says: rest.says, scale: rest.scale, quantity, band, paper: rest.paper, because: rest.because })
+    Ok(Claim {
+        says: rest.says,
+        scale: rest.scale,
+        quantity,
+        band,
+        paper: rest.paper,
+        ours: rest.ours,
+        because: rest.because,
+    })
 }
 
 fn quantity(written: Map<String, Value>) -> Result<Quantity, String> {

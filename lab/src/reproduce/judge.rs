@@ -27,6 +27,8 @@ pub struct Judged {
     pub measured: String,
     /// What it shall be.
     pub band: String,
+    /// Whether that is ours: the paper says it in words, or does not say it.
+    pub ours: bool,
     /// Whether it is.
     pub verdict: Verdict,
     /// Why not, if it is known.
@@ -68,9 +70,21 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
                 (true, Err(why)) => (why, Verdict::Miss),
             };
             let because = claim.because.clone().filter(|_| verdict == Verdict::Miss);
-            Judged { says: claim.says.clone(), paper: claim.paper, measured, band, verdict, because }
+            Judged { says: claim.says.clone(), paper: claim.paper, measured, band, ours: claim.ours, verdict, because }
         })
         .collect()
+}
+
+impl Judged {
+    /// Whether it misses and nobody knows why.
+    pub fn unexplained(&self) -> bool {
+        self.verdict == Verdict::Miss && self.because.is_none()
+    }
+
+    /// What it shall be, and who says so if not the paper.
+    pub fn wanted(&self) -> String {
+        format!("{}{}", self.band, if self.ours { ", our band" } else { "" })
+    }
 }
 
 /// What tells each of them from the others.

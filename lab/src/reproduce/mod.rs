@@ -40,6 +40,15 @@ pub fn catalogue() -> Result<Vec<Artefact>, String> {
     .collect()
 }
 
+/// What is said to who asks for `id`, which is not in `catalogue`.
+pub fn unknown(id: &str, catalogue: &[Artefact]) -> String {
+    let ids: Vec<&str> = catalogue.iter().map(|it| it.id.as_str()).collect();
+    match scenario::nearest(id, &ids) {
+        Some(near) => format!("there is no `{id}` in the catalogue; did you mean `{near}`?"),
+        None => format!("there is no `{id}` in the catalogue; `thalweg reproduce` lists it"),
+    }
+}
+
 /// A scenario of an artefact, with what it runs.
 pub struct Planned {
     /// What claims call it.

@@ -80,7 +80,7 @@ pub fn text(record: &Record) -> String {
     for claim in &record.claims {
         let paper = claim.paper.map_or(String::new(), |x| format!(", the paper {}", number(x)));
         let verdict = mark(claim.verdict);
-        let _ = writeln!(text, "  {verdict}  {}: {} (wanted {}{paper})", claim.says, claim.measured, claim.band);
+        let _ = writeln!(text, "  {verdict}  {}: {} (wanted {}{paper})", claim.says, claim.measured, claim.wanted());
         if let Some(because) = &claim.because {
             let _ = writeln!(text, "        {because}");
         }
@@ -105,7 +105,7 @@ pub fn markdown(scale: Scale, records: &[Record]) -> String {
             let cells = [
                 &format!("{}{because}", claim.says),
                 &claim.paper.map_or(String::new(), number),
-                &claim.band,
+                &claim.wanted(),
                 &claim.measured,
             ];
             let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();

@@ -39,6 +39,7 @@ pub use machine::Machine;
 pub use problem::{Place, Problem};
 pub use schema::schema;
 pub use set::Set;
+pub(crate) use wording::nearest;
 
 /// Reads the scenario in `file`, with `sets` laid over it, as runs that `machine` has memory for.
 ///

@@ -48,7 +48,7 @@ pub(super) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// The name that was probably meant.
-pub(super) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let distance = |k: &&&str| strsim::damerau_levenshtein(&name.to_lowercase(), &k.to_lowercase());
     let long = name.chars().count() > 64;
     let near = if long { None } else { known.iter().min_by_key(distance) };

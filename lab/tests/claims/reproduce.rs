@@ -75,6 +75,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
         measure = "utilization"
         span = "late"
         most = 50
+        ours = true
         because = "the link is full"
         [[claim]]
         says = "more at the end than in the beginning"
@@ -98,7 +99,17 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Miss, Verdict::Pass, Verdict::Miss, Verdict::Untold]);
     assert_eq!(record.claims[0].because, None);
     assert_eq!(record.claims[1].because.as_deref(), Some("the link is full"));
+    assert_eq!(record.claims[1].wanted(), "at most 50, our band");
+    let unexplained: Vec<bool> = record.claims.iter().map(|claim| claim.unexplained()).collect();
+    assert_eq!(unexplained, [false, false, false, true, false], "one misses, and says not why");
     assert_eq!(record.figures.len(), 1);
+}
+
+#[test]
+fn an_id_that_is_nearly_right_is_suggested() {
+    let catalogue = reproduce::catalogue().unwrap();
+    assert!(reproduce::unknown("rapid/tabel2", &catalogue).contains("did you mean `rapid/table2`?"));
+    assert!(reproduce::unknown("nothing-like-it", &catalogue).contains("`thalweg reproduce` lists it"));
 }
 
 /// Some of the catalogue, and the same bytes each time.
