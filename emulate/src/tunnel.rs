@@ -89,8 +89,8 @@ impl HostEnd {
 impl Tunnel {
     /// What is sent to the host at one of these `ports`, and answered from there, takes the route of the same place in the list;
     /// everything else takes the first.
-    pub fn with_ports(self, ports: Vec<u16>) -> Tunnel {
-        Tunnel { ports, ..self }
+    pub fn route_by(&mut self, ports: Vec<u16>) {
+        self.ports = ports;
     }
 }
 

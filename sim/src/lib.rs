@@ -22,6 +22,7 @@ mod prefetch;
 mod recorder;
 pub mod traffic;
 
+pub use acquire::{Acquire, spare_capacity};
 pub use engine::run;
 pub use experiment::{Buffer, Cross, Errors, Experiment, Flow, Link, Pattern, Reorder, Route, Router, Workload};
 pub use outcome::{

@@ -1,5 +1,7 @@
 //! What the command line accepts.
 
+#[cfg(target_os = "linux")]
+use crate::real::Contestant;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use control::{Bytes, Duration, Rate};
@@ -32,6 +34,8 @@ Examples:
   thalweg run my.toml --set 'flow[0].start=2 s' --set 'compare.controllers=[\"bic\", \"rapid\"]'
   thalweg run my.toml --format json | jq '.runs[] | {name, jain}'
   thalweg run my.toml --out results/my && xdg-open results/my/report.html
+  thalweg run my.toml --set path.rate=100Mbps --real --beside quinn-cubic,quinn-bbr
+                                                        the same, for real, and whether it agrees
 
 Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong, 130 interrupted.";
 
@@ -56,6 +60,10 @@ pub enum Command {
         #[arg(last = true, required = true)]
         command: Vec<OsString>,
     },
+    /// Sends over the kernel's TCP, as it is told on standard input.
+    #[cfg(target_os = "linux")]
+    #[command(hide = true)]
+    TcpSend,
     /// List the congestion controllers, or describe one.
     Controllers {
         /// The one to describe: its source, its parameters, their defaults and units.
@@ -99,6 +107,15 @@ pub struct Scenario {
 pub struct Run {
     #[command(flatten)]
     pub scenario: Scenario,
+    /// After simulating, make each run for real: the path in real time, and QUIC across it. All packets have the size of QUIC's.
+    #[cfg(target_os = "linux")]
+    #[arg(long)]
+    pub real: bool,
+    /// Who else is to carry the flows in real runs: quinn-cubic, quinn-bbr or quinn-newreno, and, as root, kernel-cubic and what else
+    /// the kernel's TCP has.
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "real")]
+    pub beside: Vec<Contestant>,
     /// Write report.html, summary.json and the time series (Parquet) into this folder, replacing earlier results in it.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,

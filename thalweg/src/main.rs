@@ -18,6 +18,8 @@ mod folder;
 mod interrupt;
 mod print;
 mod progress;
+#[cfg(target_os = "linux")]
+mod real;
 mod reproduce;
 mod run;
 mod vectors;
@@ -55,6 +57,8 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Emulate(args) => emulate::emulate(&args),
         #[cfg(target_os = "linux")]
         Command::EmulateInit { parent, command } => emulate::init(parent, &command),
+        #[cfg(target_os = "linux")]
+        Command::TcpSend => real::tcp_send().map_err(|e| Failure::Failed(format!("tcp-send: {}", lab::reason(&e)))),
         Command::Controllers { markdown: Some(folder), .. } => controllers::markdown(&folder),
         Command::Controllers { name: None, .. } => controllers::list(),
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),

@@ -6,6 +6,8 @@ use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::progress::Bar;
+#[cfg(target_os = "linux")]
+use crate::real::{self, Real};
 use lab::runner::{self, Stopped};
 use lab::scenario::{self, Machine};
 use lab::{Plan, reason, results};
@@ -13,12 +15,22 @@ use lab::{Plan, reason, results};
 /// Simulates a scenario and prints what came out.
 pub fn run(args: &Run) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);
-    let plan = scenario::load(&args.scenario.file, &args.scenario.sets, &machine)?;
+    let plan = plan(args, &machine)?;
+    #[cfg(target_os = "linux")]
+    let real = match args.real {
+        true => Some(Real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
+        false => None,
+    };
     // Ctrl-C is caught before there is anything to clean up.
     let interrupt = Interrupt::catch();
     let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
 
     let finished = simulate(&plan, &machine, &interrupt, args.quiet)?;
+    #[cfg(target_os = "linux")]
+    let finished = match real {
+        Some(real) => real.run(&plan, finished, &interrupt, args.quiet)?,
+        None => finished,
+    };
     let Plan { title, seed, .. } = &plan;
     if let (Some(folder), Some(name)) = (folder, &args.out) {
         let written = results::write(folder.path(), title, *seed, &finished);
@@ -37,6 +49,17 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         Format::Table => print::text(&results::table(&summary)),
         Format::Json => print::json(&summary),
     }
+}
+
+/// The runs of the scenario; what is to be made for real, too, with its packets.
+fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
+    #[allow(unused_mut)]
+    let mut sets = args.scenario.sets.clone();
+    #[cfg(target_os = "linux")]
+    if args.real {
+        sets.push(real::packets());
+    }
+    Ok(scenario::load(&args.scenario.file, &sets, machine)?)
 }
 
 fn simulate(plan: &Plan, machine: &Machine, interrupt: &Interrupt, quiet: bool) -> Result<Vec<lab::Finished>, Failure> {

@@ -2,14 +2,16 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use assert_cmd::cargo::cargo_bin;
+use common::namespaces;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Once;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -140,21 +142,6 @@ fn mistakes_are_answered_in_a_line() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said_instead}");
         assert!(said_instead.contains(said) && said_instead.lines().count() == 1, "{args:?}: {said_instead}");
     }
-}
-
-/// Whether namespaces can be had; says so if not, and fails where they must be.
-fn namespaces() -> bool {
-    let allowed = Command::new("unshare").args(["--net", "true"]).stderr(Stdio::null()).status();
-    let root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    if root && allowed.is_ok_and(|status| status.success()) && Path::new("/dev/net/tun").exists() {
-        return true;
-    }
-    let why = "network namespaces and /dev/net/tun take root";
-    assert!(std::env::var_os("CI").is_none() || !root, "{why}, which this is, and the system must allow them");
-    static SAID: Once = Once::new();
-    // Not `eprintln`, which the test harness hides.
-    SAID.call_once(|| drop(writeln!(std::io::stderr(), "skipped: no command is run behind a path ({why})")));
-    false
 }
 
 /// Two million bytes that are not alike.

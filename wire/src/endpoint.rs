@@ -52,6 +52,11 @@ impl Endpoint {
         Endpoint::new(address, choice, Some(quinn::ServerConfig::with_crypto(Arc::new(crypto))))
     }
 
+    /// The same endpoint, whose further connections send with `choice`.
+    pub fn with_choice(&self, choice: Choice) -> Endpoint {
+        Endpoint { choice, ..self.clone() }
+    }
+
     fn new(address: SocketAddr, choice: Choice, server: Option<quinn::ServerConfig>) -> io::Result<Endpoint> {
         let bound = UdpSocket::bind(address)?;
         bound.set_nonblocking(true)?;
@@ -163,6 +168,12 @@ impl Connection {
     /// What the controller of the data sent here is doing.
     pub fn state(&self) -> State {
         self.flow.state()
+    }
+
+    /// Smoothed round-trip time of what is sent here, counted from when packets really left; none before the first
+    /// acknowledgment. It takes the place of quinn's, in which they wait for their turn, too.
+    pub fn rtt(&self) -> Option<control::Duration> {
+        self.flow.rtt()
     }
 
     /// Whether packets sent here are stamped, and so whether the chosen controller drives.

@@ -181,6 +181,11 @@ impl Flow {
         self.lock().sender.state()
     }
 
+    /// Its smoothed round-trip time.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        self.lock().rtt.map(|(smoothed, _)| smoothed)
+    }
+
     /// From now on packets carry stamps, and `sender` decides, once it has asked the routers if it does.
     pub(crate) fn stamp(self: &Arc<Flow>, mut sender: Box<dyn Sender>, stamping: Stamping) {
         let mut inner = self.lock();

@@ -6,6 +6,7 @@
 use super::grid::{Curve, Grid, quantile};
 use super::traffic;
 use crate::Finished;
+use crate::results::REAL;
 use control::{Duration, Rate};
 use serde::Serialize;
 use sim::{FlowOutcome, FlowSeries, LinkOutcome};
@@ -24,6 +25,8 @@ const ALL_POINTS: usize = 400_000;
 /// What routers that take part in congestion control say.
 const ALLOWED: &str = "Allowed rate";
 const GROWTH: &str = "Allowed growth (kB)";
+/// How many colours there are before they come again with another dash (page.js).
+const COLOURS: usize = 7;
 /// Jain's index is taken over at least this long.
 const FAIR: Duration = Duration::from_millis(500);
 
@@ -256,8 +259,7 @@ impl Draw {
                 rtt,
             )),
         ];
-        let legend = entries(runs.iter().map(|run| run.run.name.clone()));
-        Group { title: None, legend, panels: false, figures: drawn(figures) }
+        Group { title: None, legend: run_entries(runs), panels: false, figures: drawn(figures) }
     }
 
     /// A line per run.
@@ -375,6 +377,23 @@ impl Draw {
 /// An entry for each name, each with a style of its own.
 pub(super) fn entries(names: impl IntoIterator<Item = String>) -> Vec<Entry> {
     names.into_iter().enumerate().map(|(i, name)| Entry { name, style: Some(i), band: false }).collect()
+}
+
+/// As [`entries`], but a real run has the colour of the simulated one, and another dash.
+fn run_entries(runs: &[Finished]) -> Vec<Entry> {
+    let mut legend = entries(runs.iter().map(|run| run.run.name.clone()));
+    let simulated = |name: &str| runs.iter().position(|run| Some(run.run.name.as_str()) == name.strip_suffix(REAL));
+    let mut next = 0;
+    for i in 0..legend.len() {
+        legend[i].style = match simulated(&legend[i].name).and_then(|pair| legend[pair].style) {
+            Some(style) => Some(style + COLOURS),
+            None => {
+                next += 1;
+                Some(next - 1)
+            }
+        };
+    }
+    legend
 }
 
 fn flow_names(run: &Finished) -> Vec<String> {

@@ -46,13 +46,14 @@ pub fn html(summary: &Summary, runs: &[Finished]) -> String {
         _ => String::new(),
     };
     let emulated = table::emulated(summary).map(|table| format!("<h2>The emulator</h2>\n{}", table.to_html()));
+    let agreement = table::agreement(summary).map(|table| format!("<h2>Real and simulated</h2>\n{}", table.to_html()));
     fill(
         include_str!("page.html"),
         &[
             ("title", &escape(&summary.title)),
             ("about", &escape(&about.join(" · "))),
             ("summary", &table::runs(summary).to_html()),
-            ("flows", &(emulated.unwrap_or_default() + &flows)),
+            ("flows", &(agreement.unwrap_or_default() + &emulated.unwrap_or_default() + &flows)),
             ("traffic", &(traffic + &completion)),
             ("setup", &setup::html(runs)),
             ("version", env!("CARGO_PKG_VERSION")),

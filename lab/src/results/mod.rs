@@ -1,6 +1,7 @@
 //! What runs gave, for people and for programs: a [table] for the terminal, a [summary] for JSON, the time series as
 //! Parquet, and the [report].
 
+mod agreement;
 mod columns;
 mod completion;
 mod emulator;
@@ -11,6 +12,7 @@ pub(crate) mod table;
 mod traffic;
 mod transfers;
 
+pub use agreement::{Agreement, REAL};
 pub use completion::SizeBin;
 pub(crate) use completion::by_size;
 pub use emulator::EmulatorSummary;

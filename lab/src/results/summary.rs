@@ -1,5 +1,6 @@
 //! The figures of each run, as `--format json` and `summary.json` show them.
 
+use super::agreement::{Agreement, agreement};
 use super::emulator::EmulatorSummary;
 use super::jain::{jain, median_over};
 use super::traffic::{self, TrafficSummary};
@@ -18,6 +19,9 @@ pub struct Summary {
     pub seed: u64,
     /// In the plan's order.
     pub runs: Vec<RunSummary>,
+    /// How far those that were made for real agree with those simulated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agreement: Vec<Agreement>,
 }
 
 /// One run. Totals and means are over the measured interval unless they say otherwise.
@@ -133,7 +137,8 @@ impl RunSummary {
 
 /// The figures of `runs`.
 pub fn summary(title: &str, seed: u64, runs: &[Finished]) -> Summary {
-    Summary { title: title.to_string(), seed, runs: runs.iter().map(summarize).collect() }
+    let runs: Vec<RunSummary> = runs.iter().map(summarize).collect();
+    Summary { title: title.to_string(), seed, agreement: agreement(&runs), runs }
 }
 
 fn summarize(finished: &Finished) -> RunSummary {

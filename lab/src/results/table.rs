@@ -15,7 +15,7 @@ pub fn table(summary: &Summary) -> String {
     let details =
         summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len()) + run.traffic.len()).sum::<usize>();
     let mut text = runs(summary).to_text();
-    if let Some(table) = emulated(summary) {
+    for table in [agreement(summary), emulated(summary)].into_iter().flatten() {
         text += "\n";
         text += &table.to_text();
     }
@@ -37,6 +37,35 @@ pub fn table(summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// Real runs against simulated ones: one row per pair.
+pub(crate) fn agreement(summary: &Summary) -> Option<Columns> {
+    let mut table = Columns::new(&[
+        "agreement",
+        "goodput\nsimulated\nMbps",
+        "\nreal\nMbps",
+        "",
+        "\nwithin\n10 %",
+        "mean queue\nsimulated\npackets",
+        "\nreal\npackets",
+        "\nwithin\nfactor 2",
+    ]);
+    let verdict = |agrees: bool| if agrees { "PASS" } else { "MISS" }.to_string();
+    for pair in &summary.agreement {
+        let [simulated, real] = pair.throughput_mbps;
+        table.row([
+            pair.name.clone(),
+            number(simulated, 1),
+            number(real, 1),
+            format!("{:+.1} %", 100.0 * (real / simulated - 1.0)),
+            verdict(pair.throughput_agrees),
+            number(pair.mean_queue_packets[0], 1),
+            number(pair.mean_queue_packets[1], 1),
+            verdict(pair.queue_agrees),
+        ]);
+    }
+    (!summary.agreement.is_empty()).then_some(table)
 }
 
 /// What the emulator did: one row per emulated run.

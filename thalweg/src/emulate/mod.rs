@@ -1,37 +1,35 @@
 //! `thalweg emulate`.
 
-mod outcome;
-mod progress;
-mod way;
+pub mod guest;
+pub mod outcome;
+pub mod progress;
+pub mod way;
 
 use crate::args::{Emulate, Format};
 use crate::failure::Failure;
 use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::print;
-use emulate::tunnel::{HostEnd, Tunnel};
 use emulate::{Clock, Ends, Path, Record, namespace, relay::Relay};
+use guest::{Guest, Pipes};
 use lab::results;
 use lab::scenario::{self, Machine};
 use lab::{Finished, Plan, reason};
 use progress::Lines;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
-use std::process::{Child, Command};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::{Duration, Instant};
-use way::Way;
+use way::Ways;
 
 /// What a command has left to end by itself after Ctrl-C, which it heard too.
 const GRACE: Duration = Duration::from_secs(2);
-/// The smallest and the largest packets that IPv4 may be told to send (RFC 791).
-const MTU: (u64, u64) = (576, 65_535);
 
 /// Lets real packets cross the path of a scenario.
 pub fn emulate(args: &Emulate) -> Result<(), Failure> {
     let machine = Machine::this(Some(std::num::NonZero::<usize>::MIN));
     let plan = scenario::load_path(&args.file, &args.sets, &machine)?;
-    let way = Way::new(&args.file.display().to_string(), &plan)?;
+    let way = Ways::first(&args.file.display().to_string(), &plan)?;
     let path = way.path()?;
     if args.command.is_empty() {
         let mut relay = relay(args)?;
@@ -47,11 +45,15 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         let record = cross(args, &way, &mut relay, path, &mut || !interrupt.came())?;
         finish(args, &plan, folder, &way, &record)
     } else {
-        let mut guest = Guest::start(args, way.packet().0.clamp(MTU.0, MTU.1) as u16)?;
+        let mut guest = Guest::start(&args.command, Pipes::Inherited, way.packet())?;
+        if !args.quiet {
+            let (own, host) = (guest.address, guest.host);
+            print::note(&format!("the command is at {own} and reaches this host at {host} ($THALWEG_HOST)"));
+        }
         // Only now, since namespaces are made by a process of one thread; until here the kernel cleans up.
         let interrupt = Interrupt::catch();
         let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
-        let Guest { tunnel, child, ended } = &mut guest;
+        let Guest { tunnel, child, ended, .. } = &mut guest;
         let mut interrupted: Option<Instant> = None;
         let record = cross(args, &way, tunnel, path, &mut || {
             *ended = child.try_wait().ok().flatten().map(|status| status.code().unwrap_or(1));
@@ -90,14 +92,14 @@ fn broken(error: io::Error) -> Failure {
 /// Runs until `go_on` says no or the time is up.
 fn cross(
     args: &Emulate,
-    way: &Way,
+    way: &Ways,
     ends: &mut dyn Ends,
     path: Path,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Record, Failure> {
     let clock = Clock::start();
     let end = args.duration.map(|duration| control::Time::ZERO + duration);
-    let links = way.named().into_iter().map(|(hop, _)| hop).collect();
+    let links = way.both_ways().into_iter().map(|(hop, _)| hop).collect();
     let mut lines = Lines::new(args.quiet, args.verbose, links);
     let sample = way.run.experiment.sample;
     let mut go_on = || end.is_none_or(|end| clock.now() < end) && go_on();
@@ -105,7 +107,7 @@ fn cross(
 }
 
 /// Prints and writes the results, as `thalweg run` does.
-fn finish(args: &Emulate, plan: &Plan, folder: Option<Folder>, way: &Way, record: &Record) -> Result<(), Failure> {
+fn finish(args: &Emulate, plan: &Plan, folder: Option<Folder>, way: &Ways, record: &Record) -> Result<(), Failure> {
     let finished: [Finished; 1] = [outcome::finished(way, record)];
     let Plan { title, seed, .. } = plan;
     if let (Some(folder), Some(name)) = (folder, &args.out) {
@@ -155,46 +157,4 @@ fn address(option: &str, text: &str) -> Result<SocketAddr, Failure> {
         |why: String| Failure::Wrong(vec![format!("{option} {text}: {why}; write HOST:PORT, like 127.0.0.1:4433")]);
     let mut found = text.to_socket_addrs().map_err(|e| wrong(format!("is no address ({})", reason(&e))))?;
     found.next().ok_or_else(|| wrong("has no address".into()))
-}
-
-/// A command behind the path.
-struct Guest {
-    tunnel: Tunnel,
-    child: Child,
-    /// Its exit code, once it has one.
-    ended: Option<i32>,
-}
-
-impl Guest {
-    fn start(args: &Emulate, mtu: u16) -> Result<Guest, Failure> {
-        let cannot = |what: &str, e: io::Error| {
-            let remedy = match e.kind() {
-                ErrorKind::PermissionDenied => "run it as root, or use --listen and --to, which need no privileges",
-                _ => "see docs/emulator.md for what it needs",
-            };
-            Failure::Failed(format!("{what} cannot be made ({}); {remedy}", reason(&e)))
-        };
-        let host = HostEnd::new(mtu).map_err(|e| cannot("a TUN device", e))?;
-        let (address, own): (Ipv4Addr, Ipv4Addr) = (host.address(), host.other_address());
-        let this = std::env::current_exe().map_err(|e| cannot("a process", e))?;
-        let (tunnel, child) = namespace::spawn(|| {
-            let mut init = Command::new(this);
-            init.args(["emulate-init", "--parent", &std::process::id().to_string(), "--"]).args(&args.command);
-            init.env("THALWEG_HOST", address.to_string()).env("THALWEG_ADDRESS", own.to_string());
-            Ok((host.join()?, init))
-        })
-        .map_err(|e| cannot("a network namespace", e))?;
-        if !args.quiet {
-            print::note(&format!("the command is at {own} and reaches this host at {address} ($THALWEG_HOST)"));
-        }
-        Ok(Guest { tunnel, child, ended: None })
-    }
-}
-
-impl Drop for Guest {
-    /// With the first process of its namespace, everything in it ends.
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -1,6 +1,6 @@
 //! From what the emulator recorded to the results of a run, as if it had been simulated.
 
-use super::way::Way;
+use super::way::Ways;
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
 use lab::results::EmulatorSummary;
@@ -15,7 +15,7 @@ pub const LATE_US: usize = 200;
 pub const MANY: f64 = 0.01;
 
 /// The results of `record`.
-pub fn finished(way: &Way, record: &Record) -> Finished {
+pub fn finished(way: &Ways, record: &Record) -> Finished {
     let nothing =
         Sample { at: Time::ZERO, hops: vec![Counters::default(); record.hops], delivered: [Totals::default(); 2] };
     let samples: Vec<&Sample> = std::iter::once(&nothing).chain(&record.samples).collect();
@@ -26,7 +26,7 @@ pub fn finished(way: &Way, record: &Record) -> Finished {
         [forward, reverse] if reverse > forward => Direction::Reverse,
         _ => Direction::Forward,
     };
-    let links = way.named().into_iter().map(|(hop, name)| link(name, hop, &samples, measured)).collect();
+    let links = way.both_ways().into_iter().map(|(hop, name)| link(name, hop, &samples, measured)).collect();
     let outcome = Outcome {
         flows: vec![flow(data, &samples, measured)],
         workloads: Vec::new(),
@@ -63,7 +63,7 @@ pub fn finished(way: &Way, record: &Record) -> Finished {
 const EMULATED: &str = "emulated";
 
 /// The samples at the beginning and the end of the scenario's measured interval, if the run was that long; else of all.
-fn measured<'s>(experiment: &Experiment, samples: &[&'s Sample]) -> (&'s Sample, &'s Sample) {
+pub fn measured<'s>(experiment: &Experiment, samples: &[&'s Sample]) -> (&'s Sample, &'s Sample) {
     let (from, to) = experiment.measure;
     let last = samples[samples.len() - 1];
     let at = |time: Time| samples.iter().copied().find(|sample| sample.at >= time);
@@ -90,7 +90,8 @@ fn flow(data: Direction, samples: &[&Sample], (from, to): (&Sample, &Sample)) ->
     }
 }
 
-fn link(name: String, hop: usize, samples: &[&Sample], (from, to): (&Sample, &Sample)) -> LinkOutcome {
+/// The results of the link that is `hop` of the path.
+pub fn link(name: String, hop: usize, samples: &[&Sample], (from, to): (&Sample, &Sample)) -> LinkOutcome {
     let within = |sample: &&&Sample| from.at < sample.at && sample.at <= to.at;
     let longest = samples.iter().filter(within).map(|sample| sample.hops[hop].max_queue).max();
     let mut series = LinkSeries::default();
@@ -122,7 +123,8 @@ pub fn mean_queue(from: &Counters, to: &Counters) -> f64 {
     (to.waiting - from.waiting) as f64 / to.at.since(from.at).0 as f64
 }
 
-fn emulator(record: &Record, end: Time) -> EmulatorSummary {
+/// What the emulator says of itself; it ran until `end`.
+pub fn emulator(record: &Record, end: Time) -> EmulatorSummary {
     let us = |quantile: f64| record.lateness.quantile(quantile).map(|time| time.as_secs() * 1e6);
     let rate = |bytes: Bytes| -> Rate { bytes.over(end.since(Time::ZERO)) };
     let late_share = record.lateness.above(LATE_US) as f64 / record.lateness.count().max(1) as f64;

@@ -1,36 +1,37 @@
-//! From a scenario to the links that real packets cross: those of its first flow.
+//! From a scenario to the links that real packets cross: the ways of its flows.
 
 use crate::failure::Failure;
 use control::{Bytes, Duration};
-use emulate::{Direction, Handle, Hop, Path};
+use emulate::{Direction, Hop, Path};
 use lab::{Plan, Run};
 use path::{Buffer, Link};
 use sim::{Experiment, Flow};
 
-/// The way of a scenario's first flow.
-pub struct Way {
-    /// The run that it is from.
+/// The ways of the first flows of a run.
+pub struct Ways {
+    /// The run that they are from.
     pub run: Run,
-    /// Its links, in the order in which forward packets cross them.
-    links: Vec<usize>,
-    /// What the RTT exceeds the links' by.
-    beyond: Duration,
+    /// How many flows, at least one.
+    count: usize,
 }
 
-impl Way {
-    /// The way in `plan`, of the scenario called `file`.
-    pub fn new(file: &str, plan: &Plan) -> Result<Way, Failure> {
+impl Ways {
+    /// The way of the first flow in `plan`, of the scenario called `file`.
+    pub fn first(file: &str, plan: &Plan) -> Result<Ways, Failure> {
         let wrong = |why: &str| Err(Failure::Wrong(vec![format!("{file}: {why}")]));
         let Some(run) = plan.runs.first() else { return wrong("makes no run; write [path]") };
         if !run.settings.is_empty() {
             return wrong("sweep: there is one path to emulate; remove it, and --set the value that you want");
         }
-        let Some(Flow { route, rtt, .. }) = run.experiment.flows.first() else {
+        if run.experiment.flows.is_empty() {
             return wrong("flow: is missing; packets take the first flow's route, so write [[flow]] with a controller");
-        };
-        let links = route.links.clone();
-        let crossed: Duration = links.iter().map(|&link| run.experiment.links[link].delay.scale(2.0)).sum();
-        Ok(Way { run: run.clone(), beyond: *rtt - crossed, links })
+        }
+        Ok(Ways { run: run.clone(), count: 1 })
+    }
+
+    /// The ways of all flows of `run`, which has some.
+    pub fn all(run: Run) -> Ways {
+        Ways { count: run.experiment.flows.len(), run }
     }
 
     /// The first flow.
@@ -43,53 +44,68 @@ impl Way {
         self.flow().packet
     }
 
-    /// The hops of both directions, empty.
+    /// The links, empty, and a route per flow.
     pub fn path(&self) -> Result<Path, Failure> {
-        let build = |direction| self.hops_of(direction).map_err(Failure::Failed);
-        Ok(Path::of([build(Direction::Forward)?, build(Direction::Reverse)?]))
+        let Experiment { links, flows, .. } = &self.run.experiment;
+        let mut hops = Vec::new();
+        for (i, link) in links.iter().enumerate() {
+            for back in [false, true] {
+                let built = link.build(self.run.experiment.seed_of(i, back)).map_err(Failure::Failed)?;
+                let late = link.reorder.map(|reorder| reorder.delay);
+                hops.push(Hop { link: built, late, twice: link.duplicate > 0.0 });
+            }
+        }
+        let mut routes = Vec::new();
+        for flow in &flows[..self.count] {
+            // As in the simulator: the sender's access link is before its way out, and either way has half of the delay beyond the
+            // links'.
+            let crossed: Duration = flow.route.links.iter().map(|&link| links[link].delay.scale(2.0)).sum();
+            let beyond = flow.rtt - crossed;
+            let half = Duration(beyond.0 / 2);
+            let mut route = [vec![], vec![]];
+            let ends = [(Direction::Forward, flow.access, half), (Direction::Reverse, None, beyond - half)];
+            for (direction, access, delay) in ends {
+                let way = &mut route[direction as usize];
+                way.push(hops.len());
+                hops.push(Hop::plain(Link::new(access, delay, Buffer::Unlimited)));
+                way.extend(crossed_by(flow, direction));
+            }
+            routes.push(route);
+        }
+        Ok(Path { hops, routes })
     }
 
-    fn hops_of(&self, direction: Direction) -> Result<Vec<Hop>, String> {
-        // As in the simulator: the sender's access link is before its way out, and either way has half of the remaining delay.
-        let half = Duration(self.beyond.0 / 2);
-        let (access, delay) = match direction {
-            Direction::Forward => (self.flow().access, half),
-            Direction::Reverse => (None, self.beyond - half),
+    /// Each hop of [`Ways::path`] that the first flow crosses and that is a link of the scenario, and what results call it.
+    pub fn both_ways(&self) -> Vec<(usize, String)> {
+        let named = |direction, note: &'static str| {
+            let name = move |hop: usize| (hop, self.run.experiment.links[hop / 2].name.clone() + note);
+            crossed_by(self.flow(), direction).into_iter().map(name)
         };
-        let access: Link<Handle> = Link::new(access, delay, Buffer::Unlimited);
-        let mut hops = vec![Hop::plain(access)];
-        for (link, back) in self.crossed(direction) {
-            let sim::Link { reorder, duplicate, .. } = &self.run.experiment.links[link];
-            hops.push(Hop {
-                link: self.run.experiment.links[link].build(self.run.experiment.seed_of(link, back))?,
-                late: reorder.map(|reorder| reorder.delay),
-                twice: *duplicate > 0.0,
-            });
-        }
-        Ok(hops)
+        named(Direction::Forward, "").chain(named(Direction::Reverse, " (reverse)")).collect()
     }
 
-    /// The links that packets of `direction` cross, in order, and whether from their far end.
-    fn crossed(&self, direction: Direction) -> Vec<(usize, bool)> {
-        let back = self.flow().route.reverse != (direction == Direction::Reverse);
-        let mut links: Vec<_> = self.links.iter().map(|&link| (link, back)).collect();
-        if back {
-            links.reverse();
-        }
-        links
+    /// The directions of the links as the simulator lists them: those that data crosses, or forward if none does.
+    pub fn data_ways(&self) -> Vec<(usize, String)> {
+        let Experiment { links, flows, .. } = &self.run.experiment;
+        let mut used = vec![[false; 2]; links.len()];
+        flows
+            .iter()
+            .flat_map(|flow| crossed_by(flow, Direction::Forward))
+            .for_each(|hop| used[hop / 2][hop % 2] = true);
+        let first = |link: usize| usize::from(used[link] == [false, true]);
+        let firsts = (0..links.len()).map(|link| 2 * link + first(link));
+        let seconds = (0..links.len()).filter(|&link| used[link] == [true; 2]).map(|link| 2 * link + 1);
+        let name = |hop: usize| (hop, links[hop / 2].name.clone() + if hop % 2 == 1 { " (reverse)" } else { "" });
+        firsts.chain(seconds).map(name).collect()
     }
+}
 
-    /// Each hop of [`Way::path`] that is a link of the scenario: its place among all, and what results call it.
-    pub fn named(&self) -> Vec<(usize, String)> {
-        let Experiment { links, .. } = &self.run.experiment;
-        let mut named = Vec::new();
-        let mut first = 1;
-        for (direction, note) in [(Direction::Forward, ""), (Direction::Reverse, " (reverse)")] {
-            let crossed = self.crossed(direction);
-            named
-                .extend(crossed.iter().enumerate().map(|(i, &(link, _))| (first + i, links[link].name.clone() + note)));
-            first += crossed.len() + 1;
-        }
-        named
+/// The hops of links that packets of a flow cross in a direction, in order.
+fn crossed_by(flow: &Flow, direction: Direction) -> Vec<usize> {
+    let back = flow.route.reverse != (direction == Direction::Reverse);
+    let mut hops: Vec<_> = flow.route.links.iter().map(|&link| 2 * link + usize::from(back)).collect();
+    if back {
+        hops.reverse();
     }
+    hops
 }

@@ -1,0 +1,124 @@
+//! `thalweg run --real`: at low rates and for seconds, so that a busy machine can do it, and with bounds that it cannot miss.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use assert_cmd::cargo::cargo_bin;
+use common::namespaces;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const SCENARIO: &str = "\
+duration = \"3 s\"
+path = { rate = \"20 Mbps\", rtt = \"40 ms\", buffer = \"1 bdp\" }
+compare.controllers = [\"cubic\"]
+";
+
+/// Runs in `home`: exit code, standard output and standard error.
+fn run(home: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(cargo_bin!("thalweg")).current_dir(home).arg("run").args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn home(scenario: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("path.toml"), scenario).unwrap();
+    home
+}
+
+/// The runs that a scenario comes to.
+fn runs(scenario: &str, args: &[&str]) -> Vec<Value> {
+    let home = home(scenario);
+    let (code, out, said) = run(home.path(), &[&["path.toml", "--real", "--format", "json", "--quiet"], args].concat());
+    assert_eq!(code, Some(0), "{said}");
+    println!("{said}");
+    serde_json::from_str::<Value>(&out).unwrap()["runs"].as_array().unwrap().clone()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
+}
+
+#[test]
+fn a_real_run_has_the_results_of_a_simulated_one_beside_it() {
+    let home = home(SCENARIO);
+    let args = ["path.toml", "--real", "--beside", "quinn-cubic,quinn-bbr", "--out", "results"];
+    let (code, out, said) = run(home.path(), &args);
+    assert_eq!(code, Some(0), "{said}");
+    println!("{out}");
+    let read = |name| fs::read_to_string(home.path().join("results").join(name)).unwrap();
+    let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    let runs = summary["runs"].as_array().unwrap();
+    let names: Vec<_> = runs.iter().map(|run| run["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cubic", "cubic (real)", "quinn-cubic (real)", "quinn-bbr (real)"]);
+    assert!(runs[0]["emulator"].is_null());
+    for real in &runs[1..] {
+        let goodput = number(&real["throughput_mbps"]);
+        assert!((5.0..=20.0).contains(&goodput), "{real}");
+        // The flow's link counts what it carries, headers included; nothing else crosses it but copies of what was lost.
+        let carried = 20.0 * number(&real["links"][0]["utilization"]);
+        assert!(goodput <= carried * 1.02, "{goodput} Mbps of {carried}");
+        assert!(number(&real["flows"][0]["mean_rtt_ms"]) >= 40.0, "{real}");
+        assert_eq!(real["duration_seconds"], 3.0);
+        assert!(real["emulator"]["delivered_packets"][0].as_u64() > Some(1000));
+    }
+    let [pair] = &summary["agreement"].as_array().unwrap()[..] else { panic!("{}", summary["agreement"]) };
+    assert_eq!(
+        (pair["name"].as_str(), pair["throughput_mbps"][1].as_f64()),
+        (Some("cubic"), runs[1]["throughput_mbps"].as_f64())
+    );
+    assert!(out.contains("agreement"), "{out}");
+    assert!(read("report.html").contains("<h2>Real and simulated</h2>"));
+}
+
+#[test]
+fn flows_with_round_trips_of_their_own_share_the_queue_and_start_and_end_as_they_should() {
+    let scenario = SCENARIO.replace("40 ms", "20 ms")
+        + "[[flow]]\ncontroller = \"rapid\"\nsize = \"500 kB\"\n\
+           [[flow]]\ncontroller = \"cubic\"\nrtt = \"100 ms\"\nstart = \"1 s\"\nstop = \"2 s\"\n";
+    let runs = runs(&scenario.replace("compare.controllers = [\"cubic\"]\n", ""), &[]);
+    let [short, long] = [&runs[1]["flows"][0], &runs[1]["flows"][1]];
+    println!("{short}\n{long}");
+    assert!((0.2..3.0).contains(&number(&short["completion_seconds"])), "500 kB at 20 Mbps take 0.2 s: {short}");
+    assert!(number(&short["mean_rtt_ms"]) >= 20.0 && number(&long["mean_rtt_ms"]) >= 100.0);
+    // Of the measured 3 s it had one.
+    let megabits = 3.0 * number(&long["throughput_mbps"]);
+    assert!((0.5..=22.0).contains(&megabits), "{long}");
+}
+
+#[test]
+fn the_kernels_tcp_runs_beside() {
+    if !namespaces() {
+        return;
+    }
+    let runs = runs(SCENARIO, &["--beside", "kernel-cubic"]);
+    let kernel = &runs[2];
+    assert_eq!(kernel["name"], "kernel-cubic (real)");
+    let goodput = number(&kernel["throughput_mbps"]);
+    assert!((5.0..=20.0).contains(&goodput), "{kernel}");
+    assert!(number(&kernel["links"][0]["mean_queue_packets"]) > 0.0);
+}
+
+#[test]
+fn what_cannot_be_run_for_real_is_refused_in_a_line() {
+    let home = home(SCENARIO);
+    let real = |args: &[&str]| run(home.path(), &[&["path.toml", "--real"], args].concat());
+    for (args, said) in [
+        (&["--set", "path.rate=10Gbps"][..], "path.toml: bottleneck: 10 Gbps is more than real runs can have"),
+        (&["--set", "traffic=[{kind=\"cbr\",rate=\"1 Mbps\"}]"], "path.toml: traffic: is not played in real runs"),
+        (&["--set", "jitter=1 ms"], "path.toml: flow 1: jitter: is the hosts' own in real runs; remove it"),
+        (&["--set", "flow=[{count=65}]"], "path.toml: flow: there are 65; real runs have at most 64"),
+        (&["--beside", "quinn-vegas"], "there are quinn-cubic, quinn-bbr, quinn-newreno, kernel-"),
+        (&["--beside", "cubic"], "there are quinn-cubic"),
+    ] {
+        let (code, _, error) = real(args);
+        assert_eq!(code, Some(2), "{args:?}: {error}");
+        assert!(error.contains(said) && error.lines().count() == 1, "{args:?}: {error}");
+    }
+    let (code, _, error) = run(home.path(), &["path.toml", "--beside", "quinn-bbr"]);
+    assert!(code == Some(2) && error.contains("--real"), "{error}");
+}
