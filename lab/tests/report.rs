@@ -47,7 +47,7 @@ fn traffic_and_its_completion_times() {
     let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
     let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
     in_browser("traffic", "Short flows", &runs, async |page| {
-        assert_eq!(page.canvases().await, 5, "queue; throughput, connections, completion times and their means");
+        assert_eq!(page.canvases().await, 6, "queue; throughput, connections, completion times and their means, sizes");
         page.every_plot_shows_something().await;
         let before = page.shown().await;
         let (distribution, by_size) = (before[3], before[4]);

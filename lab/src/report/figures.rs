@@ -100,9 +100,9 @@ pub(super) struct Line {
 /// What lies between two curves.
 #[derive(Serialize)]
 pub(super) struct Band {
-    entry: usize,
-    low: Curve,
-    high: Curve,
+    pub entry: usize,
+    pub low: Curve,
+    pub high: Curve,
 }
 
 impl Page {

@@ -1,20 +1,25 @@
 //! The pages of `thalweg reproduce`: one per paper, with each artefact's claims beside its figures.
 
-use super::figures::{Group, Line, Page, entries, figure};
+use super::figures::{Across, Band, Entry, Group, Line, Page, entries, figure};
 use super::grid::Curve;
 use super::{embed, escape, fill};
 use crate::Finished;
+use crate::reproduce::Made;
 use crate::reproduce::artefact::{Artefact, Figure, Scale};
 use crate::reproduce::judge::{Judged, Verdict, number};
+use crate::reproduce::measure::{Measure, Of, of_run};
 use crate::reproduce::record::{Record, verdicts};
-use crate::reproduce::{Made, measure};
 use serde_json::Value;
 
 /// What the page draws of an artefact, as JSON: one per figure.
-pub fn figures(artefact: &Artefact, made: &[Made]) -> Vec<String> {
+pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> {
     let draw = |wanted: &Figure| {
         let made = made.iter().find(|it| it.scenario == wanted.scenario)?;
         let page = match &wanted.across {
+            None if !wanted.windows.is_empty() => {
+                let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
+                Page::of(over_windows(wanted, span, &made.runs))
+            }
             None => {
                 let mut page = Page::new(&made.runs);
                 page.keep(&wanted.axes);
@@ -54,20 +59,48 @@ fn across(wanted: &Figure, key: &str, runs: &[Finished]) -> Group {
     }
     let unit = runs.iter().find_map(|run| run.run.settings.get(key)?.as_str().map(str::to_string));
     let unit = unit.map_or("", |text| if text.parse::<control::Rate>().is_ok() { " (Mbps)" } else { " (ms)" });
-    let line = |(entry, name): (usize, &String), what: measure::Measure| {
+    let line = |(entry, name): (usize, &String), what: Measure| {
         let value = |place: &f64| {
             let run = runs.iter().find(|run| run.run.controller == *name && at(run) == Some(*place));
-            run.map_or(f64::NAN, |run| measure::of_run(what, run, None, None, 0.0))
+            run.map_or(f64::NAN, |run| of_run(what, run, Of::default()))
         };
         let values = Curve(places.iter().map(value).map(|x| if x.is_finite() { x } else { f64::NAN }).collect());
         Line { entry: Some(entry), name: name.clone(), values }
     };
     let figures = wanted.measures.iter().map(|&what| {
         let lines = names.iter().enumerate().map(|it| line(it, what)).collect();
-        let across = super::figures::Across { axis: format!("{key}{unit}"), values: Curve(places.clone()) };
+        let across = Across { axis: format!("{key}{unit}"), values: Curve(places.clone()) };
         super::figures::Figure { across: Some(across), ..figure(what.axis().into(), lines) }
     });
     Group { title: None, figures: figures.collect(), legend: entries(names.clone()), panels: true }
+}
+
+/// For each run, the median of what is measured over windows of several lengths, and a band around it: a panel per run.
+fn over_windows(wanted: &Figure, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
+    let curve = |run: &Finished, what: Measure, quantile: f64| {
+        let value = |&window: &f64| of_run(what, run, Of { span, quantile, window: Some(window), ..Of::default() });
+        Curve(wanted.windows.iter().map(value).collect())
+    };
+    let panel = |run: &Finished, what: Measure| {
+        let median = Line { entry: Some(0), name: "median".into(), values: curve(run, what, 0.5) };
+        let band = Band { entry: 1, low: curve(run, what, 0.1), high: curve(run, what, 0.9) };
+        let across = Across { axis: "Timescale (s)".into(), values: Curve(wanted.windows.clone()) };
+        super::figures::Figure {
+            title: Some(run.run.name.clone()),
+            band: Some(band),
+            top: (what == Measure::Jain).then_some(1.05),
+            across: Some(across),
+            ..figure(what.axis().into(), vec![median])
+        }
+    };
+    let entry = |name: &str, band| Entry { name: name.into(), style: Some(0), band };
+    let figures = wanted.measures.iter().flat_map(|&what| runs.iter().map(move |run| (run, what)));
+    Group {
+        title: None,
+        legend: vec![entry("median", false), entry("10th to 90th percentile", true)],
+        panels: true,
+        figures: figures.map(|(run, what)| panel(run, what)).collect(),
+    }
 }
 
 /// The page of the paper `name`. Needs no network, and nothing beside it.

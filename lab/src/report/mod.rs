@@ -12,6 +12,7 @@ mod traffic;
 use crate::Finished;
 use crate::results::{Summary, table};
 use figures::Page;
+pub(crate) use grid::quantile;
 
 /// More flows than this have no table.
 const FEW_FLOWS: usize = 32;

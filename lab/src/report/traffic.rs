@@ -5,7 +5,7 @@ use super::figures::{Across, Draw, Entry, Figure, Group, Line, drawn, entries, f
 use super::grid::Curve;
 use crate::Finished;
 use crate::results::{self, SizeBin, completion_seconds};
-use sim::{Workload, WorkloadOutcome};
+use sim::{Transfer, Workload, WorkloadOutcome};
 
 /// Points of a distribution's curve.
 const POINTS: usize = 300;
@@ -62,7 +62,12 @@ fn group(draw: &Draw, title: String, shown: &[Shown]) -> Group {
             }),
         ),
     ];
-    let figures: Vec<Figure> = drawn(figures).into_iter().chain(completion(shown)).chain(by_size(shown)).collect();
+    let figures: Vec<Figure> = drawn(figures)
+        .into_iter()
+        .chain(completion(shown))
+        .chain(by_size(shown))
+        .chain(connections(shown).into_iter().flatten())
+        .collect();
     let mut legend = entries(shown.iter().map(|shown| shown.name.to_string()));
     if figures.iter().flat_map(|figure| &figure.lines).any(|line| line.entry == Some(shown.len())) {
         legend.push(Entry { name: IDEAL.into(), style: None, band: false });
@@ -88,29 +93,63 @@ fn throughput(draw: &Draw, Shown { run, workload, outcome, .. }: &Shown) -> Curv
 
 /// The share of transfers that took no longer than some time.
 fn completion(shown: &[Shown]) -> Option<Figure> {
-    let times: Vec<Vec<f64>> =
-        shown.iter().map(|shown| completion_seconds(shown.outcome, shown.run.run.experiment.measure)).collect();
-    let least = times.iter().filter_map(|times| times.first()).copied().fold(f64::INFINITY, f64::min);
-    let most = times.iter().filter_map(|times| times.last()).copied().fold(0.0, f64::max);
-    if least > most {
+    let times = |shown: &Shown| completion_seconds(shown.outcome, shown.run.run.experiment.measure);
+    let (lines, across) = distribution(shown, "Completion time (s)", times, |below| below)?;
+    Some(Figure { across: Some(across), top: Some(1.02), ..figure("Share of transfers".into(), lines) })
+}
+
+/// What connections that began in the measured interval are like: their round-trip times, and how much they carry.
+fn connections(shown: &[Shown]) -> [Option<Figure>; 2] {
+    let of_each = |shown: &Shown, value: fn(&[&Transfer]) -> f64| {
+        let (from, to) = shown.run.run.experiment.measure;
+        let mut transfers: Vec<&Transfer> = shown.outcome.transfers.iter().collect();
+        transfers.sort_by_key(|it| (it.connection, it.start));
+        let connections = transfers.chunk_by(|a, b| a.connection == b.connection);
+        let mut values: Vec<f64> =
+            connections.filter(|all| from <= all[0].start && all[0].start < to).map(value).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let rtt = |all: &[&Transfer]| all[0].rtt.as_millis();
+    let bytes = |all: &[&Transfer]| all.iter().map(|it| it.sent[0].0 as f64 + it.sent[1].0 as f64).sum();
+    [
+        distribution(shown, "Round-trip time (ms)", |it| of_each(it, rtt), |below| below).map(|(lines, across)| {
+            Figure { across: Some(across), top: Some(1.02), ..figure("Share of connections, not longer".into(), lines) }
+        }),
+        distribution(shown, "Bytes", |it| of_each(it, bytes), |below| if below < 1.0 { 1.0 - below } else { f64::NAN })
+            .map(|(lines, across)| Figure {
+                across: Some(across),
+                log: true,
+                ..figure("Share of connections, larger".into(), lines)
+            }),
+    ]
+}
+
+/// Lines over the logarithm of a value, what `height` makes of the share of values that are not larger. `values` are rising; none
+/// if all are alike.
+fn distribution(
+    shown: &[Shown],
+    axis: &str,
+    values: impl Fn(&Shown) -> Vec<f64>,
+    height: fn(f64) -> f64,
+) -> Option<(Vec<Line>, Across)> {
+    let values: Vec<Vec<f64>> = shown.iter().map(values).collect();
+    let least = values.iter().filter_map(|values| values.first()).copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().filter_map(|values| values.last()).copied().fold(0.0, f64::max);
+    if least >= most {
         return None;
     }
-    // Evenly over the logarithm of time, and to both sides a little more than there is.
+    // To both sides a little more than there is.
     let (from, to) = (least.max(1e-9) / 1.05, most.max(1e-9) * 1.05);
-    let values: Vec<f64> = (0..POINTS).map(|k| from * (to / from).powf(k as f64 / (POINTS - 1) as f64)).collect();
-    let share = |times: &[f64]| {
-        let up_to = |&x: &f64| times.partition_point(|&time| time <= x) as f64 / times.len() as f64;
-        Curve(values.iter().map(up_to).collect())
-    };
-    let line = |(i, (one, times)): (usize, (&Shown, &Vec<f64>))| Line {
+    let places: Vec<f64> = (0..POINTS).map(|k| from * (to / from).powf(k as f64 / (POINTS - 1) as f64)).collect();
+    let share = |values: &[f64], x: f64| values.partition_point(|&value| value <= x) as f64 / values.len() as f64;
+    let line = |(i, (one, values)): (usize, (&Shown, &Vec<f64>))| Line {
         entry: Some(i),
         name: one.name.to_string(),
-        values: share(times),
+        values: Curve(places.iter().map(|&x| height(share(values, x))).collect()),
     };
-    let lines: Vec<Line> =
-        shown.iter().zip(&times).enumerate().map(line).filter(|line| !line.values.is_empty()).collect();
-    let across = Across { axis: "Completion time (s)".into(), values: Curve(values) };
-    Some(Figure { across: Some(across), top: Some(1.02), ..figure("Share of transfers".into(), lines) })
+    let lines = shown.iter().zip(&values).enumerate().map(line).filter(|line| !line.values.is_empty()).collect();
+    Some((lines, Across { axis: axis.into(), values: Curve(places) }))
 }
 
 /// Mean completion time against size, and what it would be under processor sharing.

@@ -148,6 +148,11 @@ pub struct Quantity {
     pub span: Option<String>,
     /// The level to reach, or the number of a round trip.
     pub level: Option<f64>,
+    /// Over consecutive windows of so many seconds, in place of the whole span; of several lengths that fit, the least value.
+    #[serde(default)]
+    pub windows: Vec<f64>,
+    /// Of several values, that which a share so large does not exceed; the median if not given.
+    pub quantile: Option<f64>,
     /// Divided by this variation of it.
     #[serde(default, rename = "relative-to")]
     relative_to: Option<Map<String, Value>>,
@@ -167,7 +172,13 @@ pub struct Figure {
     pub axes: Vec<String>,
     /// A key that the scenario sweeps, as the horizontal axis in place of time.
     pub across: Option<String>,
-    /// What is drawn over that key.
+    /// Lengths of windows in seconds, as the horizontal axis in place of time: of each measure the median, and a band from its
+    /// 10th to its 90th percentile.
+    #[serde(default)]
+    pub windows: Vec<f64>,
+    /// Over which of the artefact's spans the windows lie; the whole run if none is named.
+    pub span: Option<String>,
+    /// What is drawn over that key or those windows.
     #[serde(default)]
     pub measures: Vec<super::measure::Measure>,
 }
@@ -240,15 +251,8 @@ fn claim(mut written: Map<String, Value>) -> Result<Claim, String> {
         }
         (least, most, None, _) => Band::Between(least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY)),
     };
-    Ok(Claim {
-        says: rest.says,
-        scale: rest.scale,
-        quantity,
-        band,
-        paper: rest.paper,
-        ours: rest.ours,
-        because: rest.because,
-    })
+    let Rest { says, scale, paper, ours, because, .. } = rest;
+    Ok(Claim { says, scale, quantity, band, paper, ours, because })
 }
 
 fn quantity(written: Map<String, Value>) -> Result<Quantity, String> {

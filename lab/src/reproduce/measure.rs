@@ -3,7 +3,8 @@
 use super::Made;
 use super::artefact::{Artefact, Quantity, Scale};
 use crate::Finished;
-use crate::results::jain;
+use crate::report::quantile;
+use crate::results::{completion_seconds, over_windows};
 use control::rapid::{Layout, Stream};
 use control::{Duration, Rate, Time};
 use serde::Deserialize;
@@ -27,8 +28,11 @@ pub enum Measure {
     Drops,
     /// Share of the flow's packets that are sent again, over the span.
     Loss,
-    /// Jain's index of what flows that are active throughout the span get over it.
+    /// Jain's index of what flows that are active throughout the span get over it; with a window, the quantile of its value over
+    /// consecutive windows.
     Jain,
+    /// How long transfers of connections that come and go take: the quantile of those that begin in the span and are completed.
+    Response,
     /// Standard deviation of the flow's throughput from second to second over its mean, over the span.
     Variation,
     /// From the beginning of the span until the flow's mean throughput over a second is at least `level` Mbps.
@@ -55,6 +59,7 @@ impl Measure {
             Measure::Drops => "Drops (packets)",
             Measure::Loss => "Loss (%)",
             Measure::Jain => "Jain index",
+            Measure::Response => "Response time (ms)",
             Measure::Variation => "Variation of throughput",
             Measure::ReachSeconds => "Reached after (s)",
             Measure::FairSeconds => "Fair after (s)",
@@ -111,14 +116,49 @@ impl Quantity {
         if self.flow.is_some_and(|flow| flow == 0 || flow > run.outcome.flows.len()) {
             return Err(format!("no flow {}", self.flow.unwrap_or(0)));
         }
-        Ok(of_run(self.measure, run, span, self.flow.map(|flow| flow - 1), self.level.unwrap_or(0.0)))
+        let of = Of {
+            span,
+            flow: self.flow.map(|flow| flow - 1),
+            level: self.level.unwrap_or(0.0),
+            window: None,
+            quantile: self.quantile.unwrap_or(MEDIAN),
+        };
+        let over = |&window: &f64| of_run(self.measure, run, Of { window: Some(window), ..of });
+        // That of a window that does not fit is NaN, which is not the least.
+        let least = self.windows.iter().map(over).reduce(f64::min);
+        Ok(least.unwrap_or_else(|| of_run(self.measure, run, of)))
     }
 }
 
-/// `measure` of `run`, over `span` in seconds, of one flow (from 0) or of all.
-pub fn of_run(measure: Measure, run: &Finished, span: Option<[f64; 2]>, flow: Option<usize>, level: f64) -> f64 {
+/// Half of the values do not exceed it.
+const MEDIAN: f64 = 0.5;
+
+/// Of what in a run something is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Of {
+    /// From when to when, in seconds; the whole run if none.
+    pub span: Option<[f64; 2]>,
+    /// Of which flow, from 0; of all if none.
+    pub flow: Option<usize>,
+    /// The level to reach.
+    pub level: f64,
+    /// Of each window of so many seconds.
+    pub window: Option<f64>,
+    /// Which of several values.
+    pub quantile: f64,
+}
+
+impl Default for Of {
+    fn default() -> Of {
+        Of { span: None, flow: None, level: 0.0, window: None, quantile: MEDIAN }
+    }
+}
+
+/// `measure` of `run`.
+pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
+    let Of { flow, level, .. } = of;
     let outcome = &run.outcome;
-    let [from, to] = span.unwrap_or([0.0, run.run.experiment.duration.as_secs()]);
+    let [from, to] = of.span.unwrap_or([0.0, run.run.experiment.duration.as_secs()]);
     let from_sample = outcome.sampled.partition_point(|time| time.as_secs() <= from + 1e-9);
     let to_sample = outcome.sampled.partition_point(|time| time.as_secs() <= to + 1e-9);
     let samples = from_sample..to_sample.max(from_sample);
@@ -132,8 +172,9 @@ pub fn of_run(measure: Measure, run: &Finished, span: Option<[f64; 2]>, flow: Op
     let of_link = |value: &dyn Fn(&sim::LinkSeries, usize) -> f64| -> Vec<f64> {
         link.map_or(vec![], |link| samples.clone().map(|i| value(&link.series, i)).collect())
     };
+    let width = |seconds: f64| ((seconds / every).round() as usize).max(1);
     let means = |seconds: f64| -> Vec<f64> {
-        let width = ((seconds / every).round() as usize).max(1);
+        let width = width(seconds);
         bits.chunks_exact(width).map(|some| some.iter().sum::<f64>() / (width as f64 * every)).collect()
     };
     match measure {
@@ -154,10 +195,14 @@ pub fn of_run(measure: Measure, run: &Finished, span: Option<[f64; 2]>, flow: Op
             100.0 * again / (arrived + again)
         }
         Measure::Jain => {
-            let active = |it: &&sim::FlowOutcome| it.series.phase[samples.clone()].iter().all(Option::is_some);
-            let shares =
-                flows().filter(active).map(|it| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64);
-            jain(&shares.collect::<Vec<_>>())
+            let width = of.window.map_or(samples.len(), width);
+            quantile(&mut over_windows(run, samples, width), of.quantile)
+        }
+        Measure::Response => {
+            let span = (Time::ZERO + Duration::from_secs(from), Time::ZERO + Duration::from_secs(to));
+            let mut seconds: Vec<f64> =
+                outcome.workloads.iter().flat_map(|traffic| completion_seconds(traffic, span)).collect();
+            1e3 * quantile(&mut seconds, of.quantile)
         }
         Measure::Variation => {
             let seconds = means(1.0);
@@ -165,27 +210,29 @@ pub fn of_run(measure: Measure, run: &Finished, span: Option<[f64; 2]>, flow: Op
             libm::sqrt(mean(&seconds.iter().map(|x| (x - middle) * (x - middle)).collect::<Vec<_>>())) / middle
         }
         Measure::ReachSeconds => {
-            let width = ((1.0 / every).round() as usize).max(1);
+            let width = width(1.0);
             let reached = |some: &[f64]| some.iter().sum::<f64>() >= level * 1e6 * width as f64 * every;
             bits.windows(width).position(reached).map_or(f64::INFINITY, |i| i as f64 * every)
         }
         Measure::FairSeconds => {
             let width = 50.0;
             let ends = (1..).map(|i| from + width * f64::from(i)).take_while(|end| *end <= to + 1e-9);
-            let fair = |end: &f64| of_run(Measure::Jain, run, Some([end - width, *end]), flow, 0.0) >= level;
+            let fair = |end: &f64| {
+                of_run(Measure::Jain, run, Of { span: Some([end - width, *end]), flow, ..Of::default() }) >= level
+            };
             ends.into_iter().find(fair).map_or(f64::INFINITY, |end| end - from)
         }
         Measure::AcquireRtts => {
             let i = flow.unwrap_or(0);
             let Some(one) = run.run.experiment.flows.get(i) else { return f64::NAN };
             let rtt = one.rtt.as_secs();
-            if span.is_none() {
+            if of.span.is_none() {
                 return outcome.flows[i].acquired.map_or(f64::INFINITY, |time| time.as_secs() / rtt);
             }
             let then = Time::ZERO + Duration::from_secs(to);
             let links = run.run.experiment.links.iter();
             let spare = links.map(|it| it.rate_at(then).as_bps()).fold(f64::INFINITY, f64::min);
-            let width = ((10.0 * rtt / every).round() as usize).max(1);
+            let width = width(10.0 * rtt);
             let mut sum: f64 = bits.iter().take(width).sum();
             for first in 0..bits.len().saturating_sub(width) {
                 if sum >= 0.95 * spare * width as f64 * every {

@@ -118,6 +118,6 @@ pub fn make(
         title: artefact.title.clone(),
         about: artefact.about.clone(),
         claims: judge::judge(artefact, scale, &made),
-        figures: report::gallery::figures(artefact, &made),
+        figures: report::gallery::figures(artefact, scale, &made),
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::Finished;
 use control::{Duration, Time};
+use std::ops::Range;
 
 /// How evenly `shares` divide a whole: (sum x)^2 / (n sum x^2), which is 1 for equal shares and 1/n if one takes all. NaN if
 /// there is nothing to divide.
@@ -26,18 +27,19 @@ pub(super) fn median_over(window: Duration, run: &Finished) -> Option<f64> {
     let sampled = &run.outcome.sampled;
     let first = sampled.iter().position(within)?;
     let last = sampled.iter().rposition(within)? + 1;
-    let step = (window.0 / sample) as usize;
-    let indices = (first..last).step_by(step).filter(|i| i + step <= last).map(|i| {
-        let shares: Vec<f64> = run
-            .outcome
-            .flows
-            .iter()
-            .filter(|flow| flow.series.phase[i..i + step].iter().all(Option::is_some))
-            .map(|flow| flow.series.delivered[i..i + step].iter().sum::<u64>() as f64)
-            .collect();
-        jain(&shares)
-    });
-    median(indices.filter(|index| !index.is_nan()).collect())
+    median(over_windows(run, first..last, (window.0 / sample) as usize))
+}
+
+/// The index over each of the consecutive windows of `width` samples that `samples` holds, among the flows that are active
+/// throughout the window. Windows in which there is nothing to divide are left out.
+pub(crate) fn over_windows(run: &Finished, samples: Range<usize>, width: usize) -> Vec<f64> {
+    let index = |begin: usize| {
+        let window = begin..begin + width;
+        let active = run.outcome.flows.iter().filter(|it| it.series.phase[window.clone()].iter().all(Option::is_some));
+        jain(&active.map(|it| it.series.delivered[window.clone()].iter().sum::<u64>() as f64).collect::<Vec<_>>())
+    };
+    let begins = samples.clone().step_by(width.max(1)).filter(|begin| begin + width <= samples.end);
+    begins.map(index).filter(|index| !index.is_nan()).collect()
 }
 
 /// The middle of `values`, of which none is NaN; the mean of the two in the middle if their number is even.

@@ -17,6 +17,7 @@ pub use completion::SizeBin;
 pub(crate) use completion::by_size;
 pub use emulator::EmulatorSummary;
 pub use jain::jain;
+pub(crate) use jain::over_windows;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
 pub use table::table;
 pub use traffic::TrafficSummary;

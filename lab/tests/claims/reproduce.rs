@@ -22,7 +22,7 @@ fn make(artefact: &Artefact, file: impl Fn(&str) -> Option<String>) -> Record {
 #[test]
 fn the_catalogue_is_sound() {
     let catalogue = reproduce::catalogue().unwrap();
-    assert!(catalogue.len() >= 19);
+    assert!(catalogue.len() >= 20);
     for artefact in &catalogue {
         for scale in [Scale::Quick, Scale::Full] {
             let planned = reproduce::plan(artefact, scale, &machine(), file);
@@ -110,6 +110,49 @@ fn an_id_that_is_nearly_right_is_suggested() {
     let catalogue = reproduce::catalogue().unwrap();
     assert!(reproduce::unknown("rapid/tabel2", &catalogue).contains("did you mean `rapid/table2`?"));
     assert!(reproduce::unknown("nothing-like-it", &catalogue).contains("`thalweg reproduce` lists it"));
+}
+
+/// Two flows with 20 and 200 ms share a link unevenly, the more so the shorter one looks; beside them, transfers of one packet take a
+/// round trip to open a connection and half of one to arrive.
+#[test]
+fn windows_and_quantiles_are_those_of_the_claim() {
+    let artefact = Artefact::read(
+        "test/windows",
+        r#"
+        title = "Windows"
+        about = "Two flows and a web."
+        seconds = { quick = 1, full = 1 }
+        scenario = [{ name = "one", file = "one.toml" }]
+        figure = [{ scenario = "one", windows = [0.5, 2, 60], measures = ["jain"] }]
+        [[claim]]
+        says = "fairest tenth"
+        measure = "jain"
+        windows = [0.5]
+        rising = [{ quantile = 0.1 }, {}, { quantile = 0.9 }]
+        [[claim]]
+        says = "the least of several windows, without those that do not fit"
+        measure = "jain"
+        rising = [{ windows = [4, 60, 0.5], quantile = 0.1 }, { windows = [4], quantile = 0.1 }, {}]
+        relative-to = { windows = [4] }
+        [[claim]]
+        says = "transfers"
+        measure = "response"
+        paper = 165
+        within = 0.1
+        ours = true
+        "#,
+    );
+    let scenario = r#"
+        duration = "40 s"
+        path = { rate = "20 Mbps", rtt = "100 ms", buffer = "50 packets", delay = "1 ms" }
+        flow = [{ controller = "reno", rtt = "20 ms" }, { controller = "reno", rtt = "200 ms" }]
+        traffic = [{ kind = "flows", size = "1000 B", per-second = 20, rtt = "100 ms", controller = "reno" }]
+    "#;
+    let record = make(&artefact.unwrap(), |_| Some(scenario.into()));
+    println!("{}", reproduce::record::text(&record));
+    assert!(record.claims.iter().all(|claim| claim.verdict == Verdict::Pass));
+    assert!(record.claims[2].ours);
+    assert!(record.figures[0].contains("Timescale (s)"));
 }
 
 /// Some of the catalogue, and the same bytes each time.
