@@ -1,7 +1,9 @@
 //! Our own: RAPID of 2017 with streams that are no wider than they have to be and a self-tuning limit on how fast it climbs,
-//! so that many flows neither oscillate nor fill the buffer, and one flow loses nothing of its speed.
+//! so that many flows neither oscillate nor fill the buffer, and one flow loses nothing of its speed; also not to transmission errors.
 
-use crate::rapid::{self, Analyser, Estimator, Filter, Layout, Machine, Settings, SlowStart, Spread, StepLimit};
+use crate::rapid::{
+    self, Analyser, Errors, Estimator, Filter, Layout, Machine, Settings, SlowStart, Spread, StepLimit,
+};
 use crate::registry::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
@@ -28,6 +30,8 @@ pub struct Thalweg {
     pub eta: f64,
     /// Factor on the average rate after a loss
     pub beta: f64,
+    /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
+    pub errors: f64,
     /// Rate of the first packets
     pub initial_rate: Rate,
     /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): at the start and at most
@@ -59,6 +63,7 @@ impl Default for Thalweg {
             tau: Duration::from_millis(250),
             eta: 1.5,
             beta: 0.5,
+            errors: 0.002,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
             lowest_step: 0.05,
@@ -84,6 +89,7 @@ impl Protocol for Thalweg {
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("beta", self.beta, 0.01..=1.0)?;
+        within("errors", self.errors, 0.0..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
         within("lowest-step", self.lowest_step, 0.0..=1e6)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
@@ -110,6 +116,7 @@ impl Protocol for Thalweg {
             initial_rate: self.initial_rate,
             beta: self.beta,
             filter: Filter { tau: self.tau, eta: self.eta, limit: Some(limit) },
+            errors: Errors::up_to(self.errors),
         }))
     }
 

@@ -51,13 +51,13 @@ pub struct Analyser {
     resolution: i64,
     stream: Option<u32>,
     samples: Vec<Sample>,
-    /// Index of the first packet that arrived.
-    first: u16,
+    /// Index of the packet that is to arrive next.
+    next: u16,
     /// What looks for packets that were held back by a host and not by a queue, and its room.
     bunches: Bunches,
     points: Vec<u16>,
-    /// Whether a packet between those of `samples` and a later one of the stream was lost.
-    cut: bool,
+    /// How many of `samples` arrived before the first packet of the stream that did not.
+    cut: Option<usize>,
     closed: Option<u32>,
 }
 
@@ -71,10 +71,10 @@ impl Analyser {
             resolution,
             stream: None,
             samples: Vec::with_capacity(longest),
-            first: 0,
+            next: 0,
             bunches: Bunches::new(smoothing),
             points: Vec::with_capacity(longest),
-            cut: false,
+            cut: None,
             closed: None,
         }
     }
@@ -90,6 +90,12 @@ impl Analyser {
             Estimator::PathChirp if !spoilt => pathchirp(&self.samples, self.resolution),
             _ => smooth::estimate(&mut self.samples, packet, &self.bunches, self.resolution, &mut self.points),
         };
+        let rate = rate.map(|rate| match self.cut {
+            // The delay behind a full queue does not grow: a stream that lost packets and shows no congestion may have met some. The
+            // rate before the loss is the last one that is known to have been carried.
+            Some(cut) if self.samples.last().is_some_and(|last| rate >= last.rate) => self.samples[cut - 1].rate,
+            _ => rate,
+        });
         self.samples.clear();
         Some(Report::Available { stream, rate: rate? as f32 })
     }
@@ -122,13 +128,15 @@ impl Receiver for Analyser {
         if self.stream != Some(stream) {
             self.stream = Some(stream);
             // A stream whose beginning was lost is analysed from what arrived.
-            self.cut = false;
-            self.first = index;
+            self.cut = None;
+            self.next = index;
         }
-        // What follows a lost packet says nothing of the rates: the delay behind a full queue does not grow. The rate before
-        // it is the last one that is known to have been carried.
-        self.cut |= index as usize > self.first as usize + self.samples.len();
-        if !self.cut && self.samples.len() < self.samples.capacity() {
+        if index > self.next {
+            self.cut.get_or_insert(self.samples.len());
+        }
+        // One that was overtaken is none of the series.
+        if index >= self.next && self.samples.len() < self.samples.capacity() {
+            self.next = index.saturating_add(1);
             let (delay, arrival) = (now.0.wrapping_sub(sent.0) as i64, now.0 as i64);
             match self.samples.last() {
                 Some(last) => self.bunches.on_gap(Duration(arrival.wrapping_sub(last.arrival) as u64)),
@@ -275,6 +283,31 @@ mod tests {
 
     fn probe(stream: u32, index: u16) -> Stamp {
         Stamp::Probe { stream, index, len: 4, rate: (index + 1) as f32, sent: Time(1_000 * index as u64) }
+    }
+
+    #[test]
+    fn a_lost_packet_hides_no_congestion() {
+        let found = |delays: [Option<u64>; 10]| {
+            let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, Duration::ZERO, 90);
+            let arrivals = (0..).zip(delays).filter_map(|(index, delay)| Some((index, delay?)));
+            let reports = arrivals.map(|(index, delay)| {
+                let sent = Time(1_000 * index as u64);
+                let stamp = Stamp::Probe { stream: 1, index, len: 10, rate: (index + 1) as f32, sent };
+                analyser.on_arrival(Time(1_000 * index as u64 + delay), &stamp, Bytes(1000))
+            });
+            reports.last().unwrap()
+        };
+        let available = |rate| Some(Report::Available { stream: 1, rate });
+        let arrived = [0, 0, 0, 0, 0, 1, 3, 6, 10, 15].map(Some);
+        let without = |lost: usize| {
+            let mut delays = arrived;
+            delays[lost] = None;
+            delays
+        };
+        assert_eq!([found(arrived), found(without(1)), found(without(7))], [available(5.0); 3]);
+        let mut full = [Some(20); 10];
+        full[6] = None;
+        assert_eq!(found(full), available(6.0), "behind a full queue");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! (Lovewell et al., "Packet-Scale Congestion Control Paradigm"). They differ in parameters, in the stream's layout and in
 //! slow start, not in the machine.
 
+mod errors;
 mod estimate;
 mod filter;
 mod hybrid;
@@ -13,6 +14,7 @@ mod smooth;
 mod spread;
 mod stream;
 
+pub use errors::Errors;
 pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
 pub use filter::{Filter, StepLimit};
 pub use hybrid::{Fallback, Hybrid};
@@ -110,6 +112,7 @@ impl Rapid {
             initial_rate: self.initial_rate,
             beta: self.beta,
             filter: Filter { tau: self.tau, eta: self.eta, limit: None },
+            errors: Errors::up_to(0.0),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The sender: when each packet of the p-streams leaves, in slow start, probing and recovery.
 
+use super::errors::Errors;
 use super::filter::Filter;
 use super::spread::Spread;
 use super::stream::{Layout, Stream};
@@ -43,6 +44,8 @@ pub struct Settings {
     pub beta: f64,
     /// How the average follows the estimates.
     pub filter: Filter,
+    /// Which losses do not count.
+    pub errors: Errors,
 }
 
 /// The sender's state machine.
@@ -163,6 +166,11 @@ impl Machine {
         Duration(self.rtt.max(self.stream_length()).0.saturating_mul(SILENCE))
     }
 
+    fn begin_recovery(&mut self, from_slow_start: bool) {
+        self.mode = Mode::Recovery { from_slow_start };
+        self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
+    }
+
     fn lose_feedback(&mut self, now: Time) {
         self.heard = now;
         self.previous = Some(now);
@@ -242,6 +250,10 @@ impl Sender for Machine {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
         }
+        self.settings.errors.on_ack(ack, self.settings.packet);
+        if ack.recovery && self.mode == Mode::Probing && self.settings.errors.are_too_many() {
+            self.begin_recovery(false);
+        }
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(rate as f64));
         }
@@ -270,10 +282,11 @@ impl Sender for Machine {
                         self.average = self.average * self.settings.beta;
                         from_slow_start
                     }
-                    mode => matches!(mode, Mode::SlowStart { .. }),
+                    Mode::SlowStart { .. } => true,
+                    Mode::Probing if self.settings.errors.explain(self.rtt) => return,
+                    Mode::Probing => false,
                 };
-                self.mode = Mode::Recovery { from_slow_start };
-                self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
+                self.begin_recovery(from_slow_start);
             }
         }
     }

@@ -56,6 +56,27 @@ fn rapid_2009_keeps_its_queue_below_20_packets() {
     }
 }
 
+/// Errors hit a packet in 100,000. RAPID halves its rate after each, by its papers' rule; to ours,
+/// errors say nothing of the path.
+#[test]
+fn thalweg_does_not_take_errors_for_congestion() {
+    let used = |controller: &str, more: &str| {
+        let finished = run(&format!(
+            r#"
+            duration = "10 s"
+            measure.from = "2 s"
+            path = {{ rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp"{more} }}
+            flow = [{{ controller = "{controller}" }}]
+            "#
+        ));
+        let figures = figures(&finished);
+        println!("{controller}{more}: used {:.3}", figures.links[0].utilization);
+        figures.links[0].utilization
+    };
+    assert!(used("thalweg", ", packet-error = 1e-5") >= 0.97 * used("thalweg", ""));
+    assert!(used("rapid", ", packet-error = 1e-5") < 0.9 * used("rapid", ""));
+}
+
 /// PACKET-SCALE-2017's schedule of three flows with RTTs of 100, 200 and 150 ms; in 26 to 34 s all of them are there.
 #[test]
 fn flows_of_different_rtts_share_equally() {
