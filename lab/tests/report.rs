@@ -9,10 +9,12 @@ use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use lab::Finished;
+use lab::reproduce::{self, Artefact, Scale};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 use std::time::Duration;
@@ -147,16 +149,72 @@ fn hostile_names_are_only_text() {
     });
 }
 
+/// A page of the gallery: claims, figures over time, and maps with a square for each pair.
+#[test]
+fn the_gallery() {
+    let text = r#"
+        title = "Each beside each"
+        about = "Two flows."
+        seconds = { quick = 1, full = 1 }
+        scenario = [{ name = "pairs", file = "pairs.toml" }]
+        claim = [
+            { says = "much is lost", measure = "drops", least = 1e9, ours = true, because = "the path is slow" },
+            { says = "little is lost", measure = "drops", most = 1e9 },
+        ]
+        figure = [
+            { scenario = "pairs", axes = ["Throughput"] },
+            { scenario = "pairs", map = ["flow[0].controller", "flow[1].controller"], flow = 1, measures = ["throughput", "mean-queue"] },
+        ]
+    "#;
+    let pairs = r#"
+        duration = "2 s"
+        path = { rate = "2 Mbps", rtt = "40 ms", buffer = "1 bdp" }
+        flow = [{ controller = "reno" }, { controller = "reno" }]
+        sweep = { "flow[0].controller" = ["reno", "bic", "rapid"], "flow[1].controller" = ["reno", "bic"] }
+    "#;
+    let artefact = Artefact::read("test/pairs", text).unwrap();
+    let machine = lab::scenario::Machine::this(None);
+    let planned = reproduce::plan(&artefact, Scale::Quick, &machine, |_| Some(pairs.into())).unwrap();
+    let record = reproduce::make(&artefact, Scale::Quick, planned, &machine, &|_| true).unwrap();
+    for (name, svg) in lab::report::paper::figures(&record) {
+        assert!(svg.contains("(Mbps)") && svg.contains("bic"), "{name} lacks a label");
+        let pdf = lab::report::paper::pdf(&svg).unwrap();
+        assert!(pdf.starts_with(b"%PDF"), "{name}");
+        let has = |word: &[u8]| pdf.windows(word.len()).any(|bytes| bytes == word);
+        assert!(has(b"LiberationSans") && has(b"/FontFile2"), "{name} does not carry its letters");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("test.html");
+    std::fs::write(&file, lab::report::gallery::page("test", Scale::Quick, &[record])).unwrap();
+    opened("gallery", &file, async |page| {
+        assert_eq!(page.canvases().await, 6, "a panel per run");
+        let count = page.run("return document.querySelectorAll('.map tbody td').length", vec![]).await;
+        assert_eq!(count, json!(2 * 3 * 2), "two maps of six pairs");
+        let claims = page.text(".claims").await;
+        for part in ["PASS", "MISS", "the path is slow", "our band"] {
+            assert!(claims.contains(part), "{part} is missing: {claims}");
+        }
+        page.run("document.querySelector('.map td').dispatchEvent(new Event('mouseenter'))", vec![]).await;
+        assert!(page.text(".said").await.contains("reno, beside reno"));
+    });
+}
+
 const BLUE: [u8; 3] = [0x00, 0x72, 0xb2];
 const ORANGE: [u8; 3] = [0xd5, 0x5e, 0x00];
 
 /// Opens the report of `runs`, does `what`, and checks that nothing was logged and nothing fetched. With `REPORT_SHOTS` set to
 /// a folder, leaves pictures and a print there.
 fn in_browser(name: &str, title: &str, runs: &[Finished], what: impl AsyncFnOnce(&Page)) {
+    let dir = tempfile::tempdir().unwrap();
+    lab::results::write(dir.path(), title, 1, runs).unwrap();
+    opened(name, &dir.path().join("report.html"), what);
+}
+
+/// As [`in_browser`], with the page in `file`.
+fn opened(name: &str, file: &Path, what: impl AsyncFnOnce(&Page)) {
     let dir = tempfile::tempdir().unwrap(); // outlives the browser, whose profile lies in it
     let Some(mut driver) = Driver::start() else { return };
-    lab::results::write(dir.path(), title, 1, runs).unwrap();
-    let url = format!("file://{}", dir.path().join("report.html").display());
+    let url = format!("file://{}", file.display());
     wait(async {
         let Some(client) = driver.browser(dir.path().join("profile").to_str().unwrap()).await else { return };
         let page = Page { client, name: name.to_string() };

@@ -148,7 +148,7 @@ impl Store {
     }
 }
 
-/// `claims.json`, `claims.md` and the pages.
+/// `claims.json`, `claims.md`, the pages, and the figures for papers.
 fn write(folder: &Path, scale: Scale, records: &[Record]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut json = serde_json::to_vec_pretty(&Claims::of(scale, records))?;
@@ -156,6 +156,12 @@ fn write(folder: &Path, scale: Scale, records: &[Record]) -> io::Result<()> {
     fs::write(folder.join("claims.json"), json)?;
     fs::write(folder.join("claims.md"), record::markdown(scale, records))?;
     fs::write(folder.join("index.html"), report::gallery::index(scale, records))?;
+    let figures = folder.join("figures");
+    fs::create_dir_all(&figures)?;
+    for (name, svg) in records.iter().flat_map(report::paper::figures) {
+        fs::write(figures.join(format!("{name}.pdf")), report::paper::pdf(&svg).map_err(io::Error::other)?)?;
+        fs::write(figures.join(format!("{name}.svg")), svg)?;
+    }
     let paper = |record: &Record| record.id.split('/').next().unwrap_or_default().to_string();
     for of_paper in records.chunk_by(|a, b| paper(a) == paper(b)) {
         let name = paper(&of_paper[0]);

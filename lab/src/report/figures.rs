@@ -4,11 +4,12 @@
 //! flows per run, then totals and medians of the runs over each other. Of many flows, the median and a band.
 
 use super::grid::{Curve, Grid, quantile};
+use super::heat::Heat;
 use super::traffic;
 use crate::Finished;
 use crate::results::REAL;
 use control::{Duration, Rate};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sim::{FlowOutcome, FlowSeries, LinkOutcome};
 
 /// More flows than this become a median and a band.
@@ -31,17 +32,17 @@ const COLOURS: usize = 7;
 const FAIR: Duration = Duration::from_millis(500);
 
 /// Everything that is drawn.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Page {
     /// Length of a bin, in seconds; the first begins at zero.
-    step: f64,
+    pub(super) step: f64,
     /// How many bins every curve has.
-    bins: usize,
-    groups: Vec<Group>,
+    pub(super) bins: usize,
+    pub(super) groups: Vec<Group>,
 }
 
 /// Figures that share a legend.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Group {
     /// Heading, if it needs one.
     pub title: Option<String>,
@@ -52,7 +53,7 @@ pub(super) struct Group {
 }
 
 /// A curve or band by which name it is shown, hidden and told from others, in all figures of its group.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) name: String,
     /// Which colour and dash; none: neutral.
@@ -61,7 +62,7 @@ pub(super) struct Entry {
     pub(super) band: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Figure {
     pub title: Option<String>,
     /// What its vertical axis shows, and in which unit.
@@ -78,10 +79,12 @@ pub(super) struct Figure {
     pub level: Option<(f64, String)>,
     /// What its horizontal axis shows, if not time.
     pub across: Option<Across>,
+    /// A matrix in place of lines.
+    pub heat: Option<Heat>,
 }
 
 /// A horizontal axis of its own, logarithmic.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Across {
     /// What it shows, and in which unit.
     pub axis: String,
@@ -89,7 +92,7 @@ pub(super) struct Across {
     pub values: Curve,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Line {
     /// Entry of the legend; none for a line that stands for all.
     pub entry: Option<usize>,
@@ -98,7 +101,7 @@ pub(super) struct Line {
 }
 
 /// What lies between two curves.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct Band {
     pub entry: usize,
     pub low: Curve,
@@ -213,12 +216,15 @@ impl Draw {
             figures.iter_mut().for_each(|figure| figure.top = Some(top * 1.04));
         }
         let most = shown.iter().max_by_key(|run| run.outcome.flows.len());
-        let flows = Group {
-            title: Some("Each run".into()),
-            legend: most.map(|run| self.flow_legend(run)).unwrap_or_default(),
-            panels: true,
-            figures: drawn(figures),
-        };
+        let mut legend = most.map(|run| self.flow_legend(run)).unwrap_or_default();
+        // Flow by flow, controllers may differ from run to run.
+        for (i, entry) in legend.iter_mut().enumerate().filter(|_| !self.banded) {
+            let mut names = shown.iter().filter_map(|run| flow_names(run).into_iter().nth(i));
+            if names.any(|name| name != entry.name) {
+                entry.name = format!("flow {}", i + 1);
+            }
+        }
+        let flows = Group { title: Some("Each run".into()), legend, panels: true, figures: drawn(figures) };
         let mut together = self.overlay(runs, "median ", |flows| Curve::across(flows, |values| quantile(values, 0.5)));
         together.title = Some("Runs compared".into());
         let jain = self.lines(runs, |run| self.jain(run));
@@ -407,7 +413,18 @@ fn flow_names(run: &Finished) -> Vec<String> {
 }
 
 pub(super) fn figure(axis: String, lines: Vec<Line>) -> Figure {
-    Figure { title: None, axis, lines, band: None, top: None, log: false, from_zero: true, level: None, across: None }
+    Figure {
+        title: None,
+        axis,
+        lines,
+        band: None,
+        top: None,
+        log: false,
+        from_zero: true,
+        level: None,
+        across: None,
+        heat: None,
+    }
 }
 
 /// Without the figures that show nothing, such as the windows of controllers that have none.

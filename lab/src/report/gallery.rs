@@ -2,6 +2,7 @@
 
 use super::figures::{Across, Band, Entry, Group, Line, Page, entries, figure};
 use super::grid::Curve;
+use super::heat::maps;
 use super::{embed, escape, fill};
 use crate::Finished;
 use crate::reproduce::Made;
@@ -15,17 +16,17 @@ use serde_json::Value;
 pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> {
     let draw = |wanted: &Figure| {
         let made = made.iter().find(|it| it.scenario == wanted.scenario)?;
-        let page = match &wanted.across {
-            None if !wanted.windows.is_empty() => {
-                let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
-                Page::of(over_windows(wanted, span, &made.runs))
-            }
-            None => {
-                let mut page = Page::new(&made.runs);
-                page.keep(&wanted.axes);
-                page
-            }
-            Some(key) => Page::of(across(wanted, key, &made.runs)),
+        let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
+        let page = if let Some(keys) = &wanted.map {
+            Page::of(maps(keys, wanted, span, &made.runs))
+        } else if let Some(key) = &wanted.across {
+            Page::of(across(wanted, key, span, &made.runs))
+        } else if !wanted.windows.is_empty() {
+            Page::of(over_windows(wanted, span, &made.runs))
+        } else {
+            let mut page = Page::new(&made.runs);
+            page.keep(&wanted.axes);
+            page
         };
         Some(embed(&page))
     };
@@ -46,7 +47,7 @@ fn position(value: &Value) -> Option<f64> {
 }
 
 /// A line per controller over the values of a key that the runs' scenario sweeps.
-fn across(wanted: &Figure, key: &str, runs: &[Finished]) -> Group {
+fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let at = |run: &Finished| position(run.run.settings.get(key)?);
     let mut places: Vec<f64> = runs.iter().filter_map(at).collect();
     places.sort_by(f64::total_cmp);
@@ -62,7 +63,7 @@ fn across(wanted: &Figure, key: &str, runs: &[Finished]) -> Group {
     let line = |(entry, name): (usize, &String), what: Measure| {
         let value = |place: &f64| {
             let run = runs.iter().find(|run| run.run.controller == *name && at(run) == Some(*place));
-            run.map_or(f64::NAN, |run| of_run(what, run, Of::default()))
+            run.map_or(f64::NAN, |run| of_run(what, run, Of { span, ..Of::default() }))
         };
         let values = Curve(places.iter().map(value).map(|x| if x.is_finite() { x } else { f64::NAN }).collect());
         Line { entry: Some(entry), name: name.clone(), values }

@@ -1,7 +1,7 @@
 //! A common grid of time for all curves, coarse enough that a page stays small.
 
 use control::{Duration, Time};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sim::{FlowOutcome, Outcome};
 
 /// Equal bins from the beginning of the runs.
@@ -120,6 +120,13 @@ impl Curve {
 impl Serialize for Curve {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|&x| short(x)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Curve {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Curve, D::Error> {
+        let values: Vec<Option<f64>> = Vec::deserialize(deserializer)?;
+        Ok(Curve(values.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect()))
     }
 }
 

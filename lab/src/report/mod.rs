@@ -6,6 +6,9 @@
 mod figures;
 pub mod gallery;
 mod grid;
+mod heat;
+pub mod paper;
+mod scale;
 mod setup;
 mod traffic;
 

@@ -179,9 +179,50 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
     new ResizeObserver(() => { if (node.clientWidth !== u.width) u.setSize({ width: node.clientWidth, height }); }).observe(node);
   }
 
+  // From low to high, ever brighter: Nuñez, Anderton and Renslow's cividis, coarsely; as in figures for papers.
+  const CIVIDIS = [[0, 34, 78], [65, 77, 107], [124, 123, 120], [188, 175, 111], [254, 232, 56]];
+  function colour(place) {
+    const at = place * (CIVIDIS.length - 1);
+    const i = Math.min(Math.floor(at), CIVIDIS.length - 2);
+    return `rgb(${CIVIDIS[i].map((low, k) => Math.round(low + (CIVIDIS[i + 1][k] - low) * (at - i))).join(" ")})`;
+  }
+
+  // A square's two digits.
+  function brief(value) {
+    if (value >= 995) return `${(value / 1e3).toFixed(value >= 9950 ? 0 : 1)}k`;
+    return value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.095 ? 1 : 2);
+  }
+
+  // A matrix, as a table: pointing at a square says what it is.
+  function matrix(figure, node) {
+    const { row, rows, column, columns, values: all, ends, log } = figure.heat;
+    const scale = (value) => (log ? Math.log10(Math.max(value, ends[0])) : value);
+    const place = (value) => {
+      const [from, to] = ends.map(scale);
+      return to > from ? Math.min(1, Math.max(0, (scale(value) - from) / (to - from))) : 0.5;
+    };
+    const said = element("p", { class: "said" });
+    const hint = `${figure.axis}. Rows: ${row.toLowerCase()}; columns: ${column.toLowerCase()}.`;
+    said.textContent = hint;
+    const head = element("tr", {}, element("th"), ...columns.map((name) => element("th", { scope: "col" }, element("span", {}, name))));
+    const body = rows.map((name, i) => element("tr", {}, element("th", { scope: "row" }, name), ...columns.map((other, k) => {
+      const value = all[i].at(k);
+      if (value === null || value === undefined) return element("td");
+      const at = place(value);
+      const square = element("td", {}, brief(value));
+      square.style.background = colour(at);
+      square.style.color = at < 0.5 ? "#fff" : "#000";
+      square.addEventListener("mouseenter", () => { said.textContent = `${name}, beside ${other}: ${digits(value)} ${(/\((.*)\)/.exec(figure.axis) ?? ["", ""])[1]}`; });
+      return square;
+    })));
+    const table = element("table", { class: "map" }, element("thead", {}, head), element("tbody", {}, ...body));
+    table.addEventListener("mouseleave", () => { said.textContent = hint; });
+    node.append(said, table);
+  }
+
   function draw(group) {
     const legend = element("div", { class: "legend", role: "group", "aria-label": "Curves" });
-    const panels = element("div", { class: group.panels ? "panels" : "stack" });
+    const panels = element("div", { class: group.panels && !group.figures.some((figure) => figure.heat !== null) ? "panels" : "stack" });
     const section = element("section", {});
     if (group.title !== null) section.append(element("h2", {}, group.title));
     section.append(legend, panels);
@@ -191,6 +232,10 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
       const node = element("figure", { "aria-label": figure.axis });
       if (figure.title !== null) node.append(element("figcaption", {}, figure.title));
       panels.append(node);
+      if (figure.heat !== null) {
+        matrix(figure, node);
+        return;
+      }
       const next = group.figures[i + 1];
       const last = group.panels || next === undefined || next.across !== null;
       plot(figure, group.legend, node, group.panels ? 210 : (i === 0 ? 250 : 190) + (last ? 20 : 0), last);

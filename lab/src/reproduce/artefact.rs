@@ -172,13 +172,18 @@ pub struct Figure {
     pub axes: Vec<String>,
     /// A key that the scenario sweeps, as the horizontal axis in place of time.
     pub across: Option<String>,
+    /// Two keys that the scenario sweeps: a map of each measure, with a row for each value of the first and a column for each of
+    /// the second.
+    pub map: Option<[String; 2]>,
+    /// Of which flow, from 1.
+    pub flow: Option<usize>,
     /// Lengths of windows in seconds, as the horizontal axis in place of time: of each measure the median, and a band from its
     /// 10th to its 90th percentile.
     #[serde(default)]
     pub windows: Vec<f64>,
-    /// Over which of the artefact's spans the windows lie; the whole run if none is named.
+    /// Over which of the artefact's spans; the whole run if none is named.
     pub span: Option<String>,
-    /// What is drawn over that key or those windows.
+    /// What is drawn over that key or those windows, or mapped.
     #[serde(default)]
     pub measures: Vec<super::measure::Measure>,
 }

@@ -48,6 +48,11 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// Whether it differs between protocols by powers of ten.
+    pub fn ranges_widely(self) -> bool {
+        matches!(self, Measure::MeanQueue | Measure::MaxQueue | Measure::Drops | Measure::Loss)
+    }
+
     /// What it is called, with its unit in brackets.
     pub fn axis(self) -> &'static str {
         match self {
