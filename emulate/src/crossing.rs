@@ -175,7 +175,7 @@ mod tests {
         Handle { slot: pool.put(&payload).unwrap(), size: 1000, flow: number % 3, ..Handle::default() }
     }
 
-    fn number(pool: &Pool, packet: Handle) -> u64 {
+    fn number(pool: &mut Pool, packet: Handle) -> u64 {
         u64::from_le_bytes(pool.get(packet.slot)[..8].try_into().unwrap())
     }
 
@@ -196,7 +196,7 @@ mod tests {
             let mut left = Vec::new();
             for us in (0..20).map(|n| n * look_every) {
                 while let Some((due, packet)) = crossing.pass(US(us), &mut pool) {
-                    left.push((due, number(&pool, packet)));
+                    left.push((due, number(&mut pool, packet)));
                     pool.release(packet.slot);
                 }
             }
@@ -226,7 +226,7 @@ mod tests {
         }
         let mut left = Vec::new();
         while let Some((due, packet)) = crossing.pass(US(20_000), &mut pool) {
-            left.push((due, number(&pool, packet)));
+            left.push((due, number(&mut pool, packet)));
         }
         assert_eq!(left, [(US(1100), 0), (US(1200), 2), (US(3000), 3), (US(10_100), 1)]);
     }
@@ -251,7 +251,7 @@ mod tests {
                 crossing.arrive(US(70 * i), packet(&mut pool, i), &mut pool);
                 let now = if i < 19_999 { US(70 * i) } else { US(10_000_000) };
                 while let Some((_, packet)) = crossing.pass(now, &mut pool) {
-                    counts[number(&pool, packet) as usize] += 1;
+                    counts[number(&mut pool, packet) as usize] += 1;
                     pool.release(packet.slot);
                 }
             }

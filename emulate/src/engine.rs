@@ -6,7 +6,7 @@ use crate::handle::{Direction, Handle};
 use crate::histogram::Histogram;
 use crate::pool::Pool;
 use crate::record::{Record, Totals};
-use control::{Duration, Time};
+use control::{Duration, Stamp, Time};
 use path::Counters;
 use std::io;
 use thread_priority::{
@@ -31,6 +31,9 @@ pub trait Ends {
     /// If the emulation cannot go on.
     fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()>;
 
+    /// Writes into `payload` what the routers on the way have made of its [stamp](Received::stamp).
+    fn answer(&self, payload: &mut [u8], stamp: &Stamp);
+
     /// A packet that [arrived](Ends::receive) with this flow leaves the path. Says whether the kernel took it.
     fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool;
 
@@ -54,6 +57,8 @@ pub struct Received<'a> {
     pub direction: Direction,
     /// Whose it is.
     pub flow: u64,
+    /// What it asks routers for.
+    pub stamp: Stamp,
     /// Its bytes.
     pub payload: &'a [u8],
 }
@@ -152,11 +157,11 @@ struct Told {
 
 impl Emulator {
     fn take(&mut self, packet: Received) {
-        let Received { at, route, direction, flow, payload } = packet;
+        let Received { at, route, direction, flow, stamp, payload } = packet;
         let size = payload.len() as u32;
         self.record.arrived[direction as usize].add(size.into());
         if let Some(slot) = self.pool.put(payload) {
-            self.crossing.arrive(at, Handle { slot, size, flow, route, direction, step: 0 }, &mut self.pool);
+            self.crossing.arrive(at, Handle { slot, size, flow, route, direction, step: 0, stamp }, &mut self.pool);
         }
     }
 
@@ -166,7 +171,9 @@ impl Emulator {
         let now = clock.now();
         for _ in 0..BATCH {
             let Some((due, packet)) = crossing.pass(now, pool) else { return false };
-            if ends.send(packet.direction, packet.flow, pool.get(packet.slot)) {
+            let payload = pool.get(packet.slot);
+            ends.answer(payload, &packet.stamp);
+            if ends.send(packet.direction, packet.flow, payload) {
                 record.delivered[packet.direction as usize].add(packet.size.into());
             } else {
                 record.unsent += 1;

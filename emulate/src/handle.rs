@@ -19,7 +19,7 @@ impl Direction {
 }
 
 /// A packet whose payload lies in the pool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Handle {
     /// Where in the pool.
     pub(crate) slot: u32,
@@ -29,6 +29,8 @@ pub struct Handle {
     pub(crate) route: u16,
     pub(crate) direction: Direction,
     pub(crate) step: u16,
+    /// What it asks routers for.
+    pub(crate) stamp: Stamp,
 }
 
 impl Packet for Handle {
@@ -43,6 +45,6 @@ impl Packet for Handle {
     fn pass_hop(&mut self) {}
 
     fn stamp(&mut self) -> Option<&mut Stamp> {
-        None
+        (self.stamp != Stamp::None).then_some(&mut self.stamp)
     }
 }

@@ -17,6 +17,7 @@ mod pool;
 pub mod record;
 pub mod relay;
 pub mod tunnel;
+mod udp;
 
 pub use clock::Clock;
 pub use crossing::{Hop, Path};

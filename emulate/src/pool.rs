@@ -37,9 +37,9 @@ impl Pool {
         self.slots[at as usize].uses += 1;
     }
 
-    /// What lies in slot `at`.
-    pub fn get(&self, at: u32) -> &[u8] {
-        &self.slots[at as usize].payload
+    /// What lies in slot `at`; who changes it changes it for all who share it.
+    pub fn get(&mut self, at: u32) -> &mut [u8] {
+        &mut self.slots[at as usize].payload
     }
 
     /// There is one less handle to slot `at`.

@@ -5,6 +5,7 @@
 use crate::clock::Clock;
 use crate::engine::{Ends, Received};
 use crate::handle::Direction;
+use control::Stamp;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -130,7 +131,8 @@ impl Relay {
                 }
             };
             let payload = &self.receiver.buffer[..datagram.size];
-            take(Received { at: datagram.at, route, direction: Direction::Forward, flow, payload });
+            let stamp = header::stamp(payload).unwrap_or_default();
+            take(Received { at: datagram.at, route, direction: Direction::Forward, flow, stamp, payload });
         }
         Ok(())
     }
@@ -142,7 +144,8 @@ impl Relay {
             let Some(datagram) = receiver.receive(&mut client.socket, clock)? else { break };
             let payload = &receiver.buffer[..datagram.size];
             let (route, flow) = (client.route, flow(at, client.generation));
-            take(Received { at: datagram.at, route, direction: Direction::Reverse, flow, payload });
+            let stamp = header::stamp(payload).unwrap_or_default();
+            take(Received { at: datagram.at, route, direction: Direction::Reverse, flow, stamp, payload });
         }
         Ok(())
     }
@@ -196,6 +199,10 @@ impl Ends for Relay {
             }
         }
         Ok(())
+    }
+
+    fn answer(&self, payload: &mut [u8], stamp: &Stamp) {
+        header::answer(payload, stamp);
     }
 
     fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool {

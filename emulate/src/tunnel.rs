@@ -4,6 +4,8 @@ use crate::clock::Clock;
 use crate::engine::{Ends, Received};
 use crate::handle::Direction;
 use crate::relay::wait;
+use crate::udp;
+use control::Stamp;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollOp};
 use std::io::{self, ErrorKind};
@@ -127,11 +129,16 @@ impl Ends for Tunnel {
                 if let Some(flow) = flow(payload) {
                     let port = host_port(payload, direction);
                     let route = self.ports.iter().position(|&known| Some(known) == port).unwrap_or(0) as u16;
-                    take(Received { at: clock.now(), route, direction, flow, payload });
+                    let stamp = udp::stamp(payload).unwrap_or_default();
+                    take(Received { at: clock.now(), route, direction, flow, stamp, payload });
                 }
             }
         }
         Ok(())
+    }
+
+    fn answer(&self, payload: &mut [u8], stamp: &Stamp) {
+        udp::answer(payload, stamp);
     }
 
     fn send(&mut self, direction: Direction, _: u64, payload: &[u8]) -> bool {

@@ -1,7 +1,9 @@
 //! The receiving side of stamps: whose header it is, whether it is genuine, and what the [`Receiver`] makes of it.
 
-use crate::header::{Key, Replays, Unverified};
+use crate::replays::Replays;
+use crate::tag::{Key, verify};
 use control::{Bytes, Receiver, Report, Time};
+use header::Unverified;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -68,7 +70,7 @@ impl Arrivals {
     fn on_stamped(&self, now: Time, datagram: &[u8]) -> Option<usize> {
         let header = Unverified::read(datagram)?;
         let flow = self.flows.read().unwrap_or_else(PoisonError::into_inner).get(&header.token())?.clone();
-        let stamped = header.verify(&flow.key)?;
+        let stamped = verify(&header, &flow.key)?;
         let mut inner = flow.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if !inner.replays.is_new(stamped.number) {
             return None;
@@ -85,8 +87,9 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::{Header, ROUTED, SIZE};
+    use crate::tag;
     use control::{Duration, Stamp, registry};
+    use header::{Header, ROUTED, SIZE};
     use serde_json::Map;
 
     const KEY: Key = [3; 32];
@@ -94,7 +97,7 @@ mod tests {
 
     fn stamped(header: &Header, key: &Key) -> Vec<u8> {
         let mut room = [0; ROUTED];
-        let size = header.write(key, &mut room);
+        let size = tag::write(header, key, &mut room);
         [&room[ROUTED - size..], &[0x40; 1000]].concat()
     }
 

@@ -178,15 +178,18 @@ impl Connection {
 
     /// Whether packets sent here are stamped, and so whether the chosen controller drives.
     pub fn stamps(&self) -> Stamps {
-        *self.stamps.borrow()
+        match *self.stamps.borrow() {
+            Stamps::On if self.flow.is_unanswered() => Stamps::Unanswered,
+            stamps => stamps,
+        }
     }
 
-    /// Waits until that is settled, which takes a round trip.
+    /// Waits until that is settled, which takes a round trip; what routers make of the stamps shows when data is sent.
     pub async fn settled(&self) -> Stamps {
         let mut stamps = self.stamps.clone();
         // If the conversation has ended, what it came to holds.
         let _ = stamps.wait_for(|stamps| *stamps != Stamps::Asked).await;
-        *stamps.borrow()
+        self.stamps()
     }
 }
 

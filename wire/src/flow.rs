@@ -6,9 +6,10 @@
 
 use crate::clock::Clock;
 use crate::confirmed::Confirmed;
-use crate::header::{Header, Key, ROUTED};
 use crate::pacer::Agenda;
+use crate::tag::{self, Key};
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
+use header::{Header, ROUTED};
 use quinn::udp::{EcnCodepoint, Transmit};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -97,6 +98,8 @@ struct Inner {
     sender: Box<dyn Sender>,
     stamping: Option<Stamping>,
     opening: Option<Opening>,
+    /// Asked, and no router on the way has answered.
+    unanswered: bool,
     report: Option<Report>,
 
     queue: VecDeque<Datagram>,
@@ -148,6 +151,7 @@ impl Flow {
             sender,
             stamping: None,
             opening: None,
+            unanswered: false,
             report: None,
             queue: VecDeque::new(),
             queued: 0,
@@ -200,6 +204,11 @@ impl Flow {
     /// Whether packets carry stamps.
     pub(crate) fn is_stamped(&self) -> bool {
         self.lock().stamping.is_some()
+    }
+
+    /// Whether the sender asked the routers on the way, and none has answered.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        self.lock().unanswered
     }
 
     /// The receiver's report arrived over the connection.
@@ -407,6 +416,7 @@ impl Inner {
     fn open(&mut self, now: Time) {
         if let Some(mut opening) = self.opening.take() {
             let rtt = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, _)| smoothed);
+            self.unanswered = self.report.is_none();
             opening.sender.on_open(now, rtt, self.report);
             self.sender = opening.sender;
         }
@@ -491,7 +501,7 @@ impl Stamping {
     fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> usize {
         let Some(room) = bytes.first_chunk_mut() else { return 0 };
         self.number += 1;
-        Header { token: self.token, number: self.number, stamp }.write(&self.key, room)
+        tag::write(&Header { token: self.token, number: self.number, stamp }, &self.key, room)
     }
 }
 

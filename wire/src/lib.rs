@@ -37,17 +37,19 @@ mod clock;
 mod confirmed;
 mod endpoint;
 mod flow;
-pub mod header;
 mod identity;
 mod message;
 mod pacer;
 #[cfg_attr(not(target_os = "linux"), path = "receive_late.rs")]
 mod receive;
+pub mod replays;
 mod socket;
+pub mod tag;
 mod talk;
 
 pub use choice::Choice;
 pub use endpoint::{ConnectError, Connection, Endpoint, Incoming, PACKET, client_tls, server_tls};
+pub use header;
 pub use identity::{Fingerprint, Identity};
 pub use talk::Stamps;
 

@@ -18,8 +18,10 @@ pub enum Stamps {
     Unneeded,
     /// The peer was asked, or will be; until it answers, a window controller drives.
     Asked,
-    /// They are, and the controller drives.
+    /// They are, and the controller drives; one that needs routers once they have answered.
     On,
+    /// They are, but no router on the way has answered: a window controller drives for good.
+    Unanswered,
     /// The peer does not know them, or has no such receiver: a window controller drives for good.
     Refused,
 }

@@ -24,7 +24,7 @@ async fn meddle(socket: tokio::net::UdpSocket, to: SocketAddr, meddles: Arc<Atom
         };
         let datagram = &buffer[..size];
         let _ = socket.send_to(datagram, other).await;
-        if size >= wire::header::SIZE && datagram[0] == 0x1b {
+        if size >= header::SIZE && datagram[0] == header::MAGIC {
             stamped.fetch_add(1, Ordering::Relaxed);
         }
         if !meddles.load(Ordering::Relaxed) {
@@ -35,7 +35,7 @@ async fn meddle(socket: tokio::net::UdpSocket, to: SocketAddr, meddles: Arc<Atom
         changed[chance() % size] ^= 1 + (chance() % 255) as u8;
         let mut invented: Vec<u8> = (0..1 + chance() * 4).map(|_| chance() as u8).collect();
         if chance() % 2 == 0 {
-            invented[0] = 0x1b;
+            invented[0] = header::MAGIC;
         }
         let cut = &datagram[..chance() % size];
         for bytes in [datagram, &changed, &invented, cut] {

@@ -1,7 +1,7 @@
 //! The header that stamped datagrams carry in front of their QUIC packet: docs/wire.md has the layout.
 //!
-//! It is outside of QUIC's encryption, because routers must read it and may write the fields at its end. What the sender wrote
-//! carries a tag under a key that both ends draw from their TLS session: nobody else can make a header, and none counts twice.
+//! It is outside of QUIC's encryption, because routers must read it and may write the field at its end. What the sender wrote
+//! carries a tag, which whoever holds the key makes and checks; that is no matter of the layout, and not of routers.
 
 use control::{Stamp, Time};
 
@@ -11,19 +11,20 @@ pub const SIZE: usize = 48;
 pub const ROUTED: usize = SIZE + 8;
 /// Bytes of the longest header that is read: a later version's routers may have more to say.
 pub const LONGEST: usize = SIZE + 64;
+/// The first bytes, which the tag is of; it follows them.
+pub const TAGGED: usize = 40;
 
 /// First byte. QUIC's packets have the second bit set (RFC 9000, section 17), as long as it is not greased (RFC 9287), which these
 /// endpoints turn off; no other protocol that RFC 9443 knows begins with this value.
-const MAGIC: u8 = 0x1b;
-const TAGGED: usize = 40;
+pub const MAGIC: u8 = 0x1b;
 
 const NONE: u8 = 0;
 const PROBE: u8 = 1;
 const RATE: u8 = 2;
 const WINDOW: u8 = 3;
 
-/// The key of the tags of one direction.
-pub type Key = [u8; 32];
+/// What tells a header of the key's holder from any other.
+pub type Tag = [u8; SIZE - TAGGED];
 
 /// What a header says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,8 +38,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Writes the header into the last bytes of `room`; how many it takes.
-    pub fn write(&self, key: &Key, room: &mut [u8; ROUTED]) -> usize {
+    /// Writes the header into the last bytes of `room`, with the tag that `tag` makes of its first ones; how many it takes.
+    pub fn write(&self, room: &mut [u8; ROUTED], tag: impl FnOnce(&[u8]) -> Tag) -> usize {
         room.fill(0);
         let size = match self.stamp {
             Stamp::None | Stamp::Probe { .. } => SIZE,
@@ -59,21 +60,37 @@ impl Header {
                 header[34..36].copy_from_slice(&len.to_be_bytes());
                 header[36..40].copy_from_slice(&rate.to_be_bytes());
             }
-            Stamp::Rate { rate, rtt } => {
+            Stamp::Rate { rtt, .. } => {
                 header[1] = RATE;
                 header[36..40].copy_from_slice(&rtt.to_be_bytes());
-                header[48..52].copy_from_slice(&rate.to_be_bytes());
             }
-            Stamp::Window { window, rtt, feedback } => {
+            Stamp::Window { window, rtt, .. } => {
                 header[1] = WINDOW;
                 header[32..36].copy_from_slice(&window.to_be_bytes());
                 header[36..40].copy_from_slice(&rtt.to_be_bytes());
-                header[48..52].copy_from_slice(&feedback.to_be_bytes());
             }
         }
-        let tag = tag(key, &header[..TAGGED]);
+        answer(header, &self.stamp);
+        let tag = tag(&header[..TAGGED]);
         header[TAGGED..SIZE].copy_from_slice(&tag);
         size
+    }
+}
+
+/// What a router on the way reads: the stamp of `datagram`, if it carries one that makes sense. Routers cannot check the tag.
+pub fn stamp(datagram: &[u8]) -> Option<Stamp> {
+    Some(Unverified::read(datagram)?.header()?.stamp)
+}
+
+/// Writes what routers have made of `stamp` into the header that `datagram` carried it in, where they may write: behind the tag.
+pub fn answer(datagram: &mut [u8], stamp: &Stamp) {
+    let answer = match stamp {
+        Stamp::Rate { rate, .. } => rate,
+        Stamp::Window { feedback, .. } => feedback,
+        Stamp::None | Stamp::Probe { .. } => return,
+    };
+    if let Some(field) = datagram.get_mut(SIZE..SIZE + 4) {
+        field.copy_from_slice(&answer.to_be_bytes());
     }
 }
 
@@ -107,11 +124,19 @@ impl<'a> Unverified<'a> {
         u64::from_be_bytes(self.array(8))
     }
 
-    /// What it says, if the holder of `key` wrote it and it makes sense.
-    pub fn verify(&self, key: &Key) -> Option<Header> {
-        if !constant_time_eq(&tag(key, &self.bytes[..TAGGED]), &self.array(TAGGED)) {
-            return None;
-        }
+    /// The bytes that the tag is of.
+    pub fn tagged(&self) -> &[u8] {
+        &self.bytes[..TAGGED]
+    }
+
+    /// Their tag, as it arrived.
+    pub fn tag(&self) -> Tag {
+        self.array(TAGGED)
+    }
+
+    /// What it says, if that makes sense, whoever wrote it. The holder of the key may be malicious as well: neither receivers nor
+    /// routers need cope with what no sender means.
+    pub fn header(&self) -> Option<Header> {
         let stamp = match self.bytes[1] {
             NONE => Stamp::None,
             PROBE => {
@@ -119,8 +144,7 @@ impl<'a> Unverified<'a> {
                 let index = u16::from_be_bytes(self.array(32));
                 let len = u16::from_be_bytes(self.array(34));
                 let rate = f32::from_be_bytes(self.array(36));
-                // The holder of the key may be malicious as well: no receiver need cope with what no sender means. A probe of
-                // no length ends a stream.
+                // A probe of no length ends a stream.
                 let sensible = rate.is_finite() && rate >= 0.0 && (index < len || (index, len) == (0, 0));
                 if !sensible {
                     return None;
@@ -150,120 +174,83 @@ impl<'a> Unverified<'a> {
     }
 }
 
-fn tag(key: &Key, bytes: &[u8]) -> [u8; 8] {
-    *blake3::keyed_hash(key, bytes).as_bytes().first_chunk().expect("32 bytes")
-}
-
-/// Takes as long wherever the first difference is.
-fn constant_time_eq(a: &[u8; 8], b: &[u8; 8]) -> bool {
-    a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
-}
-
-/// Tells the first arrival of a number from the others, as IPsec does (RFC 4303, section 3.4.3): what is older than the window
-/// counts as seen.
-#[derive(Clone, Debug, Default)]
-pub struct Replays {
-    /// One above the highest number seen.
-    next: u64,
-    /// Which of the numbers below it were seen, by number modulo the window.
-    seen: [u64; REMEMBERED / 64],
-}
-
-/// Numbers; reordering by more is as good as a loss.
-const REMEMBERED: usize = 1024;
-
-impl Replays {
-    /// Whether `number` comes for the first time.
-    pub fn is_new(&mut self, number: u64) -> bool {
-        if number == u64::MAX || number.saturating_add(REMEMBERED as u64) < self.next {
-            return false;
-        }
-        if number >= self.next {
-            let skipped = (number - self.next).min(REMEMBERED as u64);
-            (number - skipped..number).for_each(|n| self.seen[n as usize % REMEMBERED / 64] &= !(1 << (n % 64)));
-            self.next = number + 1;
-        } else if self.seen[number as usize % REMEMBERED / 64] >> (number % 64) & 1 == 1 {
-            return false;
-        }
-        self.seen[number as usize % REMEMBERED / 64] |= 1 << (number % 64);
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KEY: Key = [7; 32];
+    const UNTOUCHED: f32 = f32::INFINITY;
 
-    fn header() -> Header {
-        let stamp = Stamp::Probe { stream: 9, index: 3, len: 90, rate: 1.25e9, sent: Time(123_456_789_000) };
-        Header { token: 0x0123_4567_89ab_cdef, number: 77, stamp }
-    }
-
-    fn datagram(header: &Header) -> Vec<u8> {
+    /// The datagram that a sender makes of `stamp`.
+    fn datagram(stamp: Stamp) -> Vec<u8> {
         let mut room = [0; ROUTED];
-        let size = header.write(&KEY, &mut room);
+        let size = Header { token: 0x0123_4567_89ab_cdef, number: 77, stamp }.write(&mut room, |_| [9; 8]);
         [&room[ROUTED - size..], &[0x40; 30]].concat()
-    }
-
-    fn read(datagram: &[u8]) -> Option<Header> {
-        Unverified::read(datagram)?.verify(&KEY)
     }
 
     #[test]
     fn what_is_written_is_read() {
-        let untouched = f32::INFINITY;
         let stamps = [
-            (header().stamp, SIZE),
+            (Stamp::Probe { stream: 9, index: 3, len: 90, rate: 1.25e9, sent: Time(123_456_789_000) }, SIZE),
             (Stamp::None, SIZE),
-            (Stamp::Rate { rate: untouched, rtt: 0.1 }, ROUTED),
-            (Stamp::Window { window: 12.5, rtt: 0.0, feedback: untouched }, ROUTED),
+            (Stamp::Rate { rate: UNTOUCHED, rtt: 0.1 }, ROUTED),
+            (Stamp::Window { window: 12.5, rtt: 0.0, feedback: UNTOUCHED }, ROUTED),
         ];
         for (stamp, size) in stamps {
-            let header = Header { stamp, ..header() };
-            let datagram = datagram(&header);
-            assert_eq!(read(&datagram), Some(header));
-            assert_eq!(Unverified::read(&datagram).unwrap().size, size);
+            let datagram = datagram(stamp);
+            let read = Unverified::read(&datagram).unwrap();
+            assert_eq!(read.header(), Some(Header { token: 0x0123_4567_89ab_cdef, number: 77, stamp }));
+            assert_eq!((read.size, read.token(), read.tag()), (size, 0x0123_4567_89ab_cdef, [9; 8]));
         }
     }
 
     #[test]
-    fn routers_may_write_their_field_and_nothing_else() {
-        let asked = Header { stamp: Stamp::Window { window: 9.0, rtt: 0.1, feedback: f32::INFINITY }, ..header() };
-        let mut datagram = datagram(&asked);
-        datagram[48..52].copy_from_slice(&(-0.25f32).to_be_bytes());
-        let answered = Header { stamp: Stamp::Window { window: 9.0, rtt: 0.1, feedback: -0.25 }, ..header() };
-        assert_eq!(read(&datagram), Some(answered));
+    fn routers_answer_and_change_nothing_else() {
+        let answered = [
+            (Stamp::Rate { rate: UNTOUCHED, rtt: 0.1 }, Stamp::Rate { rate: 25e6, rtt: 0.1 }),
+            (
+                Stamp::Window { window: 9.0, rtt: 0.1, feedback: UNTOUCHED },
+                Stamp::Window { window: 9.0, rtt: 0.1, feedback: -0.25 },
+            ),
+        ];
+        for (asked, by_router) in answered {
+            let before = datagram(asked);
+            let mut after = before.clone();
+            assert_eq!(stamp(&before), Some(asked));
+            answer(&mut after, &by_router);
+            assert_eq!(stamp(&after), Some(by_router));
+            after[SIZE..SIZE + 4].copy_from_slice(&before[SIZE..SIZE + 4]);
+            assert_eq!(after, before);
+        }
+        let probe = datagram(Stamp::Probe { stream: 1, index: 0, len: 1, rate: 1e6, sent: Time(0) });
+        let mut after = probe.clone();
+        answer(&mut after, &stamp(&probe).unwrap());
+        assert_eq!(after, probe, "whose packet begins where the field would be");
+    }
+
+    #[test]
+    fn an_answer_that_is_no_number_is_none() {
         for nonsense in [f32::NAN, f32::NEG_INFINITY] {
-            datagram[48..52].copy_from_slice(&nonsense.to_be_bytes());
-            assert_eq!(read(&datagram), None);
+            let mut datagram = datagram(Stamp::Window { window: 9.0, rtt: 0.1, feedback: UNTOUCHED });
+            datagram[SIZE..SIZE + 4].copy_from_slice(&nonsense.to_be_bytes());
+            assert_eq!(stamp(&datagram), None);
         }
-        datagram[2..4].copy_from_slice(&(LONGEST as u16).to_be_bytes());
-        assert_eq!(read(&datagram), None, "the sender decides how much room there is");
     }
 
     #[test]
-    fn no_other_byte_may_change_and_none_may_lack() {
-        let whole = datagram(&header());
-        for byte in 0..SIZE {
-            for bit in 0..8 {
-                let mut changed = whole.clone();
-                changed[byte] ^= 1 << bit;
-                assert_eq!(read(&changed), None, "byte {byte} bit {bit}");
-            }
+    fn what_is_cut_or_of_another_protocol_is_no_header() {
+        let whole = datagram(Stamp::Rate { rate: UNTOUCHED, rtt: 0.1 });
+        for len in 0..=ROUTED {
+            assert_eq!(stamp(&whole[..len]), None, "the first {len} bytes, which leave no packet");
         }
-        for len in 0..=SIZE {
-            assert_eq!(read(&whole[..len]), None, "the first {len} bytes, which leave no packet");
-        }
-        assert_eq!(Unverified::read(&whole).unwrap().verify(&[8; 32]), None, "another connection's key");
+        let quic = [&[0x40], &whole[1..]].concat();
+        assert_eq!(stamp(&quic), None);
+        let unknown = [&[MAGIC, 4], &whole[2..]].concat();
+        assert_eq!(stamp(&unknown), None);
     }
 
     #[test]
-    fn nonsense_by_the_holder_of_the_key_is_refused() {
-        let probe = |index, len, rate| {
-            read(&datagram(&Header { stamp: Stamp::Probe { stream: 1, index, len, rate, sent: Time(0) }, ..header() }))
-        };
+    fn what_no_sender_means_is_refused() {
+        let probe = |index, len, rate| stamp(&datagram(Stamp::Probe { stream: 1, index, len, rate, sent: Time(0) }));
         assert!(probe(0, 0, 1e6).is_some());
         assert!(probe(89, 90, 0.0).is_some());
         assert_eq!(probe(90, 90, 1e6), None);
@@ -271,23 +258,9 @@ mod tests {
         assert_eq!(probe(1, 90, f32::NAN), None);
         assert_eq!(probe(1, 90, f32::INFINITY), None);
         assert_eq!(probe(1, 90, -1.0), None);
-    }
-
-    #[test]
-    fn each_number_counts_once_in_any_order() {
-        let mut replays = Replays::default();
-        let order = [0, 1, 5, 3, 2, 1024, 4, 1023, 5000, 4999, 3977];
-        assert!(order.iter().all(|&n| replays.is_new(n)));
-        assert!(order.iter().all(|&n| !replays.is_new(n)));
-        assert!(!replays.is_new(3975), "older than the window");
-        assert!(replays.is_new(u64::MAX - 1) && !replays.is_new(u64::MAX));
-    }
-
-    #[test]
-    fn every_number_that_was_skipped_is_new_still() {
-        let mut replays = Replays::default();
-        assert!(replays.is_new(2000));
-        assert!((977..2000).rev().all(|n| replays.is_new(n)));
-        assert!((0..2000).all(|n| !replays.is_new(n)));
+        for wrong in [f32::NAN, f32::INFINITY, -1.0] {
+            assert_eq!(stamp(&datagram(Stamp::Rate { rate: UNTOUCHED, rtt: wrong })), None);
+            assert_eq!(stamp(&datagram(Stamp::Window { window: wrong, rtt: 0.1, feedback: UNTOUCHED })), None);
+        }
     }
 }

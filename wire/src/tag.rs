@@ -1,0 +1,71 @@
+//! The tag that makes a header the sender's own: keyed BLAKE3, under a key that both ends draw from their TLS session. Nobody
+//! else can make one.
+
+use header::{Header, ROUTED, Tag, Unverified};
+
+/// The key of the tags of one direction.
+pub type Key = [u8; 32];
+
+/// Writes `header`, with its tag, into the last bytes of `room`; how many it takes.
+pub fn write(header: &Header, key: &Key, room: &mut [u8; ROUTED]) -> usize {
+    header.write(room, |tagged| tag(key, tagged))
+}
+
+/// What `header` says, if the holder of `key` wrote it and it makes sense.
+pub fn verify(header: &Unverified, key: &Key) -> Option<Header> {
+    constant_time_eq(&tag(key, header.tagged()), &header.tag()).then(|| header.header())?
+}
+
+fn tag(key: &Key, bytes: &[u8]) -> Tag {
+    *blake3::keyed_hash(key, bytes).as_bytes().first_chunk().expect("32 bytes")
+}
+
+/// Takes as long wherever the first difference is.
+fn constant_time_eq(a: &Tag, b: &Tag) -> bool {
+    a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::{Stamp, Time};
+    use header::{LONGEST, SIZE};
+
+    const KEY: Key = [7; 32];
+
+    fn datagram(stamp: Stamp) -> Vec<u8> {
+        let mut room = [0; ROUTED];
+        let size = write(&Header { token: 0x0123_4567_89ab_cdef, number: 77, stamp }, &KEY, &mut room);
+        [&room[ROUTED - size..], &[0x40; 70]].concat()
+    }
+
+    fn read(datagram: &[u8]) -> Option<Stamp> {
+        Some(verify(&Unverified::read(datagram)?, &KEY)?.stamp)
+    }
+
+    #[test]
+    fn routers_may_answer_and_change_nothing_else() {
+        let asked = Stamp::Window { window: 9.0, rtt: 0.1, feedback: f32::INFINITY };
+        let answered = Stamp::Window { window: 9.0, rtt: 0.1, feedback: -0.25 };
+        let mut datagram = datagram(asked);
+        assert_eq!(read(&datagram), Some(asked));
+        header::answer(&mut datagram, &answered);
+        assert_eq!(read(&datagram), Some(answered));
+        datagram[2..4].copy_from_slice(&(LONGEST as u16).to_be_bytes());
+        assert_eq!(read(&datagram), None, "the sender decides how much room there is");
+    }
+
+    #[test]
+    fn no_other_byte_may_change() {
+        let whole = datagram(Stamp::Probe { stream: 9, index: 3, len: 90, rate: 1.25e9, sent: Time(123_456_789_000) });
+        assert!(read(&whole).is_some());
+        for byte in 0..SIZE {
+            for bit in 0..8 {
+                let mut changed = whole.clone();
+                changed[byte] ^= 1 << bit;
+                assert_eq!(read(&changed), None, "byte {byte} bit {bit}");
+            }
+        }
+        assert_eq!(verify(&Unverified::read(&whole).unwrap(), &[8; 32]), None, "another connection's key");
+    }
+}
