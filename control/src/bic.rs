@@ -3,7 +3,7 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Phase, Sender};
 use crate::units::{Bytes, Time};
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
@@ -74,21 +74,37 @@ impl Search {
     pub(crate) fn new(bic: &Bic) -> Search {
         Search { bic: bic.clone(), wmax: 0.0 }
     }
+
+    /// By how much a window of `w` would grow in a round trip without limits.
+    fn step(&self, w: f64) -> f64 {
+        if w < self.wmax {
+            (self.wmax - w) / self.bic.divisor // binary search or additive increase
+        } else {
+            (w - self.wmax) / (self.bic.divisor - 1.0) // slow start or additive increase
+        }
+    }
 }
 
 impl Law for Search {
     /// "When not in fast recovery and an acknowledgment for a new packet arrives."
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
-        let Bic { low_window, smax, smin, divisor, .. } = self.bic;
+        let Bic { low_window, smax, smin, .. } = self.bic;
         if w < low_window {
             return reno::increase(w); // normal TCP
         }
-        let step = if w < self.wmax {
-            (self.wmax - w) / divisor // binary search or additive increase
+        self.step(w).clamp(smin, smax) / w // bic_inc is per round trip
+    }
+
+    fn phase(&self, w: f64) -> Phase {
+        if w < self.bic.low_window {
+            Phase::CongestionAvoidance
+        } else if self.step(w) > self.bic.smax {
+            Phase::AdditiveIncrease
+        } else if w < self.wmax {
+            Phase::BinarySearch
         } else {
-            (w - self.wmax) / (divisor - 1.0) // slow start or additive increase
-        };
-        step.clamp(smin, smax) / w // bic_inc is per round trip
+            Phase::MaxProbing
+        }
     }
 
     /// "When entering fast recovery."
@@ -136,6 +152,22 @@ mod tests {
         let slowest = (0..steps.len()).min_by(|&i, &j| steps[i].total_cmp(&steps[j])).unwrap();
         assert!((steps[slowest] / 0.01 - 1.0).abs() < 0.01);
         assert!(steps[..slowest].is_sorted_by(|a, b| a >= b) && steps[slowest..].is_sorted(), "{steps:?}");
+    }
+
+    #[test]
+    fn says_what_it_is_doing() {
+        use Phase::{AdditiveIncrease, BinarySearch, CongestionAvoidance, MaxProbing};
+        let search = at(1000.0, Bic::default());
+        for (w, phase) in [
+            (13.0, CongestionAvoidance),
+            (900.0, AdditiveIncrease),
+            (960.0, BinarySearch),
+            (1000.0, MaxProbing),
+            (1020.0, MaxProbing),
+            (1100.0, AdditiveIncrease),
+        ] {
+            assert_eq!(search.phase(w), phase, "{w}");
+        }
     }
 
     #[test]

@@ -211,6 +211,12 @@ pub enum Phase {
     SlowStart,
     /// A window protocol near its capacity.
     CongestionAvoidance,
+    /// Growing by the most that it may per round trip (BIC).
+    AdditiveIncrease,
+    /// Searching between the window of the last loss and what that left (BIC).
+    BinarySearch,
+    /// Beyond the window of the last loss, looking for the next, slowly at first (BIC).
+    MaxProbing,
     /// Probing with every packet (RAPID).
     Probing,
     /// Repairing a loss.
@@ -234,6 +240,9 @@ impl fmt::Display for Phase {
         f.write_str(match self {
             Phase::SlowStart => "slow-start",
             Phase::CongestionAvoidance => "congestion-avoidance",
+            Phase::AdditiveIncrease => "additive-increase",
+            Phase::BinarySearch => "binary-search",
+            Phase::MaxProbing => "max-probing",
             Phase::Probing => "probing",
             Phase::Recovery => "recovery",
             Phase::Drain => "drain",

@@ -25,6 +25,11 @@ pub trait Law: Send {
         Some(1.0) // RFC 5681, equation 2
     }
 
+    /// What it is doing at a window of `w`, when it neither slow-starts nor repairs a loss.
+    fn phase(&self, _w: f64) -> Phase {
+        Phase::CongestionAvoidance
+    }
+
     /// Sees each acknowledgment, also while losses are repaired, before it changes the window `w`.
     fn observe(&mut self, _now: Time, _w: f64, _ack: &Ack) {}
 }
@@ -117,7 +122,7 @@ impl<L: Law> Sender for Window<L> {
         } else if self.cwnd < self.ssthresh {
             Phase::SlowStart
         } else {
-            Phase::CongestionAvoidance
+            self.law.phase(self.cwnd)
         };
         State { window: Some(self.cwnd), rate: None, phase }
     }

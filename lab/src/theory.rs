@@ -1,13 +1,15 @@
-//! Response functions: the mean window that a protocol settles at, in packets (packets per round trip), when a loss event
-//! happens once every 1/p packets. What simulations are held against.
+//! What simulations are held against. Most are response functions: the mean window that a protocol settles at, in packets (packets
+//! per round trip), when a loss event happens once every 1/p packets.
 //!
 //! BIC-2004 calls them R(p), prints them with a factor 1/RTT (packets per second) and says "in the unit of packets per RTT";
 //! **decided**: without the factor, in packets. All are for loss event rates 0 < p < 1 and above the protocols' low windows, below
 //! which they are [`tcp`]: what a protocol does over all rates is the larger of the two.
 
-use control::{Ack, Bytes, Duration, Loss, Sender, Time};
+use control::{Ack, Bytes, Duration, Loss, Rate, Sender, Time};
 use lambert_w::lambert_w0;
-use libm::{log, log2, pow, sqrt};
+use libm::{exp, log, log2, pow, sqrt};
+use serde::Deserialize;
+use std::ops::Range;
 
 /// TCP: AIMD(1, 0.5), sqrt(3/2) p^-0.5.
 pub fn tcp(p: f64) -> f64 {
@@ -24,6 +26,14 @@ pub fn highspeed(p: f64) -> f64 {
     0.12 * pow(p, -HIGHSPEED)
 }
 
+/// The same where the low window is `low` packets: the line through TCP's window there and 83,000 packets at 1e-7, by which RFC 3649
+/// defines it. BIC-2004's, of the draft before the RFC, had a low window of 31.
+pub fn highspeed_from(low: f64, p: f64) -> f64 {
+    let p_low = 1.5 / (low * low);
+    let d = log(83_000.0 / low) / log(p_low / 1e-7);
+    low * pow(p_low / p, d)
+}
+
 /// Scalable TCP with a = 0.01, b = 0.125: 0.08 / p, a packet's mean growth equalling its mean loss (Kelly, CCR 2003).
 pub fn scalable(p: f64) -> f64 {
     0.08 / p
@@ -37,7 +47,8 @@ pub fn cubic(c: f64, beta: f64, rtt: Duration, p: f64) -> f64 {
 }
 
 /// BIC's parameters, as in [`control::bic::Bic`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Bic {
     /// S_max, packets.
     pub smax: f64,
@@ -116,16 +127,25 @@ pub fn steepness(response: impl Fn(f64) -> f64, p: f64) -> f64 {
     log(response(p / step) / response(p * step)) / (2.0 * log(step))
 }
 
-/// The highest loss event rate, from 1e-1 down to 1e-10, at which two response functions cross.
-pub fn crossing(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64) -> Option<f64> {
-    let above = |exponent: f64| one(pow(10.0, exponent)) > other(pow(10.0, exponent));
-    let steps = || (0..=360).map(|i| -1.0 - f64::from(i) / 40.0);
+/// The highest `x` in `range` at which two curves over it cross. The range is positive; of two crossings within a thousandth of its
+/// logarithm, neither may be found.
+pub fn crossing(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64, range: Range<f64>) -> Option<f64> {
+    let above = |x: f64| one(exp(x)) > other(exp(x));
+    let (from, to) = (log(range.start), log(range.end));
+    let steps = || (0..=1000).map(|i| to + (from - to) * f64::from(i) / 1000.0);
     let (mut high, mut low) = steps().zip(steps().skip(1)).find(|&(high, low)| above(high) != above(low))?;
     for _ in 0..60 {
         let middle = (high + low) / 2.0;
         if above(middle) == above(high) { high = middle } else { low = middle }
     }
-    Some(pow(10.0, high))
+    Some(exp(high))
+}
+
+/// The loss rate at which TCP with packets of `packet` and round trips of `rtt` gets the rate `x`: (k P / (T_RTT X))^2, with k
+/// between 1 and 2 (RRR-2008, equation 18).
+pub fn tcp_loss(k: f64, packet: Bytes, rtt: Duration, x: Rate) -> f64 {
+    let ratio = k * packet.as_bits() / (rtt.as_secs() * x.as_bps());
+    ratio * ratio
 }
 
 /// What flows of FAST keep in the queue in all, and each one's share of the link. Queues are in multiples of alpha. `unseen` has, for
@@ -177,6 +197,9 @@ mod tests {
     fn close(a: f64, b: f64, tolerance: f64) -> bool {
         (a / b - 1.0).abs() <= tolerance
     }
+
+    /// Loss event rates.
+    const RATES: Range<f64> = 1e-10..1e-1;
 
     /// For protocols that do not care.
     const RTT: Duration = Duration::from_millis(10);
@@ -287,11 +310,23 @@ mod tests {
 
     #[test]
     fn crossings_with_tcp_are_the_low_windows() {
-        let window = |response: fn(f64) -> f64| tcp(crossing(response, tcp).unwrap());
+        let window = |response: fn(f64) -> f64| tcp(crossing(response, tcp, RATES).unwrap());
         assert!(close(window(highspeed), 38.0, 0.04)); // RFC 3649, section 3
+        assert!(close(window(|p| highspeed_from(31.0, p)), 31.0, 1e-6)); // BIC-2004, section VI-B.3
+        assert!([1e-4, 1e-5, 1e-6].iter().all(|&p| close(highspeed_from(38.0, p), highspeed(p), 0.04)));
         assert!(close(window(scalable), 1.5 / 0.08, 1e-6)); // by hand; BIC-2004 rounds its low window down to 16
         assert!(close(window(|p| Bic::default().mean_window(p)), 14.0, 0.03)); // BIC-2004, section VI-B.3
-        assert_eq!(crossing(|p| aimd(32.0, 0.125, p), tcp), None); // in parallel
+        assert_eq!(crossing(|p| aimd(32.0, 0.125, p), tcp, RATES), None); // in parallel
+    }
+
+    #[test]
+    fn tcp_and_a_tcp_like_feedback_share_by_the_ratio_of_their_scales() {
+        // RRR-2008, section 5.2: k P/(T X) = X_T/(C - X), so that X = C s/(s + X_T) for s = k P/T.
+        let (packet, rtt, capacity) = (Bytes(1500), Duration::from_millis(60), 10.0);
+        let rrrp = |x: f64| pow(0.3 / (capacity - x), 2.0);
+        let x = crossing(|x| tcp_loss(1.22, packet, rtt, Rate::from_mbps(x)), rrrp, 0.1..9.9).unwrap();
+        let scale = 1.22 * 0.012 / 0.06;
+        assert!(close(x, capacity * scale / (scale + 0.3), 1e-9), "{x}");
     }
 
     #[test]
@@ -301,8 +336,8 @@ mod tests {
         assert!(close(rtt_unfairness(0.82), 5.56, 1e-3));
         assert_eq!(rtt_unfairness(SCALABLE), f64::INFINITY);
         assert!(close(steepness(highspeed, 1e-5), HIGHSPEED, 1e-9));
-        // HSTCP's 0.82 from BIC-2004's own low window, through (1.44/31^2, 31) and (1e-7, 83000).
-        let d = log(83_000.0 / 31.0) / log(1.44 / 31.0f64.powi(2) / 1e-7);
-        assert!(close(d, 0.82, 0.002), "{d}");
+        // HSTCP's 0.82 from BIC-2004's own low window.
+        let d = steepness(|p| highspeed_from(31.0, p), 1e-5);
+        assert!(close(d, 0.82, 0.005), "{d}");
     }
 }

@@ -81,9 +81,13 @@ pub(super) struct Figure {
     pub across: Option<Across>,
     /// A matrix in place of lines.
     pub heat: Option<Heat>,
+    /// Whether the horizontal axis, if it is not time, is linear; else it is logarithmic.
+    pub linear: bool,
+    /// So many of its lines, the last ones, are points that stand alone.
+    pub points: usize,
 }
 
-/// A horizontal axis of its own, logarithmic.
+/// A horizontal axis of its own.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Across {
     /// What it shows, and in which unit.
@@ -139,6 +143,11 @@ impl Page {
     /// A group without time.
     pub(super) fn of(group: Group) -> Page {
         Page { step: 1.0, bins: 0, groups: vec![group] }
+    }
+
+    /// A group over time.
+    pub(super) fn over((grid, group): (Grid, Group)) -> Page {
+        Page { step: grid.step.as_secs(), bins: grid.bins, groups: vec![group] }
     }
 
     /// Drops the figures whose axis begins with none of `axes`, unless there are no `axes`.
@@ -424,6 +433,8 @@ pub(super) fn figure(axis: String, lines: Vec<Line>) -> Figure {
         level: None,
         across: None,
         heat: None,
+        linear: false,
+        points: 0,
     }
 }
 

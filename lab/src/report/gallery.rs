@@ -3,7 +3,7 @@
 use super::figures::{Across, Band, Entry, Group, Line, Page, entries, figure};
 use super::grid::Curve;
 use super::heat::maps;
-use super::{embed, escape, fill};
+use super::{embed, escape, fill, panels};
 use crate::Finished;
 use crate::reproduce::Made;
 use crate::reproduce::artefact::{Artefact, Figure, Scale};
@@ -15,16 +15,25 @@ use serde_json::Value;
 /// What the page draws of an artefact, as JSON: one per figure.
 pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> {
     let draw = |wanted: &Figure| {
-        let made = made.iter().find(|it| it.scenario == wanted.scenario)?;
+        let beside = || made.iter().filter(|it| wanted.beside.contains(&it.scenario)).flat_map(|it| &it.runs);
+        let first = made.iter().find(|it| it.scenario == wanted.scenario)?;
         let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
         let page = if let Some(keys) = &wanted.map {
-            Page::of(maps(keys, wanted, span, &made.runs))
+            Page::of(maps(keys, wanted, span, &first.runs))
+        } else if !wanted.panels.is_empty() {
+            Page::of(panels::panels(artefact, scale, wanted, made))
         } else if let Some(key) = &wanted.across {
-            Page::of(across(wanted, key, span, &made.runs))
+            Page::of(across(wanted, key, span, &first.runs))
         } else if !wanted.windows.is_empty() {
-            Page::of(over_windows(wanted, span, &made.runs))
+            Page::of(over_windows(wanted, span, &first.runs))
+        } else if wanted.phases {
+            Page::over(first.runs.first().map(panels::phases)?)
         } else {
-            let mut page = Page::new(&made.runs);
+            let runs = first.runs.iter().chain(beside());
+            let mut page = match (wanted.beside.is_empty(), wanted.flows) {
+                (true, None) => Page::new(&first.runs),
+                (_, flows) => Page::new(&runs.map(|run| only(run, flows)).collect::<Vec<_>>()),
+            };
             page.keep(&wanted.axes);
             page
         };
@@ -33,8 +42,23 @@ pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> 
     artefact.figures.iter().filter_map(draw).collect()
 }
 
+/// A run with only the flows from one to another, from 1, and no other traffic; with all if none are named.
+fn only(run: &Finished, flows: Option<[usize; 2]>) -> Finished {
+    let mut run = run.clone();
+    if let Some([first, last]) = flows {
+        let kept = |i: usize| (first..=last).contains(&(i + 1));
+        let mut i = 0..;
+        run.run.experiment.flows.retain(|_| i.next().is_some_and(kept));
+        let mut i = 0..;
+        run.outcome.flows.retain(|_| i.next().is_some_and(kept));
+        run.run.experiment.workloads.clear();
+        run.outcome.workloads.clear();
+    }
+    run
+}
+
 /// A value of a sweep as a number: of a text, in its base unit.
-fn position(value: &Value) -> Option<f64> {
+pub(super) fn position(value: &Value) -> Option<f64> {
     let text = match value {
         Value::Number(x) => return x.as_f64(),
         Value::String(text) => text,

@@ -48,7 +48,8 @@ impl Heat {
 /// For each of the measures that are `wanted` a map of `runs`: a row for each value of the first of `keys`, which their scenario sweeps, and a column
 /// for each of the second.
 pub(super) fn maps(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
-    let of = Of { span, flow: wanted.flow.and_then(|flow| flow.checked_sub(1)), ..Of::default() };
+    let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
+    let of = Of { span, flows, ..Of::default() };
     let setting = |run: &Finished, key: &String| run.run.settings.get(key).map(name);
     let names = |key: &String| {
         let mut names: Vec<String> = Vec::new();

@@ -3,10 +3,12 @@
 //! What to plot is decided here (`figures`), on a common grid of time (`grid`); `page.js` draws it with uPlot, which lies
 //! unmodified in `vendor/`.
 
+mod charts;
 mod figures;
 pub mod gallery;
 mod grid;
 mod heat;
+mod panels;
 pub mod paper;
 mod scale;
 mod setup;
@@ -14,6 +16,7 @@ mod traffic;
 
 use crate::Finished;
 use crate::results::{Summary, table};
+pub use charts::charts;
 use figures::Page;
 pub(crate) use grid::quantile;
 

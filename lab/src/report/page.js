@@ -105,7 +105,7 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
   const LOGARITHMIC = {
     splits: decades,
     filter: (u, splits) => splits,
-    values: (u, splits) => splits.map((value) => (value >= 1e6 ? `${digits(value / 1e6)} M` : value >= 1e3 ? `${digits(value / 1e3)} k` : digits(value))),
+    values: (u, splits) => splits.map((value) => (value >= 1e6 ? `${digits(value / 1e6)} M` : value >= 1e3 ? `${digits(value / 1e3)} k` : value < 1e-3 ? value.toExponential() : digits(value))),
   };
 
   function level(figure) {
@@ -132,11 +132,14 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
   }
 
   function plot(figure, legend, node, height, last) {
-    const curves = figure.lines.map((line) => ({ ...line, ...look(line.entry === null ? null : legend[line.entry].style) }));
+    const curves = figure.lines.map((line, i) => (
+      { ...line, ...look(line.entry === null ? null : legend[line.entry].style), alone: i >= figure.lines.length - figure.points }));
     const band = figure.band;
-    const series = curves.map(({ name, colour, dash, entry }) => (
-      { label: name, stroke: colour, swatch: colour, dash: dash.map((length) => length * uPlot.pxRatio), entry, width: 1.5, points: { show: false } }));
+    const series = curves.map(({ name, colour, dash, entry, alone }) => (
+      { label: name, stroke: alone ? "transparent" : colour, swatch: colour, dash: dash.map((length) => length * uPlot.pxRatio), entry, width: 1.5,
+        points: alone ? { show: true, size: 7, stroke: colour, fill: "#fff", width: 2 } : { show: false } }));
     const across = figure.across;
+    const logarithmic = across !== null && !figure.linear;
     const data = [across === null ? times : across.values, ...curves.map((line) => line.values)];
     const bands = [];
     if (band !== null) {
@@ -161,9 +164,9 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
         points: { size: 6 },
         bind: { dblclick: (u) => () => (across === null ? zoom(0, end) : u.setScale("x", whole)) },
       },
-      scales: { x: { time: false, distr: across === null ? 1 : 3, range: (u, from, to) => (from === null ? [whole.min, whole.max] : [from, to]) }, y: { range: range(figure), distr: figure.log ? 3 : 1 } },
+      scales: { x: { time: false, distr: logarithmic ? 3 : 1, range: (u, from, to) => (from === null ? [whole.min, whole.max] : [from, to]) }, y: { range: range(figure), distr: figure.log ? 3 : 1 } },
       axes: [
-        { ...axis, ...(across === null ? {} : LOGARITHMIC), label: across !== null ? across.axis : last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
+        { ...axis, ...(logarithmic ? LOGARITHMIC : {}), label: across !== null ? across.axis : last ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
         { ...axis, ...(figure.log ? LOGARITHMIC : {}), label: figure.axis, labelSize: 20, size: 54, gap: 4, space: 32 },
       ],
       padding: [10, 10, 0, 0],

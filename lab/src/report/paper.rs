@@ -199,6 +199,9 @@ impl Drawing {
             None => (0..page.bins).map(|k| (k as f64 + 0.5) * page.step).collect(),
         };
         let x = match &figure.across {
+            Some(_) if figure.linear => {
+                Axis::linear(places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0))
+            }
             Some(_) => Axis::over(&places),
             None => Axis::linear(0.0, page.bins as f64 * page.step),
         };
@@ -224,12 +227,15 @@ impl Drawing {
                 let _ = writeln!(self.body, "<path d=\"{stretch}Z\" fill=\"{colour}\" fill-opacity=\"0.25\" {clip}/>");
             }
         }
-        for Line { entry, values, .. } in &figure.lines {
+        for (i, Line { entry, values, .. }) in figure.lines.iter().enumerate() {
+            let alone = i + figure.points >= figure.lines.len();
             let style = entry.map_or(None, |entry| legend.get(entry).and_then(|entry| entry.style));
-            let path = curve(&frame, &places, &values.0);
-            let _ = writeln!(self.body, "<path d=\"{path}\" {} {clip}/>", stroke(style));
+            if !alone {
+                let path = curve(&frame, &places, &values.0);
+                let _ = writeln!(self.body, "<path d=\"{path}\" {} {clip}/>", stroke(style));
+            }
             // Where there are few places, these are what was measured.
-            if figure.across.is_some() && places.len() <= 12 {
+            if alone || figure.across.is_some() && places.len() <= 12 {
                 let (colour, _) = look(style);
                 for (x, y) in places.iter().zip(&values.0).filter(|(_, y)| frame.y.has(**y)) {
                     let (x, y) = (frame.x(*x), frame.y(*y));

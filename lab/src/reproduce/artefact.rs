@@ -1,5 +1,6 @@
 //! An artefact's data.
 
+use super::curve::Curve;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -71,6 +72,12 @@ pub struct Artefact {
     /// What is drawn.
     #[serde(default, rename = "figure")]
     pub figures: Vec<Figure>,
+    /// Laws that need no run.
+    #[serde(default, rename = "curve")]
+    pub curves: Vec<Curve>,
+    /// What is drawn of these, after the figures.
+    #[serde(default, rename = "chart")]
+    pub charts: Vec<Chart>,
 }
 
 /// Runs, by a scenario's file.
@@ -144,15 +151,26 @@ pub struct Quantity {
     pub run: Option<String>,
     /// Of which flow, from 1.
     pub flow: Option<usize>,
+    /// From which flow to which, from 1.
+    pub flows: Option<[usize; 2]>,
+    /// And of connections that come and go, what is sent forward.
+    #[serde(default)]
+    pub traffic: bool,
+    /// Of transfers from the first size on and below the second, in bytes.
+    pub sizes: Option<[f64; 2]>,
     /// Over which of the artefact's spans; the whole run if none is named.
     pub span: Option<String>,
-    /// The level to reach, or the number of a round trip.
+    /// The level to reach, the number of a round trip, or where on a curve.
     pub level: Option<f64>,
     /// Over consecutive windows of so many seconds, in place of the whole span; of several lengths that fit, the least value.
     #[serde(default)]
     pub windows: Vec<f64>,
     /// Of several values, that which a share so large does not exceed; the median if not given.
     pub quantile: Option<f64>,
+    /// Of which of the artefact's curves.
+    pub curve: Option<String>,
+    /// Where that crosses this other one.
+    pub with: Option<String>,
     /// Divided by this variation of it.
     #[serde(default, rename = "relative-to")]
     relative_to: Option<Map<String, Value>>,
@@ -186,6 +204,59 @@ pub struct Figure {
     /// What is drawn over that key or those windows, or mapped.
     #[serde(default)]
     pub measures: Vec<super::measure::Measure>,
+    /// Scenarios whose runs are drawn beside those of the first.
+    #[serde(default)]
+    pub beside: Vec<String>,
+    /// Time in windows of so many seconds, as the horizontal axis.
+    pub every: Option<f64>,
+    /// What is drawn over that key or that time: a panel each, with a line for each controller, or each scenario if there are several.
+    #[serde(default)]
+    pub panels: Vec<Panel>,
+    /// Only the flows from the first to the last of these, from 1, and no other traffic.
+    pub flows: Option<[usize; 2]>,
+    /// Whether windows are drawn with the phases that the flows are in, a panel per flow.
+    #[serde(default)]
+    pub phases: bool,
+}
+
+/// A part of a figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Panel {
+    /// What is over it.
+    pub title: String,
+    /// What its vertical axis shows, with its unit in brackets.
+    pub axis: String,
+    /// That, of each run.
+    pub of: Quantity,
+    /// Where the vertical axis ends.
+    pub top: Option<f64>,
+}
+
+/// Curves over their argument, and what runs measure of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Chart {
+    /// What the horizontal axis shows, with its unit in brackets.
+    pub across: String,
+    /// Whether that is linear; else it is logarithmic.
+    #[serde(default)]
+    pub linear: bool,
+    /// What the vertical axis shows.
+    pub axis: String,
+    /// Whether that is logarithmic.
+    #[serde(default)]
+    pub log: bool,
+    /// From where to where the curves go; positive.
+    pub range: [f64; 2],
+    /// Where the vertical axis ends.
+    pub top: Option<f64>,
+    /// Which of the artefact's curves; all if none is named.
+    #[serde(default)]
+    pub curves: Vec<String>,
+    /// Scenarios whose runs are points: the mean window over the loss event rate.
+    #[serde(default)]
+    pub points: Vec<String>,
 }
 
 /// What a claim has beside its quantity.

@@ -91,7 +91,10 @@ impl Judged {
 fn names(all: &[Quantity]) -> Vec<String> {
     let parts: Vec<_> = all.iter().map(Quantity::names).collect();
     let differs = |&i: &usize| parts.iter().any(|one| one[i] != parts[0][i]);
-    let name = |one: &[String; 4]| (0..4).filter(differs).map(|i| one[i].as_str()).collect::<Vec<_>>().join(", ");
+    let name = |one: &Vec<String>| {
+        let parts = (0..one.len()).filter(differs).map(|i| one[i].as_str()).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
+    };
     parts.iter().map(name).collect()
 }
 

@@ -2,12 +2,15 @@
 
 use super::Made;
 use super::artefact::{Artefact, Quantity, Scale};
+use super::curve::Curve;
 use crate::Finished;
 use crate::report::quantile;
-use crate::results::{completion_seconds, over_windows};
+use crate::results::{completion_seconds, over_windows, synchronization_ratio};
+use crate::{processor_sharing, theory};
 use control::rapid::{Layout, Stream};
-use control::{Duration, Rate, Time};
+use control::{Duration, Phase, Rate, Time};
 use serde::Deserialize;
+use sim::Transfer;
 
 /// What to measure of a run. "Over the span" is from its first to its second time; of one flow, or of all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -45,6 +48,28 @@ pub enum Measure {
     RapidLow,
     /// The highest one.
     RapidHigh,
+    /// The value of a curve at `level`. No run.
+    Curve,
+    /// How steep a curve is there on log scales: the d of c/x^d. No run.
+    Steepness,
+    /// The largest argument at which two curves cross. No run.
+    Crossing,
+    /// Their value there. No run.
+    CrossingHeight,
+    /// Goodput over the span as a share of the narrowest link's rate.
+    Share,
+    /// Of the intervals in which flows lose, the share in which at least `level` of them do (BIC-2004, section III).
+    Synchronization,
+    /// How many different phases the flow is in, over the span.
+    Phases,
+    /// Mean time that transfers take whose size is one of `sizes` and that begin in the span.
+    Completion,
+    /// The same of processor sharing, for the same arrivals.
+    CompletionIdeal,
+    /// What connections that begin in the span have to send, as a share of the narrowest link's rate.
+    Offered,
+    /// Mean window of the run's only flow over a curve's value at its loss event rate.
+    WindowOverCurve,
 }
 
 impl Measure {
@@ -71,6 +96,17 @@ impl Measure {
             Measure::Allowed => "Allowed rate (Mbps)",
             Measure::RapidLow => "Lowest rate probed",
             Measure::RapidHigh => "Highest rate probed",
+            Measure::Curve => "Value",
+            Measure::Steepness => "Steepness",
+            Measure::Crossing => "Crossing",
+            Measure::CrossingHeight => "Value at the crossing",
+            Measure::Share => "Share of the link (%)",
+            Measure::Synchronization => "Synchronisation ratio",
+            Measure::Phases => "Phases",
+            Measure::Completion => "Mean completion time (ms)",
+            Measure::CompletionIdeal => "Processor sharing (ms)",
+            Measure::Offered => "Offered load (%)",
+            Measure::WindowOverCurve => "Mean window over the curve's",
         }
     }
 }
@@ -82,10 +118,14 @@ impl Quantity {
         axis.split_once('(').map_or(String::new(), |(_, unit)| format!(" {}", unit.trim_end_matches(')')))
     }
 
-    /// The names of its scenario, run, flow and span; empty where it names none.
-    pub fn names(&self) -> [String; 4] {
-        let flow = self.flow.map(|flow| format!("flow {flow}"));
-        [self.scenario.clone(), self.run.clone(), flow, self.span.clone()].map(Option::unwrap_or_default)
+    /// The names of its scenario, run, flows, span, curves, level and measure; empty where it names none.
+    pub fn names(&self) -> Vec<String> {
+        let flows = self.flows.map(|[first, last]| format!("flows {first} to {last}"));
+        let flow = self.flow.map(|flow| format!("flow {flow}")).or(flows);
+        let measure = self.measure.axis().split(" (").next().map(str::to_string);
+        let level = self.level.map(|level| level.to_string());
+        let named = [&self.scenario, &self.run, &flow, &self.span, &self.curve, &self.with, &level, &measure];
+        named.map(|name| name.clone().unwrap_or_default()).to_vec()
     }
 
     /// Its value; infinite for what never happened.
@@ -100,9 +140,33 @@ impl Quantity {
         }
     }
 
+    /// The curve of this name.
+    fn curve<'a>(artefact: &'a Artefact, name: Option<&String>) -> Result<&'a Curve, String> {
+        let found = artefact.curves.iter().find(|it| Some(&it.name) == name);
+        found.ok_or_else(|| format!("no curve `{}`", name.map_or("", String::as_str)))
+    }
+
+    fn of_curves(&self, artefact: &Artefact) -> Result<f64, String> {
+        let curve = Quantity::curve(artefact, self.curve.as_ref())?;
+        let level = self.level.unwrap_or(f64::NAN);
+        if let Measure::Curve = self.measure {
+            return Ok(curve.at(level));
+        }
+        if let Measure::Steepness = self.measure {
+            return Ok(theory::steepness(|x| curve.at(x), level));
+        }
+        let with = Quantity::curve(artefact, self.with.as_ref())?;
+        let [from, to] = artefact.charts.first().map_or(RATES, |chart| chart.range);
+        let x = theory::crossing(|x| curve.at(x), |x| with.at(x), from..to);
+        Ok(x.map_or(f64::INFINITY, |x| if self.measure == Measure::Crossing { x } else { with.at(x) }))
+    }
+
     fn own_value(&self, artefact: &Artefact, scale: Scale, made: &[Made]) -> Result<f64, String> {
         if let Measure::RapidLow | Measure::RapidHigh = self.measure {
             return Ok(rapid_reach(self.measure, self.level.unwrap_or(0.0)));
+        }
+        if let Measure::Curve | Measure::Steepness | Measure::Crossing | Measure::CrossingHeight = self.measure {
+            return self.of_curves(artefact);
         }
         let runs = match &self.scenario {
             None => made.first(),
@@ -114,16 +178,40 @@ impl Quantity {
             Some(name) => runs.runs.iter().find(|it| it.run.name == *name),
         };
         let run = run.ok_or_else(|| format!("no run `{}`", self.run.as_deref().unwrap_or("")))?;
+        self.of_finished(artefact, scale, None, run)
+    }
+
+    /// The same of a given run, whatever run it names; and over the given span, if there is one, in seconds.
+    ///
+    /// # Errors
+    /// See [`value`](Quantity::value).
+    pub fn of_finished(
+        &self,
+        artefact: &Artefact,
+        scale: Scale,
+        given: Option<[f64; 2]>,
+        run: &Finished,
+    ) -> Result<f64, String> {
         let span = match &self.span {
+            _ if given.is_some() => given,
             None => None,
             Some(name) => Some(artefact.spans.get(name).ok_or_else(|| format!("no span `{name}`"))?.at(scale)),
         };
-        if self.flow.is_some_and(|flow| flow == 0 || flow > run.outcome.flows.len()) {
-            return Err(format!("no flow {}", self.flow.unwrap_or(0)));
+        let flows = self.flow.map(|flow| [flow, flow]).or(self.flows);
+        if let Some([first, last]) =
+            flows.filter(|[first, last]| *first == 0 || first > last || *last > run.outcome.flows.len())
+        {
+            return Err(if first == last { format!("no flow {first}") } else { format!("no flows {first} to {last}") });
+        }
+        if let Measure::WindowOverCurve = self.measure {
+            let (p, window) = response(run);
+            return Ok(window / Quantity::curve(artefact, self.curve.as_ref())?.bounded(&artefact.curves, p));
         }
         let of = Of {
             span,
-            flow: self.flow.map(|flow| flow - 1),
+            flows: flows.map(|flows| flows.map(|flow| flow - 1)),
+            traffic: self.traffic,
+            sizes: self.sizes.unwrap_or([0.0, f64::INFINITY]),
             level: self.level.unwrap_or(0.0),
             window: None,
             quantile: self.quantile.unwrap_or(MEDIAN),
@@ -143,8 +231,12 @@ const MEDIAN: f64 = 0.5;
 pub struct Of {
     /// From when to when, in seconds; the whole run if none.
     pub span: Option<[f64; 2]>,
-    /// Of which flow, from 0; of all if none.
-    pub flow: Option<usize>,
+    /// From which flow to which, from 0; of all if none.
+    pub flows: Option<[usize; 2]>,
+    /// And of connections that come and go, what is sent forward.
+    pub traffic: bool,
+    /// Of transfers from the first size on and below the second, in bytes.
+    pub sizes: [f64; 2],
     /// The level to reach.
     pub level: f64,
     /// Of each window of so many seconds.
@@ -155,24 +247,31 @@ pub struct Of {
 
 impl Default for Of {
     fn default() -> Of {
-        Of { span: None, flow: None, level: 0.0, window: None, quantile: MEDIAN }
+        let sizes = [0.0, f64::INFINITY];
+        Of { span: None, flows: None, traffic: false, sizes, level: 0.0, window: None, quantile: MEDIAN }
     }
 }
 
 /// `measure` of `run`.
 pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
-    let Of { flow, level, .. } = of;
+    let level = of.level;
     let outcome = &run.outcome;
+    let flow = of.flows.map_or(0, |flows| flows[0]);
+    let range = of.flows.map_or(0..outcome.flows.len(), |[first, last]| first..last + 1);
     let [from, to] = of.span.unwrap_or([0.0, run.run.experiment.duration.as_secs()]);
     let from_sample = outcome.sampled.partition_point(|time| time.as_secs() <= from + 1e-9);
     let to_sample = outcome.sampled.partition_point(|time| time.as_secs() <= to + 1e-9);
     let samples = from_sample..to_sample.max(from_sample);
     let every = run.run.experiment.sample.as_secs();
-    let flows =
-        || outcome.flows.iter().enumerate().filter(|(i, _)| flow.is_none_or(|flow| flow == *i)).map(|(_, it)| it);
+    let flows = &outcome.flows[range.clone()];
+    let workloads = if of.traffic { &outcome.workloads[..] } else { &[] };
+    // What goes forward is the initiators' on a route that is crossed forward.
+    let forward = |i: usize| usize::from(run.run.experiment.workloads[i].route.reverse);
+    let of_workloads = |at: usize| workloads.iter().enumerate().map(move |(i, it)| it.series.delivered[forward(i)][at]);
     // Bits of the flow, or of all, in each sampling interval.
-    let bits: Vec<f64> =
-        samples.clone().map(|i| 8.0 * flows().map(|it| it.series.delivered[i] as f64).sum::<f64>()).collect();
+    let bytes = |i: usize| flows.iter().map(|it| it.series.delivered[i]).chain(of_workloads(i)).sum::<u64>();
+    let bits: Vec<f64> = samples.clone().map(|i| 8.0 * bytes(i) as f64).collect();
+    let narrowest = || run.run.experiment.links.iter().map(|it| it.rate.as_bps()).fold(f64::INFINITY, f64::min);
     let link = outcome.links.iter().reduce(|most, it| if it.utilization > most.utilization { it } else { most });
     let of_link = |value: &dyn Fn(&sim::LinkSeries, usize) -> f64| -> Vec<f64> {
         link.map_or(vec![], |link| samples.clone().map(|i| value(&link.series, i)).collect())
@@ -183,6 +282,23 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
         bits.chunks_exact(width).map(|some| some.iter().sum::<f64>() / (width as f64 * every)).collect()
     };
     match measure {
+        Measure::Share => 100.0 * bits.iter().sum::<f64>() / (to - from) / narrowest(),
+        Measure::Synchronization => synchronization_ratio(run, range, level, [from, to]),
+        Measure::Phases => {
+            let seen = flows.iter().flat_map(|it| &it.series.phase[samples.clone()]).flatten();
+            seen.collect::<std::collections::HashSet<_>>().len() as f64
+        }
+        Measure::Completion => {
+            1e3 * completion(run, of.sizes, [from, to], |_, transfer| transfer.completed.map(Duration::as_secs))
+        }
+        Measure::CompletionIdeal => {
+            let ideal = processor_sharing::ideal(run).unwrap_or_default();
+            1e3 * completion(run, of.sizes, [from, to], |i, transfer| transfer.completed.and(ideal.get(i).copied()))
+        }
+        Measure::Offered => {
+            let all = outcome.workloads.iter().flat_map(|it| &it.transfers).filter(|it| begins(it, [from, to]));
+            100.0 * all.map(|it| (it.sent[0] + it.sent[1]).as_bits()).sum::<f64>() / (to - from) / narrowest()
+        }
         Measure::Throughput => bits.iter().sum::<f64>() / (to - from) / 1e6,
         Measure::Utilization => 100.0 * mean(&of_link(&|series, i| series.utilization[i])),
         Measure::MeanQueue => mean(&of_link(&|series, i| series.queue[i])),
@@ -193,15 +309,17 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             last.map_or(f64::NAN, |rate| rate / 1e6)
         }
         Measure::Loss => {
-            let packet = run.run.experiment.flows.get(flow.unwrap_or(0)).map_or(1.0, |it| it.packet.0 as f64);
+            let packet = run.run.experiment.flows.get(flow).map_or(1.0, |it| it.packet.0 as f64);
             let arrived = bits.iter().sum::<f64>() / 8.0 / packet;
-            let again: f64 =
-                samples.clone().map(|i| flows().map(|it| f64::from(it.series.retransmitted[i])).sum::<f64>()).sum();
+            let again: f64 = samples
+                .clone()
+                .map(|i| flows.iter().map(|it| f64::from(it.series.retransmitted[i])).sum::<f64>())
+                .sum();
             100.0 * again / (arrived + again)
         }
         Measure::Jain => {
             let width = of.window.map_or(samples.len(), width);
-            quantile(&mut over_windows(run, samples, width), of.quantile)
+            quantile(&mut over_windows(run, range, samples, width), of.quantile)
         }
         Measure::Response => {
             let span = (Time::ZERO + Duration::from_secs(from), Time::ZERO + Duration::from_secs(to));
@@ -223,16 +341,16 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             let width = 50.0;
             let ends = (1..).map(|i| from + width * f64::from(i)).take_while(|end| *end <= to + 1e-9);
             let fair = |end: &f64| {
-                of_run(Measure::Jain, run, Of { span: Some([end - width, *end]), flow, ..Of::default() }) >= level
+                of_run(Measure::Jain, run, Of { span: Some([end - width, *end]), flows: of.flows, ..Of::default() })
+                    >= level
             };
             ends.into_iter().find(fair).map_or(f64::INFINITY, |end| end - from)
         }
         Measure::AcquireRtts => {
-            let i = flow.unwrap_or(0);
-            let Some(one) = run.run.experiment.flows.get(i) else { return f64::NAN };
+            let Some(one) = run.run.experiment.flows.get(flow) else { return f64::NAN };
             let rtt = one.rtt.as_secs();
             if of.span.is_none() {
-                return outcome.flows[i].acquired.map_or(f64::INFINITY, |time| time.as_secs() / rtt);
+                return outcome.flows[flow].acquired.map_or(f64::INFINITY, |time| time.as_secs() / rtt);
             }
             let then = Time::ZERO + Duration::from_secs(to);
             let links = run.run.experiment.links.iter();
@@ -248,7 +366,44 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             f64::INFINITY
         }
         Measure::RapidLow | Measure::RapidHigh => rapid_reach(measure, level),
+        Measure::WindowOverCurve => f64::NAN,
+        Measure::Curve | Measure::Steepness | Measure::Crossing | Measure::CrossingHeight => f64::NAN,
     }
+}
+
+/// Loss event rates over which curves are looked for, if no chart says so.
+const RATES: [f64; 2] = [1e-9, 1e-1];
+
+/// Of a run's first flow, while it is active and after the first quarter of that: loss events per packet that arrives outside
+/// recovery, and the mean window. A flow that repairs a loss does not grow, and closed forms let it grow on every packet.
+pub fn response(run: &Finished) -> (f64, f64) {
+    let Some(flow) = run.outcome.flows.first() else { return (f64::NAN, f64::NAN) };
+    let active: Vec<usize> = (0..flow.series.phase.len()).filter(|&i| flow.series.phase[i].is_some()).collect();
+    let settled = &active[active.len() / 4..];
+    let windows: Vec<f64> = settled.iter().map(|&i| flow.series.window[i]).filter(|w| w.is_finite()).collect();
+    let all = || active.iter().map(|&i| (flow.series.delivered[i] as f64, flow.series.phase[i]));
+    let growing: f64 = all().filter(|(_, phase)| *phase != Some(Phase::Recovery)).map(|(bytes, _)| bytes).sum();
+    let packet = run.run.experiment.flows[0].packet.0 as f64;
+    (flow.loss_events as f64 * packet / growing, mean(&windows))
+}
+
+/// Whether a transfer begins in a span.
+fn begins(transfer: &Transfer, [from, to]: [f64; 2]) -> bool {
+    (from..to).contains(&transfer.start.as_secs())
+}
+
+/// The mean of `seconds` over the transfers of the run's first traffic whose size is one of `sizes` and that begin in `span`, where it is
+/// known; their numbers count from 0.
+fn completion(
+    run: &Finished,
+    [least, most]: [f64; 2],
+    span: [f64; 2],
+    seconds: impl Fn(usize, &Transfer) -> Option<f64>,
+) -> f64 {
+    let transfers = run.outcome.workloads.first().map_or(&[][..], |it| &it.transfers);
+    let sized = |it: &Transfer| (least..most).contains(&((it.sent[0] + it.sent[1]).0 as f64));
+    let chosen = transfers.iter().enumerate().filter(|(_, it)| sized(it) && begins(it, span));
+    mean(&chosen.filter_map(|(i, it)| seconds(i, it)).collect::<Vec<_>>())
 }
 
 fn mean(values: &[f64]) -> f64 {

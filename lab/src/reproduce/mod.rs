@@ -1,10 +1,11 @@
 //! The papers' tables and figures: what each says, which runs show it, and whether it comes out.
 //!
-//! An artefact is data, `catalogue/PAPER/ID.toml` ([`artefact`]): scenarios, claims, figures. What claims measure is in
+//! An artefact is data, `catalogue/PAPER/ID.toml` ([`artefact`]): scenarios, claims, figures, [`curve`]s. What claims measure is in
 //! [`measure`], how they are judged in [`judge`]. What is said of all of them is in [`record`] and, as pages, in
 //! [`report::gallery`](crate::report::gallery).
 
 pub mod artefact;
+pub mod curve;
 pub mod judge;
 pub mod measure;
 pub mod record;
@@ -118,6 +119,9 @@ pub fn make(
         title: artefact.title.clone(),
         about: artefact.about.clone(),
         claims: judge::judge(artefact, scale, &made),
-        figures: report::gallery::figures(artefact, scale, &made),
+        figures: report::gallery::figures(artefact, scale, &made)
+            .into_iter()
+            .chain(report::charts(artefact, &made))
+            .collect(),
     })
 }

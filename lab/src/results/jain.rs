@@ -27,15 +27,16 @@ pub(super) fn median_over(window: Duration, run: &Finished) -> Option<f64> {
     let sampled = &run.outcome.sampled;
     let first = sampled.iter().position(within)?;
     let last = sampled.iter().rposition(within)? + 1;
-    median(over_windows(run, first..last, (window.0 / sample) as usize))
+    median(over_windows(run, 0..run.outcome.flows.len(), first..last, (window.0 / sample) as usize))
 }
 
-/// The index over each of the consecutive windows of `width` samples that `samples` holds, among the flows that are active
+/// The index over each of the consecutive windows of `width` samples that `samples` holds, among those of `flows` that are active
 /// throughout the window. Windows in which there is nothing to divide are left out.
-pub(crate) fn over_windows(run: &Finished, samples: Range<usize>, width: usize) -> Vec<f64> {
+pub(crate) fn over_windows(run: &Finished, flows: Range<usize>, samples: Range<usize>, width: usize) -> Vec<f64> {
+    let flows = &run.outcome.flows[flows];
     let index = |begin: usize| {
         let window = begin..begin + width;
-        let active = run.outcome.flows.iter().filter(|it| it.series.phase[window.clone()].iter().all(Option::is_some));
+        let active = flows.iter().filter(|it| it.series.phase[window.clone()].iter().all(Option::is_some));
         jain(&active.map(|it| it.series.delivered[window.clone()].iter().sum::<u64>() as f64).collect::<Vec<_>>())
     };
     let begins = samples.clone().step_by(width.max(1)).filter(|begin| begin + width <= samples.end);

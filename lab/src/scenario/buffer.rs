@@ -1,24 +1,26 @@
 //! How a scenario writes the size of a buffer.
 
-use control::Bytes;
+use control::{Bytes, Duration};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// `"1 bdp"`, `"750 packets"` or `"9 MB"`; never zero.
+/// `"1 bdp"`, `"20 ms"`, `"750 packets"` or `"9 MB"`; never zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferSize {
     /// Multiples of the bandwidth-delay product: the link's rate times the mean RTT of the flows that cross it.
     Bdp(f64),
+    /// What the link sends in so long.
+    Time(Duration),
     /// Packets.
     Packets(u64),
     /// Bytes.
     Bytes(Bytes),
 }
 
-const HELP: &str = "write one like \"1 bdp\", \"750 packets\" or \"9 MB\"";
+const HELP: &str = "write one like \"1 bdp\", \"20 ms\", \"750 packets\" or \"9 MB\"";
 
 impl FromStr for BufferSize {
     type Err = String;
@@ -39,6 +41,8 @@ impl FromStr for BufferSize {
                 return Err(format!("`{text}` is no whole number of packets; {HELP}"));
             }
             BufferSize::Packets(packets as u64)
+        } else if let Ok(time) = text.parse() {
+            BufferSize::Time(time)
         } else {
             let bytes = text.parse();
             BufferSize::Bytes(bytes.map_err(|why: String| {
@@ -47,7 +51,10 @@ impl FromStr for BufferSize {
             })?)
         };
         match size {
-            BufferSize::Bdp(0.0) | BufferSize::Packets(0) | BufferSize::Bytes(Bytes(0)) => {
+            BufferSize::Bdp(0.0)
+            | BufferSize::Time(Duration::ZERO)
+            | BufferSize::Packets(0)
+            | BufferSize::Bytes(Bytes(0)) => {
                 Err(format!("a buffer of `{text}` would drop every packet that has to wait; {HELP}"))
             }
             size => Ok(size),
@@ -61,7 +68,7 @@ impl<'de> Deserialize<'de> for BufferSize {
         impl de::Visitor<'_> for Text {
             type Value = BufferSize;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a buffer with its unit in quotes, like \"1 bdp\", \"750 packets\" or \"9 MB\"")
+                f.write_str("a buffer with its unit in quotes, like \"1 bdp\", \"20 ms\", \"750 packets\" or \"9 MB\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<BufferSize, E> {
                 text.parse().map_err(E::custom)
@@ -77,12 +84,13 @@ impl JsonSchema for BufferSize {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "how much may wait at a link, like \"1 bdp\" (rate x mean RTT), \"750 packets\" or \"9 MB\"",
+            "description": "how much may wait at a link, like \"1 bdp\" (rate x mean RTT), \"20 ms\" (at the link's rate), \"750 packets\" or \"9 MB\"",
             "anyOf": [
                 {"type": "string", "pattern": "^\\s*\\+?[0-9]+(\\.[0-9]+)?([eE][+-]?[0-9]+)?\\s*(bdp|BDP|packets?)\\s*$"},
+                generator.subschema_for::<Duration>(),
                 generator.subschema_for::<Bytes>(),
             ],
-            "examples": ["1 bdp", "750 packets", "9 MB"],
+            "examples": ["1 bdp", "20 ms", "750 packets", "9 MB"],
         })
     }
 }
@@ -92,10 +100,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_ways_to_write_a_buffer() {
+    fn four_ways_to_write_a_buffer() {
         for (text, size) in [
             ("1 bdp", BufferSize::Bdp(1.0)),
             ("0.5bdp", BufferSize::Bdp(0.5)),
+            ("20 ms", BufferSize::Time(Duration::from_millis(20))),
             ("750 packets", BufferSize::Packets(750)),
             ("1 packet", BufferSize::Packets(1)),
             ("9 MB", BufferSize::Bytes(Bytes(9_000_000))),
@@ -110,6 +119,7 @@ mod tests {
             ("0 packets", "would drop"),
             ("0 bdp", "would drop"),
             ("0 B", "would drop"),
+            ("0 s", "would drop"),
             ("0.5 packets", "whole number"),
             ("-1 bdp", "negative"),
             ("-1 MB", "negative"),

@@ -14,6 +14,7 @@ mod grid;
 pub mod impairments;
 mod key_path;
 pub mod keys;
+pub mod load;
 mod machine;
 mod memory;
 mod network;

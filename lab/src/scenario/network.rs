@@ -124,6 +124,12 @@ impl<'s> Network<'s> {
         once + once
     }
 
+    /// The rate of the narrowest of `links`.
+    pub fn narrowest(&self, links: &[usize]) -> Rate {
+        let rates = links.iter().map(|link| self.links[*link].rate);
+        rates.reduce(|least, rate| if rate < least { rate } else { least }).unwrap_or(Rate::ZERO)
+    }
+
     /// The round-trip delay of flows that give none.
     pub fn default_rtt(&self, links: &[usize]) -> Duration {
         match self.path {
@@ -156,6 +162,10 @@ impl<'s> Network<'s> {
                 let others = others.map(|planned| rest(planned.least_rtt, &planned.workload.route.links));
                 Duration(least.chain(others).min().unwrap_or(default).0 / 2)
             });
+            let packets = |seconds: f64| {
+                let packets = seconds * link.rate.as_bps() / scenario.packet.as_bits();
+                Buffer::Packets((packets.round() as u64).max(1))
+            };
             let buffer = match link.buffer {
                 BufferSize::Packets(packets) => Buffer::Packets(packets),
                 BufferSize::Bytes(bytes) => {
@@ -167,9 +177,9 @@ impl<'s> Network<'s> {
                     let flows: f64 = crossing().map(|table| table.count as f64).sum();
                     let all: f64 = crossing().map(|table| table.count as f64 * table.rtt.mean_secs()).sum();
                     let rtt = if flows > 0.0 { all / flows } else { default.as_secs() };
-                    let packets = times * rtt * link.rate.as_bps() / scenario.packet.as_bits();
-                    Buffer::Packets((packets.round() as u64).max(1))
+                    packets(times * rtt)
                 }
+                BufferSize::Time(time) => packets(time.as_secs()),
             };
             let packet = scenario.packet;
             let holds = match buffer {

@@ -178,7 +178,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "1 bdp",
             "0 packets",
-            "test.toml:6:10: path.buffer: a buffer of `0 packets` would drop every packet that has to wait; write one like \"1 bdp\", \"750 packets\" or \"9 MB\"\n",
+            "test.toml:6:10: path.buffer: a buffer of `0 packets` would drop every packet that has to wait; write one like \"1 bdp\", \"20 ms\", \"750 packets\" or \"9 MB\"\n",
         ),
         ("1 bdp", "10 B", "test.toml:6:10: path.buffer: 10 B holds not even one packet; write at least \"1 kB\"\n"),
         // Keys.

@@ -1,9 +1,7 @@
 //! Queue disciplines: what their papers and RFCs promise, and what BIC-2004 saw of them.
 
 use crate::simulate::{figures, run, runs};
-use control::Phase;
-use lab::Finished;
-use sim::FlowOutcome;
+use lab::results::synchronization_ratio;
 
 /// "Adaptive RED" holds the average queue in the middle of its thresholds, whatever the load and wherever `max-p` starts:
 /// within 40 to 60 % of the way up, by its section 3. The mean of the queue itself is that of its average.
@@ -35,45 +33,6 @@ fn adaptive_red_holds_its_target_whatever_the_load() {
     }
 }
 
-/// When the flow's loss events began, in seconds: its phase, sample by sample.
-fn loss_events(run: &Finished, flow: &FlowOutcome, from: f64, to: f64) -> Vec<f64> {
-    let mut times = Vec::new();
-    let mut before = None;
-    for (time, phase) in run.outcome.sampled.iter().zip(&flow.series.phase) {
-        let began = *phase == Some(Phase::Recovery) && before != Some(Phase::Recovery);
-        if began && time.as_secs() > from && time.as_secs() <= to {
-            times.push(time.as_secs());
-        }
-        before = *phase;
-    }
-    times
-}
-
-/// BIC-2004, section III: time is divided into intervals of a tenth of the mean time between two loss events of a connection;
-/// of the intervals in which at least one flow has one, the share in which at least `share` of the flows have.
-fn synchronization_ratio(run: &Finished, share: f64, (from, to): (f64, f64)) -> f64 {
-    let flows: Vec<Vec<f64>> = run.outcome.flows.iter().map(|flow| loss_events(run, flow, from, to)).collect();
-    let gaps: Vec<f64> = flows.iter().flat_map(|times| times.windows(2).map(|pair| pair[1] - pair[0])).collect();
-    let interval = gaps.iter().sum::<f64>() / gaps.len() as f64 / 10.0;
-    let mut counts = vec![0; ((to - from) / interval).ceil() as usize];
-    for times in &flows {
-        let mut hit: Vec<usize> = times.iter().map(|time| ((time - from) / interval) as usize).collect();
-        hit.dedup();
-        hit.into_iter().for_each(|i| counts[i] += 1);
-    }
-    let least = share * flows.len() as f64;
-    let (any, many) =
-        (counts.iter().filter(|&&n| n > 0).count(), counts.iter().filter(|&&n| n as f64 >= least).count());
-    println!(
-        "{}: {} loss events, interval {:.0} ms, ratio {:.3}",
-        run.run.name,
-        flows.iter().map(Vec::len).sum::<usize>(),
-        1e3 * interval,
-        many as f64 / any as f64
-    );
-    many as f64 / any as f64
-}
-
 /// BIC-2004, figure 2: with half of 20 HSTCP flows as the threshold, DropTail's ratio rises from about 0.23 at 100 Mbps to about
 /// 0.6 at 2.5 Gbps, and adaptive RED's is close to zero at all speeds. Here without the paper's background
 /// traffic, so that DropTail's may be higher.
@@ -97,7 +56,7 @@ fn red_desynchronises_losses_that_droptail_synchronises() {
             "path.queue" = ["droptail", {{ kind = "ared", bottom = 0.001 }}]
             "#
         ));
-        let [droptail, red] = [&runs[0], &runs[1]].map(|run| synchronization_ratio(run, 0.5, (20.0, 90.0)));
+        let [droptail, red] = [&runs[0], &runs[1]].map(|run| synchronization_ratio(run, 0..20, 0.5, [20.0, 90.0]));
         assert!(droptail >= 0.23 && red <= 0.1, "{rate}: DropTail {droptail}, RED {red}");
     }
 }

@@ -30,6 +30,9 @@ fn the_catalogue_is_sound() {
             let told = artefact.claims.iter().filter(|claim| claim.scale.is_none_or(|only| only == scale));
             for quantity in told.flat_map(judge::quantities) {
                 let id = &artefact.id;
+                for name in [&quantity.curve, &quantity.with].into_iter().flatten() {
+                    assert!(artefact.curves.iter().any(|it| it.name == *name), "{id}: no curve `{name}`");
+                }
                 if let Some(span) = &quantity.span {
                     let [from, to] = artefact.spans.get(span).unwrap_or_else(|| panic!("{id}: span {span}")).at(scale);
                     assert!(from < to, "{id}: {span}");
@@ -46,6 +49,11 @@ fn the_catalogue_is_sound() {
             }
             for figure in artefact.figures.iter() {
                 assert!(planned.iter().any(|it| it.name == figure.scenario), "{}: {}", artefact.id, figure.scenario);
+            }
+            for chart in &artefact.charts {
+                let curve = |name: &String| artefact.curves.iter().any(|it| it.name == *name);
+                let scenario = |name: &String| artefact.scenarios.iter().any(|it| it.name == *name);
+                assert!(chart.curves.iter().all(curve) && chart.points.iter().all(scenario), "{}", artefact.id);
             }
         }
     }
@@ -159,7 +167,7 @@ fn windows_and_quantiles_are_those_of_the_claim() {
 #[test]
 fn a_sample_of_the_catalogue_comes_out_as_the_documentation_says() {
     let catalogue = reproduce::catalogue().unwrap();
-    for (id, passes, misses) in [("rrr/fig4", 6, 0), ("rapid/table3", 3, 9)] {
+    for (id, passes, misses) in [("rrr/fig4", 6, 0), ("rrr/fig5", 11, 0), ("rapid/table3", 3, 9)] {
         let artefact = catalogue.iter().find(|it| it.id == id).unwrap();
         let record = make(artefact, file);
         println!("{}", reproduce::record::text(&record));

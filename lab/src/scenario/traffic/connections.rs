@@ -5,11 +5,12 @@ use crate::scenario::experiment::{self, Problems};
 use crate::scenario::flows;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::keys::Scenario;
+use crate::scenario::load::Load;
 use crate::scenario::network::Network;
 use crate::scenario::size::{Size, empirical};
 use crate::scenario::spread::Spread;
 use crate::vectors::{self, Contents, Flaw, Vectors};
-use control::{Bytes, Duration, Rate, Recovery, Time};
+use control::{Bytes, Duration, Recovery, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -60,7 +61,7 @@ pub struct Tmix {
     /// A file of connection vectors, beside the scenario.
     file: Option<String>,
     /// The mean load of a synthetic mix instead, on the wire, in the direction of the responses.
-    load: Option<Rate>,
+    load: Option<Load>,
 }
 
 /// How connections arrive: as a Poisson process.
@@ -70,7 +71,7 @@ pub struct Arrivals {
     /// Mean number per second.
     per_second: Option<f64>,
     /// The mean load that they shall make instead, on the wire, in `direction`.
-    load: Option<Rate>,
+    load: Option<Load>,
     /// So many at most; without end if not given.
     count: Option<u64>,
     /// Round-trip propagation delay; if not given, the path's, or that of its route's links.
@@ -228,7 +229,7 @@ fn workload(
     let message = format!("{} is not more than its header, the `ack` of {header}; write more", place.packet);
     problems.unless(place.packet > header, at.key("packet"), message);
     let filled = match table.kind {
-        "tmix" => tmix(table, scenario, files, &place, problems)?,
+        "tmix" => tmix(table, scenario, files, &place, network, problems)?,
         _ => sessions(table, scenario, files, &place, header, network, problems)?,
     };
     if problems.found.len() > found {
@@ -294,7 +295,10 @@ fn sessions(
     };
     let (per_second, key) = match (arrivals.per_second, arrivals.load) {
         (Some(number), None) => (number, "per-second"),
-        (None, Some(load)) => (load.as_bps() / 8.0 / talk.mean_size(place.packet, header).max(1.0), "load"),
+        (None, Some(load)) => {
+            let load = load.rate(network.narrowest(&place.route.links));
+            (load.as_bps() / 8.0 / talk.mean_size(place.packet, header).max(1.0), "load")
+        }
         (Some(_), Some(_)) => {
             problems.add(at.key("load"), "is given beside `per-second`; remove one of them");
             return None;
@@ -323,7 +327,14 @@ fn sessions(
 }
 
 /// Connection vectors, or what looks like them.
-fn tmix(table: &Table, scenario: &Scenario, files: &Files, place: &Placed, problems: &mut Problems) -> Option<Filled> {
+fn tmix(
+    table: &Table,
+    scenario: &Scenario,
+    files: &Files,
+    place: &Placed,
+    network: &Network,
+    problems: &mut Problems,
+) -> Option<Filled> {
     let at = &table.at;
     let lasts = place.stop.since(place.start);
     match table.read(problems)? {
@@ -344,6 +355,7 @@ fn tmix(table: &Table, scenario: &Scenario, files: &Files, place: &Placed, probl
             })
         }
         Tmix { file: None, load: Some(load) } => {
+            let load = load.rate(network.narrowest(&place.route.links));
             problems.unless(load.as_bps() > 0.0, at.key("load"), "is zero; write one like \"70 Mbps\"");
             let mix = Mix {
                 seed: scenario.seed,
