@@ -6,9 +6,11 @@ use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use control::{Bytes, Duration, Rate};
 use lab::scenario::Set;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 use std::ffi::OsString;
 use std::num::NonZero;
+#[cfg(unix)]
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Congestion control: simulate and compare controllers.
@@ -64,6 +66,12 @@ pub enum Command {
     #[cfg(target_os = "linux")]
     #[command(hide = true)]
     TcpSend,
+    /// Copy files to or from another host, over QUIC.
+    #[cfg(unix)]
+    Cp(Cp),
+    /// Let somebody copy files from a folder, or into it, without ssh.
+    #[cfg(unix)]
+    Serve(Serve),
     /// List the congestion controllers, or describe one.
     Controllers {
         /// The one to describe: its source, its parameters, their defaults and units.
@@ -183,6 +191,124 @@ pub struct Emulate {
     /// Run this command in a network namespace whose only way out is the path, to this host. Takes root.
     #[arg(last = true, value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
+}
+
+/// Which controller drives what is sent.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+pub struct Drive {
+    /// The congestion controller of what is sent [default: thalweg].
+    #[arg(long, value_name = "NAME")]
+    pub controller: Option<String>,
+    /// Give a parameter of the controller another value; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<Set>,
+}
+
+#[cfg(unix)]
+const CP_EXAMPLES: &str = "\
+Examples:
+  thalweg cp a.iso b.iso host:images/               over ssh: thalweg must be installed there, too
+  thalweg cp -rp me@host:photos .                   a folder, with permissions and times
+  thalweg cp thalweg://KEY@192.0.2.1:4433/a.iso .   from a thalweg serve, without ssh
+
+Again after an interruption, the same command continues.
+
+Exit codes: 0 done, 1 not all was copied, 2 the command line is wrong, 130 interrupted.";
+
+/// Arguments of `thalweg cp`.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = CP_EXAMPLES)]
+pub struct Cp {
+    /// Sources and destination; HOST:PATH is on another host, and so is what thalweg serve prints.
+    #[arg(value_name = "PATH", required_unless_present = "server", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<OsString>,
+    /// Copy folders with all that is in them; links are followed.
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// Keep permissions and times.
+    #[arg(short, long)]
+    pub preserve: bool,
+    #[command(flatten)]
+    pub drive: Drive,
+    /// The port of ssh.
+    #[arg(short = 'P', long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// The program to use for ssh, with options [default: $THALWEG_SSH, or ssh].
+    #[arg(long, value_name = "COMMAND")]
+    pub ssh: Option<String>,
+    /// What thalweg is called on the other host.
+    #[arg(long, value_name = "COMMAND", default_value = "thalweg")]
+    pub remote_program: String,
+    /// UDP ports that the other host may use, for firewalls: LOW-HIGH [default: any].
+    #[arg(long, value_name = "PORTS", value_parser = ports)]
+    pub ports: Option<RangeInclusive<u16>>,
+    /// A connection on which nothing is heard for so long is lost.
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub timeout: Duration,
+    /// For how long to try again when a connection was lost.
+    #[arg(long, value_name = "TIME", default_value = "120s")]
+    pub patience: Duration,
+    /// Show no progress and say nothing but errors.
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say which files are complete.
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// What ssh runs on the other host.
+    #[arg(long, hide = true)]
+    pub server: bool,
+}
+
+#[cfg(unix)]
+fn ports(text: &str) -> Result<RangeInclusive<u16>, String> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    match (low.parse(), high.parse()) {
+        (Ok(low @ 1..), Ok(high)) if low <= high => Ok(low..=high),
+        _ => Err("write a port, or a range like 4433-4443".into()),
+    }
+}
+
+#[cfg(unix)]
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  thalweg serve photos                              prints a connection string, good for one copy:
+  thalweg cp -r thalweg://KEY@192.0.2.1:34567/ .    what the other one does with it
+  thalweg serve inbox --writable --keep --listen 4433 --key-file ~/.thalweg-inbox
+                                                    a standing service, the same string each time";
+
+/// Arguments of `thalweg serve`.
+#[cfg(unix)]
+#[derive(Debug, clap::Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub struct Serve {
+    /// The folder. Nothing outside of it can be read or written.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+    /// Let clients write there, too, over what is there.
+    #[arg(long)]
+    pub writable: bool,
+    /// Go on after a copy, with several clients at a time.
+    #[arg(long)]
+    pub keep: bool,
+    /// Where to listen: [ADDRESS:]PORT, UDP; 0 is any that is free.
+    #[arg(long, value_name = "ADDRESS", default_value = "0")]
+    pub listen: String,
+    /// The name or address that goes into the connection string [default: this host's].
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+    /// Keep certificate and secret in this file, made if it is not there: the connection string stays the same.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub drive: Drive,
+    /// Show no progress and say nothing but the connection string and errors.
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say which files are complete.
+    #[arg(long, short)]
+    pub verbose: bool,
 }
 
 /// Arguments of `thalweg check`.

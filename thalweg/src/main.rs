@@ -11,6 +11,8 @@ mod args;
 mod bench;
 mod check;
 mod controllers;
+#[cfg(unix)]
+mod cp;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod failure;
@@ -59,6 +61,10 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::EmulateInit { parent, command } => emulate::init(parent, &command),
         #[cfg(target_os = "linux")]
         Command::TcpSend => real::tcp_send().map_err(|e| Failure::Failed(format!("tcp-send: {}", lab::reason(&e)))),
+        #[cfg(unix)]
+        Command::Cp(args) => cp::cp(&args),
+        #[cfg(unix)]
+        Command::Serve(args) => cp::serve(&args),
         Command::Controllers { markdown: Some(folder), .. } => controllers::markdown(&folder),
         Command::Controllers { name: None, .. } => controllers::list(),
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),

@@ -55,7 +55,7 @@ impl Choice {
     }
 
     /// Its parameters, all of them, as JSON.
-    pub(crate) fn parameters(&self) -> String {
+    pub fn parameters(&self) -> String {
         self.parameters.to_string()
     }
 

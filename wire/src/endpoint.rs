@@ -36,6 +36,7 @@ pub struct Endpoint {
     socket: Arc<Socket>,
     choice: Choice,
     server: Option<quinn::ServerConfig>,
+    silence: Option<Duration>,
 }
 
 impl Endpoint {
@@ -69,7 +70,14 @@ impl Endpoint {
         config.grease_quic_bit(false);
         let quinn =
             quinn::Endpoint::new_with_abstract_socket(config, server.clone(), socket.clone(), Arc::new(TokioRuntime))?;
-        Ok(Endpoint { quinn, socket, choice, server })
+        Ok(Endpoint { quinn, socket, choice, server, silence: None })
+    }
+
+    /// Further connections end when nothing was heard of the peer for so long (30 s otherwise), and say so much themselves
+    /// that this means something. The peer's time counts if it is shorter.
+    pub fn give_up_after(mut self, silence: Duration) -> Endpoint {
+        self.silence = Some(silence);
+        self
     }
 
     /// Connects to `address`. `tls` says whom to trust under which `name`, and the application's protocol (ALPN).
@@ -83,7 +91,7 @@ impl Endpoint {
         let crypto = QuicClientConfig::try_from(tls).map_err(|_| ConnectError::Tls)?;
         let mut config = quinn::ClientConfig::new(Arc::new(crypto));
         let flow = self.flow();
-        config.transport_config(transport(&flow));
+        config.transport_config(transport(&flow, self.silence));
         let connecting = self.quinn.connect_with(config, address, name).map_err(ConnectError::Start)?;
         Ok(self.connection(connecting.await.map_err(ConnectError::Lost)?, flow))
     }
@@ -95,7 +103,7 @@ impl Endpoint {
         fingerprint: Fingerprint,
         protocol: &[u8],
     ) -> Result<Connection, ConnectError> {
-        self.connect(address, NAME, client_tls(fingerprint, protocol)).await
+        self.connect(address, NAME, client_tls(fingerprint, None, protocol)).await
     }
 
     /// The next connection that someone wants, with its handshake to come; none once the endpoint is closed.
@@ -130,7 +138,7 @@ impl Endpoint {
         if known {
             tokio::spawn(talk(quinn.clone(), flow.clone(), self.socket.clone(), self.choice.clone(), PACKET, news));
         }
-        Connection { quinn, flow, stamps }
+        Connection { quinn, controller: self.choice.name(), flow, stamps }
     }
 }
 
@@ -145,7 +153,7 @@ impl Incoming {
     pub async fn finish(self) -> Result<Connection, quinn::ConnectionError> {
         let mut config = self.endpoint.server.clone().ok_or(quinn::ConnectionError::LocallyClosed)?;
         let flow = self.endpoint.flow();
-        config.transport_config(transport(&flow));
+        config.transport_config(transport(&flow, self.endpoint.silence));
         let quinn = self.incoming.accept_with(Arc::new(config))?.await?;
         Ok(self.endpoint.connection(quinn, flow))
     }
@@ -160,11 +168,17 @@ impl Incoming {
 #[derive(Clone)]
 pub struct Connection {
     quinn: quinn::Connection,
+    controller: &'static str,
     flow: Arc<Flow>,
     stamps: watch::Receiver<Stamps>,
 }
 
 impl Connection {
+    /// The name of the controller that was chosen for the data sent here.
+    pub fn controller(&self) -> &'static str {
+        self.controller
+    }
+
     /// What the controller of the data sent here is doing.
     pub fn state(&self) -> State {
         self.flow.state()
@@ -224,14 +238,18 @@ impl std::fmt::Display for ConnectError {
 
 impl std::error::Error for ConnectError {}
 
-/// TLS for a client that trusts the holder of one certificate.
-pub fn client_tls(server: Fingerprint, protocol: &[u8]) -> rustls::ClientConfig {
-    let mut tls = rustls::ClientConfig::builder_with_provider(provider())
+/// TLS for a client that trusts the holder of one certificate, and shows its own if it has one.
+pub fn client_tls(server: Fingerprint, client: Option<&Identity>, protocol: &[u8]) -> rustls::ClientConfig {
+    let builder = rustls::ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .expect("ring has TLS 1.3")
         .dangerous() // without authorities, that is: the fingerprint is checked, and the signature
-        .with_custom_certificate_verifier(Arc::new(Pinned::new(server)))
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(Arc::new(Pinned::new(server)));
+    let shown = client.map(|own| (vec![own.certificate.clone()], own.key.clone_key()));
+    let mut tls = match shown {
+        Some((chain, key)) => builder.with_client_auth_cert(chain, key).expect("a key that rcgen made for ring"),
+        None => builder.with_no_client_auth(),
+    };
     tls.alpn_protocols = vec![protocol.to_vec()];
     tls
 }
@@ -262,7 +280,7 @@ fn with_stamps(protocols: &[Vec<u8>]) -> Vec<Vec<u8>> {
     stamped.chain(protocols.iter().cloned()).collect()
 }
 
-fn transport(flow: &Arc<Flow>) -> Arc<TransportConfig> {
+fn transport(flow: &Arc<Flow>, silence: Option<Duration>) -> Arc<TransportConfig> {
     // Delays are measured: an acknowledgment that waits for company is noise (draft-ietf-quic-ack-frequency).
     let mut prompt = AckFrequencyConfig::default();
     prompt.ack_eliciting_threshold(VarInt::from_u32(1)).max_ack_delay(Some(ACK_DELAY));
@@ -276,5 +294,8 @@ fn transport(flow: &Arc<Flow>) -> Arc<TransportConfig> {
         .stream_receive_window(VarInt::from_u32(WINDOW))
         .receive_window(VarInt::from_u32(WINDOW))
         .send_window(u64::from(WINDOW));
+    if let Some(silence) = silence {
+        config.max_idle_timeout(silence.try_into().ok()).keep_alive_interval(Some(silence / 4));
+    }
     Arc::new(config)
 }

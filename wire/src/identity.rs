@@ -27,6 +27,22 @@ impl Identity {
         Ok(Identity { certificate: made.cert.der().clone(), key })
     }
 
+    /// As bytes, to be kept secret: the length of the certificate, the certificate and the key (DER).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let length = (self.certificate.len() as u32).to_be_bytes();
+        [&length[..], &self.certificate, self.key.secret_der()].concat()
+    }
+
+    /// The identity that these bytes are, if they are one.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Identity> {
+        let (length, rest) = bytes.split_first_chunk()?;
+        let (certificate, key) = rest.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+        let key = PrivateKeyDer::try_from(key.to_vec()).ok()?;
+        // The library says whether it can be used.
+        ring::default_provider().key_provider.load_private_key(key.clone_key()).ok()?;
+        Some(Identity { certificate: certificate.to_vec().into(), key })
+    }
+
     /// What the peer must know to trust it.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.certificate)

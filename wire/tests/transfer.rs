@@ -57,7 +57,7 @@ fn a_plain_quic_client_is_served() {
     runtime().block_on(async {
         let (server, address, fingerprint) = common::server(choice("rapid"));
         let crypto =
-            quinn::crypto::rustls::QuicClientConfig::try_from(wire::client_tls(fingerprint, PROTOCOL)).unwrap();
+            quinn::crypto::rustls::QuicClientConfig::try_from(wire::client_tls(fingerprint, None, PROTOCOL)).unwrap();
         let plain = quinn::Endpoint::client(ANY).unwrap();
         let config = quinn::ClientConfig::new(Arc::new(crypto));
         let (near, far) = tokio::join!(plain.connect_with(config, address, "thalweg").unwrap(), async {

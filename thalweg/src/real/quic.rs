@@ -329,7 +329,7 @@ impl Callers {
                 };
                 self.quinn.get_or_insert(endpoint.clone());
                 let crypto =
-                    QuicClientConfig::try_from(client_tls(fingerprint, PROTOCOL)).map_err(|e| e.to_string())?;
+                    QuicClientConfig::try_from(client_tls(fingerprint, None, PROTOCOL)).map_err(|e| e.to_string())?;
                 let mut config = quinn::ClientConfig::new(Arc::new(crypto));
                 let mut transport = transport();
                 match congestion {

@@ -1,0 +1,280 @@
+//! Peers that know the key and mean harm: what they name, and what they say.
+
+use copy::message::{Answer, Attributes, Hello, Manner, Offer, Piece, Place, Request, Welcome, encode};
+use copy::{Copy, Event, Job, Key, Pass, Peer, Server, Watch};
+use proptest::prelude::*;
+use quinn::{RecvStream, SendStream};
+use serde::Serialize;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::time::timeout;
+use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
+
+const PROTOCOL: &[u8] = b"thalweg-cp/1";
+const LOOPBACK: &str = "127.0.0.1:0";
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn choice() -> Choice {
+    Choice::new("cubic", &serde_json::Map::new()).unwrap()
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { timeout(PATIENCE, test).await.expect("it hangs") });
+}
+
+fn place(source: u32, path: &[u8]) -> Place {
+    Place { source, path: path.to_vec() }
+}
+
+fn file(id: u64, source: u32, path: &[u8]) -> Offer {
+    Offer::File { id, place: place(source, path), size: 4 }
+}
+
+fn bytes(messages: &[impl Serialize]) -> Vec<u8> {
+    messages.iter().flat_map(|message| encode(message).unwrap()).collect()
+}
+
+/// What follows a welcome.
+struct Script {
+    control: Vec<u8>,
+    data: Vec<u8>,
+}
+
+fn contents(text: &[u8]) -> Vec<u8> {
+    let (size, hash) = (text.len() as u64, *blake3::hash(text).as_bytes());
+    [
+        bytes(&[
+            Piece::Begin { id: 0, offset: 0, size, attributes: Attributes::default() },
+            Piece::Data(text.len() as u32),
+        ]),
+        text.to_vec(),
+        bytes(&[Piece::End { hash, changed: false }]),
+    ]
+    .concat()
+}
+
+/// What a client comes to that asks a server that says this; and what it was told.
+async fn fetch_from(script: Script, path: &str, manner: Manner, to: &Path) -> (Result<(), String>, Vec<Event>) {
+    let identity = Identity::new().unwrap();
+    let key: Key = format!("{}-{}", identity.fingerprint(), "0".repeat(32)).parse().unwrap();
+    let tls = server_tls(identity, None, PROTOCOL).unwrap();
+    let server = Endpoint::server(LOOPBACK.parse().unwrap(), choice(), tls).unwrap();
+    let host = server.quinn().local_addr().unwrap().to_string();
+    let job = Job::Fetch { paths: vec![path.into()], destination: to.into() };
+    let mut copy = Copy::new(job, Peer::Known { host, key }, manner, choice());
+    copy.patience = Duration::ZERO;
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let heard = events.clone();
+    let watch: Watch = Arc::new(move |event| heard.lock().unwrap().push(event));
+    let serve = async {
+        loop {
+            let connection = server.accept().await.unwrap().finish().await.unwrap();
+            let (mut control, mut hear) = connection.accept_bi().await.unwrap();
+            let mut data = connection.open_uni().await.unwrap();
+            let welcome = encode(&Welcome::Granted).unwrap();
+            let _ = control.write_all(&[&welcome, &script.control[..]].concat()).await;
+            // Contents come when they are wanted, or unasked a little later.
+            let _ = timeout(Duration::from_millis(300), hear.read_exact(&mut [0; 100])).await;
+            let _ = data.write_all(&script.data).await;
+            // What it has to say is said; it keeps its streams until the client has had enough.
+            let _ = timeout(Duration::from_secs(1), connection.closed()).await;
+        }
+    };
+    let outcome = tokio::select! {
+        outcome = copy.run(&watch) => outcome.map(drop),
+        () = serve => unreachable!(),
+    };
+    let events = events.lock().unwrap().clone();
+    (outcome, events)
+}
+
+#[test]
+fn a_hostile_server_writes_nothing_that_was_not_asked_for() {
+    let home = TempDir::new().unwrap();
+    let to = home.path().join("to");
+    fs::create_dir(&to).unwrap();
+    fs::create_dir(home.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", to.join("way")).unwrap();
+    run(async {
+        let folder = |path: &[u8]| Offer::Folder(place(0, path), Attributes::default());
+        for (offers, recursive) in [
+            // For one file, only that.
+            (vec![file(0, 0, b"x")], false),
+            (vec![file(0, 1, b"")], false),
+            (vec![folder(b"")], false),
+            // For a folder, only what is in it.
+            (vec![file(0, 0, b"..")], true),
+            (vec![file(0, 0, b"../x")], true),
+            (vec![file(0, 0, b"../../elsewhere/x")], true),
+            (vec![file(0, 0, b"/tmp/thalweg-hostile")], true),
+            (vec![file(0, 0, b"a/../../x")], true),
+            (vec![file(0, 0, b"a//b")], true),
+            (vec![file(0, 0, b"a\0b")], true),
+            (vec![file(0, 7, b"x")], true),
+            (vec![folder(b"../x")], true),
+            (vec![folder(b"")], false),
+            // In order.
+            (vec![file(1, 0, b"x")], true),
+            (vec![folder(b""), file(0, 0, b"x"), file(0, 0, b"y")], true),
+        ] {
+            let said = format!("{offers:?}");
+            let script = Script { control: bytes(&offers), data: contents(b"evil") };
+            let manner = Manner { recursive, preserve: true };
+            let (outcome, _) = fetch_from(script, "asked", manner, &to).await;
+            assert!(outcome.is_err_and(|why| why.contains("breaks the protocol")), "{said}");
+            assert!(!home.path().join("x").exists() && !to.join("x").exists(), "{said}");
+        }
+        // Through a link that is there, by the name that was asked for: the name is a folder's.
+        let offers = [folder(b""), file(0, 0, b"x")];
+        let script = Script { control: bytes(&offers), data: vec![] };
+        let (outcome, events) = fetch_from(script, "way", Manner { recursive: true, preserve: true }, &to).await;
+        assert!(outcome.is_err() && events.iter().any(|event| matches!(event, Event::Problem(..))), "{outcome:?}");
+    });
+    assert_eq!(fs::read_dir(home.path().join("elsewhere")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn contents_that_do_not_match_are_not_kept() {
+    let home = TempDir::new().unwrap();
+    let control = bytes(&[file(0, 0, b""), Offer::End]);
+    let attributes = Attributes::default();
+    let begin = |offset, size| Piece::Begin { id: 0, offset, size, attributes };
+    let end = Piece::End { hash: [0; 32], changed: false };
+    let damaged = [bytes(&[begin(0, 4), Piece::Data(4)]), b"evil".to_vec(), bytes(std::slice::from_ref(&end))].concat();
+    run(async {
+        let script = Script { control: control.clone(), data: damaged };
+        let (_, events) = fetch_from(script, "asked", Manner::default(), home.path()).await;
+        assert!(
+            events.iter().any(|event| matches!(event, Event::Problem(_, why) if why.contains("damaged"))),
+            "{events:?}"
+        );
+        for pieces in [
+            vec![Piece::Begin { id: 9, offset: 0, size: 4, attributes }],
+            vec![begin(3, 4), end.clone()],
+            vec![begin(0, 4), Piece::Data(u32::MAX)],
+            vec![begin(0, 4), Piece::Hole(u64::MAX)],
+            vec![begin(0, u64::MAX), Piece::Hole(u64::MAX), Piece::Hole(1)],
+            vec![begin(0, 4), begin(0, 4)],
+            vec![end.clone()],
+        ] {
+            let said = format!("{pieces:?}");
+            let script = Script { control: control.clone(), data: bytes(&pieces) };
+            let fetch = fetch_from(script, "asked", Manner::default(), home.path());
+            // A hole without end is hashed as long as the connection lasts, and no longer.
+            let (outcome, _) = fetch.await;
+            assert!(outcome.is_err(), "{said}");
+        }
+    });
+    assert!(!home.path().join("asked").exists());
+}
+
+/// A server of `folder`, its key and address.
+fn server(folder: &Path, writable: bool) -> (Server, Key, SocketAddr) {
+    let pass = Pass::new().unwrap();
+    let key = pass.key();
+    let addresses = [LOOPBACK.parse().unwrap()].into_iter();
+    let server = Server::of_folder(folder, addresses, &choice(), pass, (writable, true)).unwrap();
+    let address = server.endpoint.quinn().local_addr().unwrap();
+    (server, key, address)
+}
+
+async fn greet(key: &Key, address: SocketAddr, request: Request) -> (Endpoint, Connection, SendStream, RecvStream) {
+    let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice()).unwrap();
+    let connection = endpoint.connect(address, "x", client_tls(key.server, None, PROTOCOL)).await.unwrap();
+    let mut exported = [0; 32];
+    connection.export_keying_material(&mut exported, b"EXPORTER-thalweg-cp-1", b"").unwrap();
+    let proof = *key.proof(&exported).as_bytes();
+    let (mut to, from) = connection.open_bi().await.unwrap();
+    to.write_all(&encode(&Hello { proof, request }).unwrap()).await.unwrap();
+    (endpoint, connection, to, from)
+}
+
+fn push(names: &[&[u8]], destination: &[u8]) -> Request {
+    let names = names.iter().map(|name| name.to_vec()).collect();
+    let manner = Manner { recursive: true, preserve: true };
+    Request::Push { destination: destination.to_vec(), names, manner }
+}
+
+/// That the server still does its work for somebody else.
+async fn assert_serves(key: Key, address: SocketAddr, to: &Path) {
+    let job = Job::Fetch { paths: vec![b"fine".to_vec()], destination: to.into() };
+    let peer = Peer::Known { host: address.to_string(), key };
+    let watch: Watch = Arc::new(|_| {});
+    Copy::new(job, peer, Manner::default(), choice()).run(&watch).await.unwrap();
+    assert_eq!(fs::read_to_string(to.join("fine")).unwrap(), "fine");
+}
+
+#[test]
+fn a_hostile_client_neither_leaves_the_folder_nor_stops_the_server() {
+    let home = TempDir::new().unwrap();
+    let (inside, to) = (home.path().join("inside"), home.path().join("to"));
+    [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(inside.join("fine"), "fine").unwrap();
+    run(async {
+        let (server, key, address) = server(&inside, true);
+        let watch: Watch = Arc::new(|_| {});
+        let attack = async {
+            // Names that lead elsewhere.
+            for request in [push(&[b"../x"], b""), push(&[b".."], b""), push(&[b"x"], b".."), push(&[b"x"], b"/tmp")] {
+                let said = format!("{request:?}");
+                let (_endpoint, _connection, _to, mut from) = greet(&key, address, request).await;
+                let answer = from.read_to_end(10_000).await.unwrap();
+                assert!(matches!(copy::message::decode(&answer[4..]), Ok(Welcome::Refused(_))), "{said}");
+            }
+            // Messages against the protocol, of every kind, and messages that are none.
+            let fetch = Request::Fetch { paths: vec![b"fine".to_vec()], recursive: true };
+            for (request, said) in [
+                (push(&[b"x"], b""), bytes(&[file(0, 0, b"../../y")])),
+                (push(&[b"x"], b""), bytes(&[file(5, 0, b"y")])),
+                (push(&[b"x"], b""), vec![0xff; 100]),
+                (push(&[b"x"], b""), vec![0, 0, 0, 2, 0xff, 0xff]),
+                (fetch.clone(), bytes(&[Answer::Done(99)])),
+                (fetch.clone(), bytes(&[Answer::Want { id: 99, offset: 0, hash: [0; 32] }])),
+                (fetch.clone(), bytes(&[Answer::Failed(0, "no".into()), Answer::Failed(0, "no".into())])),
+                (fetch, vec![0xff; 100]),
+            ] {
+                let (_endpoint, connection, mut to, _from) = greet(&key, address, request).await;
+                to.write_all(&said).await.unwrap();
+                assert!(matches!(connection.closed().await, quinn::ConnectionError::ApplicationClosed(_)), "{said:?}");
+            }
+            // A word that is too long, and one that never comes, from somebody without the key.
+            let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice()).unwrap();
+            for word in [vec![0xff; 5], vec![]] {
+                let connection = endpoint.connect_pinned(address, key.server, PROTOCOL).await.unwrap();
+                let (mut to, _from) = connection.open_bi().await.unwrap();
+                to.write_all(&word).await.unwrap();
+            }
+            assert_serves(key, address, &to).await;
+        };
+        tokio::select! {
+            () = server.run(&watch) => unreachable!(),
+            () = attack => {}
+        }
+    });
+    assert_eq!(fs::read_dir(&inside).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn read<T: serde::de::DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+            if let Ok(message) = copy::message::decode::<T>(bytes) {
+                let again = encode(&message).unwrap();
+                assert_eq!(copy::message::decode::<T>(&again[4..]).unwrap(), message);
+            }
+            let _ = copy::message::read::<T>(&mut &bytes[..]);
+        }
+        read::<Hello>(&bytes);
+        read::<Welcome>(&bytes);
+        read::<Offer>(&bytes);
+        read::<Answer>(&bytes);
+        read::<Piece>(&bytes);
+    }
+}

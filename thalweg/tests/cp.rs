@@ -1,0 +1,433 @@
+//! `thalweg cp` and `thalweg serve`, two processes on loopback.
+
+#![cfg(unix)]
+
+use assert_cmd::cargo::cargo_bin;
+use std::ffi::OsStr;
+use std::fs::{self, File, FileTimes, Permissions};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A `thalweg serve` and what it has printed.
+struct Served {
+    child: Child,
+    string: String,
+}
+
+impl Served {
+    fn new(folder: &Path, args: &[&str]) -> Served {
+        Served::at("127.0.0.1:0", folder, args)
+    }
+
+    fn at(address: &str, folder: &Path, args: &[&str]) -> Served {
+        let mut child = Command::new(cargo_bin!("thalweg"))
+            .arg("serve")
+            .arg(folder)
+            .args(["--listen", address])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut string = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut string).unwrap();
+        Served { child, string: string.trim().to_string() }
+    }
+
+    fn address(&self) -> &str {
+        self.string.rsplit('@').next().unwrap().trim_end_matches('/')
+    }
+
+    /// It ends by itself: exit code, standard error.
+    fn end(&mut self) -> (Option<i32>, String) {
+        let begin = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(begin.elapsed() < PATIENCE, "it goes on");
+            thread::sleep(Duration::from_millis(10));
+        }
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin!("thalweg"));
+    command.arg("cp").args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.env_remove("THALWEG_KEY").env_remove("THALWEG_SSH");
+    command
+}
+
+fn cp(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn succeeds(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", said(output));
+    said(output)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Bytes that repeat nowhere.
+fn noise(size: usize, seed: u64) -> Vec<u8> {
+    let mut x = seed | 1;
+    let next = move || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        x.to_le_bytes()
+    };
+    std::iter::repeat_with(next).take(size.div_ceil(8)).flatten().take(size).collect()
+}
+
+const NOT_UTF8: &[u8] = b"n\xffm\xfe";
+
+/// One of everything.
+fn tree(at: &Path) {
+    fs::create_dir_all(at.join("deep/er/est")).unwrap();
+    fs::create_dir(at.join("hollow")).unwrap();
+    fs::write(at.join("empty"), "").unwrap();
+    fs::write(at.join("deep/er/est/large"), noise(3_000_001, 7)).unwrap();
+    fs::write(at.join(OsStr::from_bytes(NOT_UTF8)), "bytes").unwrap();
+    fs::write(at.join("run"), "#!/bin/sh").unwrap();
+    fs::set_permissions(at.join("run"), Permissions::from_mode(0o751)).unwrap();
+    fs::write(at.join("shut"), "secret").unwrap();
+    fs::set_permissions(at.join("shut"), Permissions::from_mode(0o400)).unwrap();
+    let sparse = File::create(at.join("sparse")).unwrap();
+    sparse.set_len(50_000_000).unwrap();
+    sparse.write_all_at(b"island", 20_000_000).unwrap();
+    symlink("run", at.join("link")).unwrap();
+    symlink("er", at.join("deep/link")).unwrap();
+    let old = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789);
+    for path in ["run", "shut", "hollow", "deep/er"] {
+        File::open(at.join(path)).unwrap().set_times(FileTimes::new().set_modified(old)).unwrap();
+    }
+}
+
+/// That both hold the same, links followed; with `preserve`, permissions and times.
+#[track_caller]
+fn assert_same(one: &Path, other: &Path, preserve: bool) {
+    let (found, there) = (fs::metadata(one).unwrap(), fs::metadata(other).unwrap());
+    assert_eq!(found.is_dir(), there.is_dir(), "{one:?}");
+    if preserve {
+        assert_eq!(found.mode() & 0o777, there.mode() & 0o777, "{one:?}");
+        assert_eq!((found.mtime(), found.mtime_nsec()), (there.mtime(), there.mtime_nsec()), "{one:?}");
+    }
+    if found.is_dir() {
+        let names = |of: &Path| {
+            let mut names: Vec<_> = fs::read_dir(of).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(one), names(other), "{one:?}");
+        names(one).iter().for_each(|name| assert_same(&one.join(name), &other.join(name), preserve));
+    } else {
+        assert!(fs::read(one).unwrap() == fs::read(other).unwrap(), "{one:?}");
+    }
+}
+
+#[test]
+fn a_tree_is_the_same_on_the_other_side() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    tree(&from);
+    fs::create_dir(&to).unwrap();
+    let mut served = Served::new(&from, &[]);
+    succeeds(&cp(&["-rp", &served.string, text(&to)]));
+    assert_same(&from, &to, true);
+    assert!(fs::metadata(to.join("sparse")).unwrap().blocks() * 512 < 5_000_000, "its holes are holes");
+    assert_eq!(served.end().0, Some(0), "the string is good for one copy");
+
+    // And the other way, to a folder that is not there yet.
+    let mut served = Served::new(&to, &["--writable"]);
+    succeeds(&cp(&["-rp", text(&from), &format!("{}new", served.string)]));
+    assert_same(&from, &to.join("new"), true);
+    assert_eq!(served.end().0, Some(0));
+}
+
+#[test]
+fn a_thousand_small_files_need_no_round_trip_each() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    fs::create_dir(&from).unwrap();
+    (0..1000).for_each(|i| fs::write(from.join(i.to_string()), noise(i, i as u64)).unwrap());
+    let served = Served::new(&from, &["--keep"]);
+    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    assert!(said.contains("1000 files"), "{said}");
+    assert_same(&from, &to, false);
+    // Again, in vain.
+    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    assert!(said.contains("of it there before") && said.contains(": 0.0 Mbps"), "{said}");
+}
+
+#[test]
+fn one_bad_file_stops_no_other_and_is_named() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    fs::create_dir_all(from.join("folder")).unwrap();
+    fs::create_dir_all(to.join("blocked")).unwrap();
+    for good in ["a", "z", "folder/b", "blocked"] {
+        fs::write(from.join(good), good).unwrap();
+    }
+    symlink("nowhere", from.join("dangling")).unwrap();
+    symlink("..", from.join("folder/loop")).unwrap();
+    assert!(Command::new("mkfifo").arg(from.join("pipe")).status().unwrap().success());
+    let served = Served::new(&from, &["--keep"]);
+    let output = cp(&["-r", &served.string, text(&to)]);
+    let said = said(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for (name, why) in
+        [("dangling", "no such file"), ("folder/loop", "it is in"), ("pipe", "neither"), ("blocked", "folder")]
+    {
+        assert!(
+            said.lines().any(|line| line.starts_with(&format!("{name}: ")) && line.contains(why)),
+            "{name}: {said}"
+        );
+    }
+    assert!(said.contains("4 files or folders were not copied"), "{said}");
+    for good in ["a", "z", "folder/b"] {
+        assert_eq!(fs::read_to_string(to.join(good)).unwrap(), good);
+    }
+    // Without -r, a folder is one of them.
+    let output = cp(&[&format!("{}folder", served.string), &format!("{}a", served.string), text(&to)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(crate::said(&output).contains("-r copies folders"));
+}
+
+const LARGE: usize = 12_000_000;
+
+/// Waits until a temporary file in `folder` has this size.
+fn wait_for_partial(folder: &Path, size: u64) {
+    let begin = Instant::now();
+    let grown = || {
+        let mut entries = fs::read_dir(folder).unwrap().filter_map(Result::ok);
+        entries.any(|entry| {
+            entry.file_name().to_string_lossy().contains(".thalweg-")
+                && entry.metadata().is_ok_and(|there| there.len() >= size)
+        })
+    };
+    while !grown() {
+        assert!(begin.elapsed() < PATIENCE, "nothing arrives");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// That at least `least` bytes were not sent again, and that nothing is left lying about.
+#[track_caller]
+fn assert_resumed(said: &str, from: &Path, to: &Path, least: f64) {
+    let before = said.split(" MB of it there before").next().filter(|_| said.contains("there before"));
+    let before: f64 = before.and_then(|text| text.rsplit(' ').next()).and_then(|mb| mb.parse().ok()).unwrap_or(0.0);
+    assert!(before * 1e6 >= least, "{said}");
+    assert!(fs::read(from).unwrap() == fs::read(to).unwrap());
+    assert_eq!(fs::read_dir(to.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn a_killed_receiver_continues_where_it_was() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(from.join("large"), noise(LARGE, 1)).unwrap();
+    let served = Served::new(&from, &[]);
+    let source = format!("{}large", served.string);
+    let mut child = command(&[&source, text(&to)]).spawn().unwrap();
+    wait_for_partial(&to, LARGE as u64 / 4);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!to.join("large").exists());
+    let said = succeeds(&cp(&[&source, text(&to)]));
+    assert_resumed(&said, &from.join("large"), &to.join("large"), LARGE as f64 / 4.0);
+}
+
+#[test]
+fn a_killed_sender_continues_where_it_was() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    let file = from.join("large");
+    fs::write(&file, noise(LARGE, 2)).unwrap();
+    let served = Served::new(&to, &["--writable"]);
+    let mut child = command(&[text(&file), &served.string]).spawn().unwrap();
+    wait_for_partial(&to, LARGE as u64 / 4);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let said = succeeds(&cp(&[text(&file), &served.string]));
+    assert_resumed(&said, &file, &to.join("large"), LARGE as f64 / 4.0);
+}
+
+#[test]
+fn a_server_that_is_killed_and_restarted_is_found_again() {
+    let home = TempDir::new().unwrap();
+    let (from, to, key) = (home.path().join("from"), home.path().join("to"), home.path().join("key"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    let file = from.join("large");
+    fs::write(&file, noise(LARGE, 3)).unwrap();
+    let mut served = Served::new(&to, &["--writable", "--key-file", text(&key)]);
+    assert_eq!(fs::metadata(&key).unwrap().mode() & 0o777, 0o600);
+    let child = command(&["--timeout", "1s", text(&file), &served.string]).spawn().unwrap();
+    wait_for_partial(&to, LARGE as u64 / 4);
+    let address = served.address().to_string();
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+    let again = Served::at(&address, &to, &["--writable", "--key-file", text(&key)]);
+    assert_eq!(again.string, served.string);
+    let said = succeeds(&child.wait_with_output().unwrap());
+    assert!(said.contains("trying again"), "{said}");
+    assert_resumed(&said, &file, &to.join("large"), 0.0);
+}
+
+#[test]
+fn what_has_changed_since_is_copied_anew() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(from.join("file"), noise(100_000, 7)).unwrap();
+    let served = Served::new(&from, &["--keep"]);
+    succeeds(&cp(&["-r", &served.string, text(&to)]));
+    // Of the same length.
+    fs::write(from.join("file"), noise(100_000, 5)).unwrap();
+    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    assert!(!said.contains("there before"), "{said}");
+    assert_same(&from, &to, false);
+}
+
+#[test]
+fn nothing_outside_of_the_folder_is_read_or_written() {
+    let home = TempDir::new().unwrap();
+    let (inside, to) = (home.path().join("inside"), home.path().join("to"));
+    [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(home.path().join("secret"), "secret").unwrap();
+    fs::create_dir(home.path().join("outside")).unwrap();
+    symlink("../secret", inside.join("out")).unwrap();
+    symlink(home.path().join("secret"), inside.join("absolute")).unwrap();
+    symlink("../outside", inside.join("folder")).unwrap();
+    fs::write(inside.join("fine"), "fine").unwrap();
+    let served = Served::new(&inside, &["--keep", "--writable"]);
+    let secret = format!("{}/secret", text(home.path()));
+    for path in ["../secret", "out", "absolute", "x/../../secret", "folder/../secret", &secret, "..", "folder"] {
+        let output = cp(&["-r", &format!("{}{path}", served.string), text(&to)]);
+        assert_eq!(output.status.code(), Some(1), "{path}: {}", said(&output));
+        assert_eq!(fs::read_dir(&to).unwrap().count(), 0, "{path}");
+    }
+    // All but the links is copied.
+    let output = cp(&["-r", &served.string, text(&to)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(said(&output).matches("leads out of the folder").count(), 3, "{}", said(&output));
+    assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
+    let file = inside.join("fine");
+    for path in ["../new", "folder/new", "folder", "..", "../outside/", "/tmp", "x/../../new"] {
+        let output = cp(&[text(&file), &format!("{}{path}", served.string)]);
+        assert_eq!(output.status.code(), Some(1), "{path}: {}", said(&output));
+    }
+    // A link in a file's place is replaced, not written through.
+    fs::write(to.join("out"), "out").unwrap();
+    succeeds(&cp(&[text(&to.join("out")), &served.string]));
+    assert!(!fs::symlink_metadata(inside.join("out")).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(home.path().join("secret")).unwrap(), "secret");
+    assert_eq!(fs::read_dir(home.path().join("outside")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 4);
+}
+
+#[test]
+fn a_server_that_only_lets_read_is_not_written_to() {
+    let home = TempDir::new().unwrap();
+    fs::write(home.path().join("a"), "a").unwrap();
+    let served = Served::new(home.path(), &[]);
+    let output = cp(&[text(&home.path().join("a")), &format!("{}b", served.string)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("--writable"), "{}", said(&output));
+    assert!(!home.path().join("b").exists());
+}
+
+#[test]
+fn who_does_not_know_the_key_gets_nothing_and_the_wrong_server_is_not_believed() {
+    let home = TempDir::new().unwrap();
+    fs::write(home.path().join("a"), "a").unwrap();
+    let (served, other) = (Served::new(home.path(), &[]), Served::new(home.path(), &[]));
+    let to = home.path().join("b");
+    let (key, address) = served.string.trim_start_matches("thalweg://").split_once('@').unwrap();
+    let (fingerprint, secret) = key.split_once('-').unwrap();
+    let flipped = |text: &str| text.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect::<String>();
+    let with = |key: String, address: &str| cp(&[&format!("thalweg://{key}@{address}a"), text(&to)]);
+    let wrong_secret = with(format!("{fingerprint}-{}", flipped(secret)), address);
+    assert!(said(&wrong_secret).contains("the key is not this server's"), "{}", said(&wrong_secret));
+    let wrong_server = with(key.into(), &format!("{}/", other.address()));
+    assert!(said(&wrong_server).contains("the certificate is not the one"), "{}", said(&wrong_server));
+    for output in [wrong_secret, wrong_server] {
+        assert_eq!(output.status.code(), Some(1));
+        assert!(!to.exists());
+    }
+    // After all that it is still good for the one who knows.
+    succeeds(&command(&[&format!("thalweg://{address}a"), text(&to)]).env("THALWEG_KEY", key).output().unwrap());
+    assert_eq!(fs::read_to_string(&to).unwrap(), "a");
+}
+
+#[test]
+fn over_ssh_both_ways_with_whatever_a_shell_says_first() {
+    let home = TempDir::new().unwrap();
+    let (from, to, ssh) = (home.path().join("from"), home.path().join("to"), home.path().join("ssh"));
+    tree(&from);
+    fs::create_dir(&to).unwrap();
+    fs::write(&ssh, "#!/bin/sh\n[ \"$1\" = -G ] && exit 1\necho Welcome\nshift\nexec sh -c \"$*\"\n").unwrap();
+    fs::set_permissions(&ssh, Permissions::from_mode(0o755)).unwrap();
+    let thalweg = cargo_bin!("thalweg");
+    let with = |args: &[&str]| {
+        let options = ["--ssh", text(&ssh), "--remote-program", text(thalweg)];
+        cp(&[&options, args].concat())
+    };
+    succeeds(&with(&["-rp", &format!("localhost:{}", text(&from)), text(&to)]));
+    assert_same(&from, &to.join("from"), true);
+    succeeds(&with(&["-rp", text(&from), &format!("me@127.0.0.1:{}/again", text(&to))]));
+    assert_same(&from, &to.join("again"), true);
+    let output = with(&[&format!("localhost:{}/no", text(&from)), text(&to)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("there is no such file"), "{}", said(&output));
+    let output = cp(&["--ssh", text(&ssh), "--remote-program", "no-such-program", "localhost:x", text(&to)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("--remote-program"), "{}", said(&output));
+}
+
+#[test]
+fn what_makes_no_sense_is_exit_code_2_and_a_line() {
+    let key = format!("{}-{}", "0".repeat(64), "0".repeat(32));
+    let url = format!("thalweg://{key}@127.0.0.1:9/x");
+    for (args, why) in [
+        (&["a"][..], "SOURCE"),
+        (&["a", "b"], "neither source nor destination"),
+        (&["h:a", "h:b"], "both remote"),
+        (&["h:a", "g:b", "."], "different hosts"),
+        (&["thalweg://h:1/x", "."], "the key is missing"),
+        (&["thalweg://x@h:1/x", "."], "damaged"),
+        (&["--controller", "rabid", "a", "h:b"], "no controller `rabid`"),
+        (&["--controller", "cubic", &url, "."], "serve --controller"),
+        (&["--ports", "9-1", "a", "h:b"], "range"),
+        (&["--timeout", "0s", "a", "h:b"], "--timeout"),
+    ] {
+        let output = cp(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(said(&output).contains(why) && said(&output).lines().count() == 1, "{args:?}: {}", said(&output));
+    }
+}
