@@ -97,13 +97,14 @@ impl Crossing {
         loop {
             let exits = self.lanes.iter().enumerate().filter_map(|(i, lane)| Some((lane.link.next_exit()?, i)));
             let (due, i) = exits.min().filter(|&(due, _)| due <= now)?;
-            let (packet, fate) = self.lanes[i].exit(due, pool);
+            let (mut packet, fate) = self.lanes[i].exit(due, pool);
             let Lane { late, twice, .. } = self.lanes[i];
             match (fate, self.lanes.get_mut(if fate == Fate::Late { late } else { twice })) {
                 (Fate::Lost, _) => {
                     pool.release(packet.slot);
                     continue;
                 }
+                (Fate::Corrupt(bit), _) => packet.flipped = Some(bit),
                 (Fate::Late, Some(detour)) => {
                     detour.arrive(due, packet, pool);
                     continue;

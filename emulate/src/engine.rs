@@ -6,6 +6,7 @@ use crate::handle::{Direction, Handle};
 use crate::histogram::Histogram;
 use crate::pool::Pool;
 use crate::record::{Record, Totals};
+use crate::rest::{Rest, Waking};
 use control::{Duration, Stamp, Time};
 use path::Counters;
 use std::io;
@@ -14,8 +15,6 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// Sleeping ends this long before a packet is due, and spinning begins: about what it takes to be woken.
-const SPIN: Duration = Duration::from_micros(10);
 /// How often somebody asks whether to go on, at least.
 const CHECK: Duration = Duration::from_millis(20);
 /// How often progress is told.
@@ -100,6 +99,7 @@ pub fn run(
     let mut emulator =
         Emulator { crossing: Crossing::new(path), pool: Pool::default(), record, recent: Histogram::default() };
     let mut told = Told { at: Time::ZERO, delivered: [Totals::default(); 2], hops: emulator.counters(Time::ZERO) };
+    let (mut rest, mut waking) = (Rest::new(emulator.record.realtime), Waking::default());
     let mut check = Time::ZERO;
     loop {
         let now = clock.now();
@@ -121,9 +121,16 @@ pub fn run(
         let full = emulator.let_out(ends, &clock);
         let next = emulator.crossing.next_exit();
         let now = clock.now();
-        if !full && next > now + SPIN {
-            let until = (next - SPIN).min(check).min(emulator.record.next_sample());
+        let must_rest = rest.due(now);
+        if !full && next > now + waking.takes() {
+            let until = (next - waking.takes()).min(check).min(emulator.record.next_sample());
             ends.wait(std::time::Duration::from_nanos(until.since(now).0 / 1000))?;
+            let woken = clock.now();
+            waking.learn(until, woken);
+            rest.rested(woken);
+        } else if let Some(piece) = must_rest {
+            std::thread::sleep(std::time::Duration::from_nanos(piece.0 / 1000));
+            rest.rested(clock.now());
         }
     }
     let now = clock.now();
@@ -161,7 +168,11 @@ impl Emulator {
         let size = payload.len() as u32;
         self.record.arrived[direction as usize].add(size.into());
         if let Some(slot) = self.pool.put(payload) {
-            self.crossing.arrive(at, Handle { slot, size, flow, route, direction, step: 0, stamp }, &mut self.pool);
+            self.crossing.arrive(
+                at,
+                Handle { slot, size, flow, route, direction, step: 0, flipped: None, stamp },
+                &mut self.pool,
+            );
         }
     }
 
@@ -171,13 +182,15 @@ impl Emulator {
         let now = clock.now();
         for _ in 0..BATCH {
             let Some((due, packet)) = crossing.pass(now, pool) else { return false };
-            let payload = pool.get(packet.slot);
-            ends.answer(payload, &packet.stamp);
-            if ends.send(packet.direction, packet.flow, payload) {
+            ends.answer(pool.get(packet.slot), &packet.stamp);
+            // And back again, since a copy may be under way that is whole.
+            packet.flipped.inspect(|&bit| pool.flip(packet.slot, bit));
+            if ends.send(packet.direction, packet.flow, pool.get(packet.slot)) {
                 record.delivered[packet.direction as usize].add(packet.size.into());
             } else {
                 record.unsent += 1;
             }
+            packet.flipped.inspect(|&bit| pool.flip(packet.slot, bit));
             pool.release(packet.slot);
             let late = clock.now().since(due);
             record.lateness.add(late);

@@ -29,6 +29,8 @@ pub struct Handle {
     pub(crate) route: u16,
     pub(crate) direction: Direction,
     pub(crate) step: u16,
+    /// The bit that was flipped on its way.
+    pub(crate) flipped: Option<u32>,
     /// What it asks routers for.
     pub(crate) stamp: Stamp,
 }

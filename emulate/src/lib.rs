@@ -16,6 +16,7 @@ pub mod namespace;
 mod pool;
 pub mod record;
 pub mod relay;
+mod rest;
 pub mod tunnel;
 mod udp;
 

@@ -42,6 +42,14 @@ impl Pool {
         &mut self.slots[at as usize].payload
     }
 
+    /// Flips a bit, modulo their number, of what lies in slot `at`.
+    pub fn flip(&mut self, at: u32, bit: u32) {
+        let payload = self.get(at);
+        if let Some(byte) = (bit as usize / 8).checked_rem(payload.len()) {
+            payload[byte] ^= 1 << (bit % 8);
+        }
+    }
+
     /// There is one less handle to slot `at`.
     pub fn release(&mut self, at: u32) {
         let slot = &mut self.slots[at as usize];

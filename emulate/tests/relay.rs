@@ -236,3 +236,31 @@ fn each_address_has_a_route_of_its_own() {
     stop.store(true, Ordering::Relaxed);
     running.join().unwrap();
 }
+
+#[test]
+fn of_a_datagram_that_is_corrupted_one_bit_is_flipped() {
+    let server = socket();
+    let impairments = || Impairments::new().with_corruption(0.2, 1);
+    let hop = || Hop::plain(link(1000.0, 1, Buffer::Unlimited).with_impairments(impairments()));
+    let running = Running::start(server.local_addr().unwrap(), 8, hop);
+    server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
+    let receiving = thread::spawn(move || {
+        let (mut buffer, mut flipped) = ([0; 2000], Vec::new());
+        while let Ok(size) = server.recv(&mut buffer) {
+            flipped.push(buffer[..size].iter().map(|byte| byte.count_ones()).sum::<u32>());
+        }
+        flipped
+    });
+    let client = socket();
+    for i in 0..1000 {
+        client.send_to(&[0; 1000], running.address).unwrap();
+        if i % 20 == 0 {
+            thread::sleep(Wall::from_millis(1));
+        }
+    }
+    let flipped = receiving.join().unwrap();
+    let counters = running.stop().samples.last().unwrap().hops[0];
+    let of = |bits| flipped.iter().filter(|&&flipped| flipped == bits).count() as u64;
+    assert_eq!((of(0), of(1)), (1000 - counters.corrupted, counters.corrupted));
+    assert!(counters.corrupted > 100, "{counters:?}");
+}

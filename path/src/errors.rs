@@ -1,4 +1,4 @@
-//! What befalls packets by chance: errors, alone or in bursts, detours and copies.
+//! What befalls packets by chance: errors, alone or in bursts, flipped bits, detours and copies.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -96,6 +96,8 @@ pub enum Fate {
     Whole,
     /// Nobody receives it.
     Lost,
+    /// It arrives with a bit flipped: this one, modulo their number.
+    Corrupt(u32),
     /// It takes a detour, on which later ones overtake it.
     Late,
     /// It arrives, and so does a copy.
@@ -107,6 +109,7 @@ pub enum Fate {
 pub struct Impairments {
     uniform: Option<PacketErrors>,
     bursts: Option<Channel>,
+    corrupt: Option<PacketErrors>,
     late: Option<PacketErrors>,
     twice: Option<PacketErrors>,
 }
@@ -131,6 +134,11 @@ impl Impairments {
         Impairments { bursts: Some(Channel { parameters, bad: false, rng }), ..self }
     }
 
+    /// Flips a bit of packets with `probability`, in 0 to 1.
+    pub fn with_corruption(self, probability: f64, seed: u64) -> Impairments {
+        Impairments { corrupt: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(4)))), ..self }
+    }
+
     /// Makes packets late with `probability`, in 0 to 1.
     pub fn with_late(self, probability: f64, seed: u64) -> Impairments {
         Impairments { late: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(2)))), ..self }
@@ -143,7 +151,8 @@ impl Impairments {
 
     /// Whether there are any.
     pub(crate) fn any(&self) -> bool {
-        self.uniform.is_some() || self.bursts.is_some() || self.late.is_some() || self.twice.is_some()
+        let Impairments { uniform, bursts, corrupt, late, twice } = self;
+        bursts.is_some() || [uniform, corrupt, late, twice].iter().any(|errors| errors.is_some())
     }
 
     /// The next packet's fate.
@@ -152,6 +161,10 @@ impl Impairments {
         let strikes = |errors: &mut Option<PacketErrors>| errors.as_mut().is_some_and(PacketErrors::strikes);
         if strikes(&mut self.uniform) || self.bursts.as_mut().is_some_and(Channel::strikes) {
             Fate::Lost
+        } else if let Some(corrupt) = &mut self.corrupt
+            && corrupt.strikes()
+        {
+            Fate::Corrupt(corrupt.rng.next_u64() as u32)
         } else if strikes(&mut self.late) {
             Fate::Late
         } else if strikes(&mut self.twice) {
@@ -205,13 +218,26 @@ mod tests {
 
     #[test]
     fn each_fate_has_its_share() {
-        let mut impairments = Impairments::new().with_errors(0.1, 1).with_late(0.2, 1).with_twice(0.3, 1);
+        let impairments = Impairments::new().with_errors(0.1, 1).with_corruption(0.4, 1);
+        let mut impairments = impairments.with_late(0.2, 1).with_twice(0.3, 1);
         let n = 1_000_000;
-        let mut counts = [0; 4];
-        (0..n).for_each(|_| counts[impairments.fate() as usize] += 1);
-        for (fate, expected) in [(Fate::Lost, 0.1), (Fate::Late, 0.9 * 0.2), (Fate::Twice, 0.9 * 0.8 * 0.3)] {
-            let share = counts[fate as usize] as f64 / n as f64;
-            assert!((share / expected - 1.0).abs() < 0.02, "{fate:?}: {share} instead of {expected}");
+        let (mut counts, mut low) = ([0; 4], 0);
+        for _ in 0..n {
+            counts[match impairments.fate() {
+                Fate::Whole => continue,
+                Fate::Lost => 0,
+                Fate::Corrupt(bit) => {
+                    low += u64::from(bit < u32::MAX / 4);
+                    1
+                }
+                Fate::Late => 2,
+                Fate::Twice => 3,
+            }] += 1;
         }
+        for (count, expected) in counts.iter().zip([0.1, 0.9 * 0.4, 0.9 * 0.6 * 0.2, 0.9 * 0.6 * 0.8 * 0.3]) {
+            let share = *count as f64 / n as f64;
+            assert!((share / expected - 1.0).abs() < 0.02, "{counts:?}: {share} instead of {expected}");
+        }
+        assert!((low as f64 / counts[1] as f64 - 0.25).abs() < 0.01, "any bit is as likely");
     }
 }

@@ -61,6 +61,8 @@ pub struct Counters {
     pub early: u64,
     /// Packets lost to errors.
     pub struck: u64,
+    /// Packets of which a bit was flipped.
+    pub corrupted: u64,
     /// Packets sent on a detour.
     pub late: u64,
     /// Packets doubled.
@@ -358,6 +360,7 @@ impl<P: Packet> Line<P> {
         match fate {
             Fate::Whole => {}
             Fate::Lost => self.counters.struck += 1,
+            Fate::Corrupt(_) => self.counters.corrupted += 1,
             Fate::Late => self.counters.late += 1,
             Fate::Twice => self.counters.doubled += 1,
         }

@@ -36,6 +36,9 @@ impl Link {
             Errors::Uniform(_) => Impairments::new(),
             Errors::Bursts(parameters) => Impairments::new().with_bursts(parameters, seed),
         };
+        if self.corrupt > 0.0 {
+            impairments = impairments.with_corruption(self.corrupt, seed);
+        }
         if let Some(reorder) = self.reorder {
             impairments = impairments.with_late(reorder.probability, seed);
         }

@@ -56,6 +56,8 @@ pub struct Link {
     pub router: Option<Router>,
     /// Transmission errors, in either direction.
     pub errors: Errors,
+    /// Probability that a packet arrives with a bit flipped, per packet and direction; no host takes such.
+    pub corrupt: f64,
     /// Packets that others overtake, in either direction.
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice, per packet and direction.

@@ -188,7 +188,8 @@ impl Network {
     fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
         let lane = match fate {
             Fate::Whole => return true,
-            Fate::Lost => return false,
+            // The receiver's checksum does not match: it is as if it had not come.
+            Fate::Lost | Fate::Corrupt(_) => return false,
             Fate::Late => self.detours[index as usize][0],
             Fate::Twice => self.detours[index as usize][1],
         };

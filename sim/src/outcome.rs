@@ -133,6 +133,8 @@ pub struct LinkOutcome {
     pub early_drops: u64,
     /// Packets lost to transmission errors in the measured interval.
     pub errors: u64,
+    /// Packets of which a bit was flipped in the measured interval.
+    pub corrupted: u64,
     /// Packets that took a detour in the measured interval, so that others overtook them.
     pub late: u64,
     /// Packets that were doubled in the measured interval.

@@ -137,6 +137,7 @@ impl Recorder {
                 early_drops: to.early - from.early,
                 errors: to.struck - from.struck,
                 late: to.late - from.late,
+                corrupted: to.corrupted - from.corrupted,
                 duplicates: to.doubled - from.doubled,
                 series: lane.series,
             }

@@ -49,6 +49,9 @@ fn describe(link: &Link) -> (String, String) {
     if let Some(Reorder { probability, delay }) = link.reorder {
         more += &format!(", {probability} of packets {delay} late");
     }
+    if link.corrupt > 0.0 {
+        more += &format!(", {} of packets with a bit flipped", link.corrupt);
+    }
     if link.duplicate > 0.0 {
         more += &format!(", {} of packets twice", link.duplicate);
     }

@@ -80,6 +80,8 @@ pub struct LinkSummary {
     pub early_drops: u64,
     /// Packets lost to transmission errors.
     pub errors: u64,
+    /// Packets that arrived with a bit flipped; in the simulator, nobody takes these.
+    pub corrupted: u64,
     /// Packets that took a detour, so that others overtook them.
     pub late: u64,
     /// Packets that arrived twice.
@@ -197,6 +199,7 @@ fn summarize(finished: &Finished) -> RunSummary {
                 drops: link.drops,
                 early_drops: link.early_drops,
                 errors: link.errors,
+                corrupted: link.corrupted,
                 late: link.late,
                 duplicates: link.duplicates,
             })

@@ -103,6 +103,9 @@ pub struct Path {
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
     #[serde(default)]
     pub packet_error: PacketError,
+    /// Probability that a packet arrives with a bit flipped, which in the simulator nobody takes.
+    #[serde(default)]
+    pub corrupt: f64,
     /// Packets that take a detour, so that later ones overtake them.
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice.
@@ -140,6 +143,9 @@ pub struct Link {
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
     #[serde(default)]
     pub packet_error: PacketError,
+    /// Probability that a packet arrives with a bit flipped, which in the simulator nobody takes.
+    #[serde(default)]
+    pub corrupt: f64,
     /// Packets that take a detour, so that later ones overtake them.
     pub reorder: Option<Reorder>,
     /// Probability that a packet arrives twice.

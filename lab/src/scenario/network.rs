@@ -36,6 +36,7 @@ struct Named<'s> {
     buffer: BufferSize,
     queue: &'s Queue,
     errors: Errors,
+    corrupt: f64,
     reorder: Option<Reorder>,
     duplicate: f64,
     changes: Vec<path::Change>,
@@ -46,8 +47,20 @@ impl<'s> Network<'s> {
     pub fn new(scenario: &'s Scenario, traces: &Traces, problems: &mut Problems) -> Option<Network<'s>> {
         let mut links: Vec<Named> = Vec::new();
         if let Some(path) = &scenario.path {
-            let Path { rate, trace, rtt, buffer, queue, packet_error, reorder, duplicate, change, access, delay } =
-                path;
+            let Path {
+                rate,
+                trace,
+                rtt,
+                buffer,
+                queue,
+                packet_error,
+                corrupt,
+                reorder,
+                duplicate,
+                change,
+                access,
+                delay,
+            } = path;
             let at = KeyPath::of("path");
             problems.unless(*rtt > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
             if let Some(access) = access {
@@ -55,14 +68,30 @@ impl<'s> Network<'s> {
             }
             let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
             let errors = packet_error.errors(&at.key("packet-error"), problems);
+            probability(*corrupt, at.key("corrupt"), problems);
             let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);
             let changes = changes(change, trace.is_some(), &at, problems);
             let (delay, buffer) = (*delay, *buffer);
             let name = BOTTLENECK;
-            links.push(Named { name, at, rate, trace, delay, buffer, queue, errors, reorder, duplicate, changes });
+            let corrupt = *corrupt;
+            links.push(Named {
+                name,
+                at,
+                rate,
+                trace,
+                delay,
+                buffer,
+                queue,
+                errors,
+                corrupt,
+                reorder,
+                duplicate,
+                changes,
+            });
         }
         for (i, link) in scenario.link.iter().enumerate() {
-            let Link { name, rate, trace, delay, buffer, queue, packet_error, reorder, duplicate, change } = link;
+            let Link { name, rate, trace, delay, buffer, queue, packet_error, corrupt, reorder, duplicate, change } =
+                link;
             let at = KeyPath::of("link").index(i);
             let taken = links.iter().any(|other| other.name == name);
             problems.unless(
@@ -73,10 +102,25 @@ impl<'s> Network<'s> {
             experiment::name(name, at.key("name"), "write one like \"first\"", problems);
             let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
             let errors = packet_error.errors(&at.key("packet-error"), problems);
+            probability(*corrupt, at.key("corrupt"), problems);
             let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);
             let changes = changes(change, trace.is_some(), &at, problems);
             let (delay, buffer) = (Some(*delay), *buffer);
-            links.push(Named { name, at, rate, trace, delay, buffer, queue, errors, reorder, duplicate, changes });
+            let corrupt = *corrupt;
+            links.push(Named {
+                name,
+                at,
+                rate,
+                trace,
+                delay,
+                buffer,
+                queue,
+                errors,
+                corrupt,
+                reorder,
+                duplicate,
+                changes,
+            });
         }
         if links.is_empty() {
             problems.add(
@@ -201,6 +245,7 @@ impl<'s> Network<'s> {
                 queue,
                 router,
                 errors: link.errors,
+                corrupt: link.corrupt,
                 reorder: link.reorder,
                 duplicate: link.duplicate,
             }

@@ -525,7 +525,7 @@ fn queues_have_short_forms_and_the_literatures_parameters() {
 }
 
 #[test]
-fn links_change_lose_reorder_and_double() {
+fn links_change_lose_corrupt_reorder_and_double() {
     let text = r#"
         duration = "60 s"
         [path]
@@ -534,6 +534,7 @@ fn links_change_lose_reorder_and_double() {
         buffer = "1 bdp"
         packet-error = { p = 0.001, r = 0.1 }
         duplicate = 0.01
+        corrupt = 0.001
         [[path.change]]
         at = "10 s"
         rate = "100 Mbps"
@@ -554,6 +555,7 @@ fn links_change_lose_reorder_and_double() {
     let bursts = GilbertElliott { p: 0.001, r: 0.1, good: 0.0, bad: 1.0 };
     assert_eq!((links[0].errors, links[0].duplicate), (Errors::Bursts(bursts), 0.01));
     assert_eq!((links[1].errors, links[1].duplicate), (Errors::Uniform(1e-6), 0.0));
+    assert_eq!((links[0].corrupt, links[1].corrupt), (0.001, 0.0));
     let reorder = Reorder { probability: 0.02, delay: Duration::from_millis(3) };
     assert_eq!((links[0].reorder, links[1].reorder), (None, Some(reorder)));
     let changes = [
@@ -885,7 +887,7 @@ fn piece() -> impl Strategy<Value = String> {
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
-    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|trace|change|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|min-rto|rate|trace|change|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|recovery|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
                sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header =

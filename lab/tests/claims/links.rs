@@ -84,7 +84,7 @@ fn a_window_follows_the_rate_up_down_and_through_an_interruption() {
     assert_eq!((run.outcome.links[0].drops, flow.retransmitted_packets), (0, 0));
 }
 
-/// With links that lose in bursts, reorder and double, in both directions, whatever the controller: all is delivered, and what was sent
+/// With links that lose in bursts, corrupt, reorder and double, in both directions, whatever the controller: all is delivered, and what was sent
 /// or doubled has arrived or was lost.
 #[test]
 fn hosts_cope_with_bursts_reordering_and_copies() {
@@ -98,6 +98,7 @@ fn hosts_cope_with_bursts_reordering_and_copies() {
             rtt = "40 ms"
             buffer = "100 packets"
             packet-error = {{ p = 0.003, r = 0.3 }}
+            corrupt = 0.001
             reorder = {{ probability = 0.01, delay = "7 ms" }}
             duplicate = 0.01
             [compare]
@@ -117,12 +118,16 @@ fn hosts_cope_with_bursts_reordering_and_copies() {
                 figures.name,
                 link.duplicates,
                 link.late,
-                link.drops + link.errors,
+                link.drops + link.errors + link.corrupted,
                 figures.flows.iter().map(|flow| flow.completion_seconds.map(f64::round)).collect::<Vec<_>>()
             );
             assert!(figures.flows.iter().all(|flow| flow.completion_seconds.is_some()), "{}", figures.name);
-            assert_eq!(sent + link.duplicates, arrived + link.drops + link.errors, "{}", figures.name);
-            assert!(link.late > 10 && link.duplicates > 10 && link.errors > 0, "{}", figures.name);
+            assert_eq!(sent + link.duplicates, arrived + link.drops + link.errors + link.corrupted, "{}", figures.name);
+            assert!(
+                link.corrupted > 0 && link.late > 10 && link.duplicates > 10 && link.errors > 0,
+                "{}",
+                figures.name
+            );
         }
     }
 }

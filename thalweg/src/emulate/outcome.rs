@@ -113,6 +113,7 @@ pub fn link(name: String, hop: usize, samples: &[&Sample], (from, to): (&Sample,
         early_drops: to.early - from.early,
         errors: to.struck - from.struck,
         late: to.late - from.late,
+        corrupted: to.corrupted - from.corrupted,
         duplicates: to.doubled - from.doubled,
         series,
     }
