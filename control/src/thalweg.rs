@@ -46,6 +46,8 @@ pub struct Thalweg {
     pub back_off: f64,
     /// Growth of kappa per tau otherwise
     pub regrow: f64,
+    /// How the receiver draws an estimate from a stream
+    pub estimator: Estimator,
     /// One-way delays that differ by no more count as equal: the receiver's clock
     pub resolution: Duration,
     /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
@@ -71,6 +73,7 @@ impl Default for Thalweg {
             collapse: 0.8,
             back_off: 0.7,
             regrow: 0.1,
+            estimator: Estimator::Onset,
             resolution: Duration(50),
             smoothing: rapid::SMOOTHING,
         }
@@ -122,6 +125,6 @@ impl Protocol for Thalweg {
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
         let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest) as usize;
-        Some(Box::new(Analyser::new(Estimator::Onset, self.resolution, self.smoothing, longest)))
+        Some(Box::new(Analyser::new(self.estimator, self.resolution, self.smoothing, longest)))
     }
 }

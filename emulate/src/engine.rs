@@ -15,6 +15,8 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
+/// The emulator's priority: the ends of a path on the same host may have the one below.
+const FIRST: u8 = 2;
 /// How often somebody asks whether to go on, at least.
 const CHECK: Duration = Duration::from_millis(20);
 /// How often progress is told.
@@ -93,7 +95,7 @@ pub fn run(
     tell: &mut dyn FnMut(&Progress),
 ) -> io::Result<Record> {
     let mut record = Record::new(path.hops.len(), sample);
-    record.realtime = hurry();
+    record.realtime = hurry(FIRST);
     // The kernel may wake a thread 50 us late to spare power, unless told not to; if it does not listen, packets are late.
     let _ = nix::sys::prctl::set_timerslack(1);
     let mut emulator =
@@ -140,11 +142,12 @@ pub fn run(
     Ok(emulator.record)
 }
 
-/// Has this thread scheduled before all ordinary ones, which it preempts whenever a packet is due; whether the system allows it.
-fn hurry() -> bool {
-    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
-    let Ok(least) = ThreadPriorityValue::try_from(1) else { return false };
-    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(least), policy).is_ok()
+/// Has this thread, and those that it starts, scheduled before all ordinary ones, which it preempts whenever a packet is due, and before
+/// others with a lower `priority`, from 1 on; those with the same take turns. Whether the system allows it.
+pub fn hurry(priority: u8) -> bool {
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::RoundRobin);
+    let Ok(priority) = ThreadPriorityValue::try_from(priority) else { return false };
+    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy).is_ok()
 }
 
 struct Emulator {

@@ -22,7 +22,7 @@ mod udp;
 
 pub use clock::Clock;
 pub use crossing::{Hop, Path};
-pub use engine::{Ends, Progress, Received, run};
+pub use engine::{Ends, Progress, Received, hurry, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;
 pub use record::{Record, Sample, Totals};

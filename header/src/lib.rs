@@ -144,8 +144,8 @@ impl<'a> Unverified<'a> {
                 let index = u16::from_be_bytes(self.array(32));
                 let len = u16::from_be_bytes(self.array(34));
                 let rate = f32::from_be_bytes(self.array(36));
-                // A probe of no length ends a stream.
-                let sensible = rate.is_finite() && rate >= 0.0 && (index < len || (index, len) == (0, 0));
+                // Probes of no length, any number of them, are those of a sender that repairs a loss: they end a stream.
+                let sensible = rate.is_finite() && rate >= 0.0 && (index < len || len == 0);
                 if !sensible {
                     return None;
                 }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn what_no_sender_means_is_refused() {
         let probe = |index, len, rate| stamp(&datagram(Stamp::Probe { stream: 1, index, len, rate, sent: Time(0) }));
-        assert!(probe(0, 0, 1e6).is_some());
+        assert!(probe(0, 0, 1e6).is_some() && probe(40_000, 0, 1e6).is_some(), "what repairs a loss");
         assert!(probe(89, 90, 0.0).is_some());
         assert_eq!(probe(90, 90, 1e6), None);
         assert_eq!(probe(u16::MAX, 90, 1e6), None);

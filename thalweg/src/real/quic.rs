@@ -72,14 +72,18 @@ pub fn play(
             broken("a socket", e)
         })?;
         let emulator = scope.spawn(move || stage.emulate(&mut relay, interrupt, lines));
-        let sent = send(stage, stack, &addresses, fingerprint);
-        if sent.is_err() {
-            stage.over.set();
-        }
+        let sender = scope.spawn(move || {
+            let sent = send(stage, stack, &addresses, fingerprint);
+            if sent.is_err() {
+                stage.over.set();
+            }
+            sent
+        });
         let gone = || Failure::Failed("a thread broke off".into());
         let record = emulator.join().map_err(|_| gone())??;
         let arrivals = receiver.join().map_err(|_| gone())?.map_err(|e| broken("the receiver", e))?;
-        let logs = arrivals.into_iter().zip(sent?).zip(flows);
+        let sent = sender.join().map_err(|_| gone())??;
+        let logs = arrivals.into_iter().zip(sent).zip(flows);
         let log = |((arrivals, seen), flow): ((Arrivals, Vec<Seen>), &sim::Flow)| Log {
             arrivals,
             seen,
@@ -142,7 +146,9 @@ impl End {
     }
 }
 
+/// For an end of all flows, on a thread of its own, which goes before all ordinary ones if the system allows it.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    emulate::hurry(1);
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
