@@ -90,6 +90,20 @@ fn flows_with_round_trips_of_their_own_share_the_queue_and_start_and_end_as_they
     assert!((0.5..=22.0).contains(&megabits), "{long}");
 }
 
+/// Packets that repair a loss must not be taken for forged ones.
+#[test]
+fn what_the_path_loses_is_all_that_is_lost() {
+    for run in
+        &runs(&SCENARIO.replace("\"cubic\"", "\"rapid\", \"thalweg\", \"rrrp\""), &["--set", "path.packet-error=0.003"])
+    {
+        let lost = number(&run["links"][0]["errors"]) + number(&run["links"][0]["drops"]);
+        let resent = number(&run["flows"][0]["retransmitted_packets"]);
+        println!("{}: {} Mbps, {lost} lost, {resent} resent", run["name"], run["throughput_mbps"]);
+        assert!(number(&run["throughput_mbps"]) > 0.5, "{run}");
+        assert!(resent <= 1.5 * lost + 200.0, "{run}");
+    }
+}
+
 #[test]
 fn the_kernels_tcp_runs_beside() {
     if !namespaces() {
