@@ -27,6 +27,8 @@ use wire::{Choice, Connection, Endpoint, server_tls};
 
 /// Clients that have not shown yet that they know the key, at most.
 const STRANGERS: usize = 8;
+/// A client of which nothing was heard for so long is gone. Clients may ask for less.
+const SILENCE: Duration = Duration::from_secs(30);
 /// How long a client may take to say that it has all.
 const PARTING: Duration = Duration::from_secs(5);
 
@@ -58,7 +60,7 @@ impl Server {
         let dir = Dir::open_ambient_dir(folder, ambient_authority());
         let dir = dir.map_err(|e| format!("{}: {}", crate::shown_path(folder), reason(&e)))?;
         let key = pass.key();
-        let endpoint = listen(addresses, choice, &server_tls(pass.identity, None, PROTOCOL)?)?;
+        let endpoint = listen(addresses, choice, &server_tls(pass.identity, None, PROTOCOL)?)?.give_up_after(SILENCE);
         Ok(Server { endpoint, key: Some(key), root: Arc::new(Root::Within(dir)), writable, keep })
     }
 

@@ -279,6 +279,22 @@ fn a_killed_sender_continues_where_it_was() {
 }
 
 #[test]
+fn ctrl_c_is_exit_code_130_and_the_same_command_continues() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(from.join("large"), noise(LARGE, 9)).unwrap();
+    let served = Served::new(&from, &["--keep"]);
+    let source = format!("{}large", served.string);
+    let mut child = command(&[&source, text(&to)]).spawn().unwrap();
+    wait_for_partial(&to, LARGE as u64 / 4);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let said = succeeds(&cp(&[&source, text(&to)]));
+    assert_resumed(&said, &from.join("large"), &to.join("large"), LARGE as f64 / 4.0);
+}
+
+#[test]
 fn a_server_that_is_killed_and_restarted_is_found_again() {
     let home = TempDir::new().unwrap();
     let (from, to, key) = (home.path().join("from"), home.path().join("to"), home.path().join("key"));
@@ -287,7 +303,7 @@ fn a_server_that_is_killed_and_restarted_is_found_again() {
     fs::write(&file, noise(LARGE, 3)).unwrap();
     let mut served = Served::new(&to, &["--writable", "--key-file", text(&key)]);
     assert_eq!(fs::metadata(&key).unwrap().mode() & 0o777, 0o600);
-    let child = command(&["--timeout", "1s", text(&file), &served.string]).spawn().unwrap();
+    let child = command(&["--timeout", "3s", text(&file), &served.string]).spawn().unwrap();
     wait_for_partial(&to, LARGE as u64 / 4);
     let address = served.address().to_string();
     served.child.kill().unwrap();

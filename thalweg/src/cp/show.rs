@@ -101,6 +101,9 @@ impl Show {
             return;
         }
         let mut state = self.lock();
+        if state.listed.0 == 0 {
+            return; // ssh may be asking for a password
+        }
         let now = Instant::now();
         let moved = state.moved;
         state.recent.push_back((now, moved));
