@@ -22,11 +22,15 @@ pub struct Fast {
     pub alpha: f64,
     /// gamma: share of the way to the window with which they would, gone per round trip, 0 to 1
     pub gamma: f64,
+    /// Queueing delay below which the window doubles per round trip, as in the ns-2 module of Cui and Andrew; zero: it doubles once,
+    /// until alpha packets wait
+    pub mi_threshold: Duration,
 }
 
 impl Default for Fast {
     fn default() -> Fast {
-        Fast { initial_window: 2.0, alpha: 200.0, gamma: 0.5 } // PACKET-SCALE-2017, section IV: alpha
+        // PACKET-SCALE-2017, section IV: alpha
+        Fast { initial_window: 2.0, alpha: 200.0, gamma: 0.5, mi_threshold: Duration::ZERO }
     }
 }
 
@@ -34,7 +38,8 @@ impl Protocol for Fast {
     fn check(&self) -> Result<(), String> {
         within("initial-window", self.initial_window, 1.0..=1e6)?;
         within("alpha", self.alpha, 1.0..=1e6)?;
-        within("gamma", self.gamma, 1e-3..=1.0)
+        within("gamma", self.gamma, 1e-3..=1.0)?;
+        within("mi-threshold", self.mi_threshold.as_secs(), 0.0..=1e3)
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
@@ -52,6 +57,13 @@ struct Equation {
     growth: f64,
 }
 
+impl Equation {
+    fn doubles(&self) -> bool {
+        let threshold = self.fast.mi_threshold;
+        threshold > Duration::ZERO && self.rtt - self.rounds.base < threshold.as_secs()
+    }
+}
+
 impl Law for Equation {
     fn observe(&mut self, now: Time, w: f64, ack: &Ack) {
         let Some(rtt) = ack.rtt.map(Duration::as_secs) else { return };
@@ -65,13 +77,17 @@ impl Law for Equation {
     }
 
     fn increase(&mut self, _: Time, _: f64, _: &Ack) -> f64 {
-        self.growth
+        if self.doubles() { 1.0 } else { self.growth }
     }
 
     /// **Decided**: the window doubles until as many packets wait as are to wait in the end. (The paper's alpha is proportional to
     /// the window while there is no queueing delay at all, of which the first pair of packets sees some.)
     fn slow_start(&mut self, w: f64) -> Option<f64> {
-        (self.rounds.queued(w, self.rtt) < self.fast.alpha).then_some(1.0)
+        let short = match self.fast.mi_threshold {
+            Duration::ZERO => self.rounds.queued(w, self.rtt) < self.fast.alpha,
+            _ => self.doubles(),
+        };
+        short.then_some(1.0)
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
@@ -118,5 +134,18 @@ mod tests {
     fn slow_start_ends_with_alpha_packets_in_the_queue() {
         assert_eq!(equation(0.1, 0.11).slow_start(2190.0), Some(1.0)); // 199
         assert_eq!(equation(0.1, 0.11).slow_start(2210.0), None); // 201
+    }
+
+    #[test]
+    fn the_ns_2_module_doubles_the_window_while_the_queue_is_short() {
+        let with = |rtt| {
+            let fast = Fast { mi_threshold: Duration::from_micros(750), ..Fast::default() };
+            Equation { fast, growth: 0.1, ..equation(0.1, rtt) }
+        };
+        let ack = Ack::default();
+        for (rtt, growth) in [(0.1007, 1.0), (0.1008, 0.1)] {
+            assert_eq!(with(rtt).increase(Time::ZERO, 9000.0, &ack), growth);
+            assert_eq!(with(rtt).slow_start(9000.0).is_some(), growth == 1.0);
+        }
     }
 }

@@ -24,11 +24,21 @@ pub struct HighSpeed {
     pub high_p: f64,
     /// Share of the window given up on a loss at high-window and above, 0 to 1
     pub high_decrease: f64,
+    /// Above this window, in packets, slow start adds no more than half of it per round trip, or what the law adds if that is
+    /// more (RFC 3742, which recommends 100); zero: it doubles the window until the first loss
+    pub max_ssthresh: f64,
 }
 
 impl Default for HighSpeed {
     fn default() -> HighSpeed {
-        HighSpeed { initial_window: 2.0, low_window: 38.0, high_window: 83_000.0, high_p: 1e-7, high_decrease: 0.1 }
+        HighSpeed {
+            initial_window: 2.0,
+            low_window: 38.0,
+            high_window: 83_000.0,
+            high_p: 1e-7,
+            high_decrease: 0.1,
+            max_ssthresh: 0.0,
+        }
     }
 }
 
@@ -39,6 +49,7 @@ impl Protocol for HighSpeed {
         within("high-window", self.high_window, 2.0..=1e12)?;
         within("high-p", self.high_p, 1e-24..=1.0)?;
         within("high-decrease", self.high_decrease, 0.001..=0.5)?;
+        within("max-ssthresh", self.max_ssthresh, 0.0..=1e12)?;
         if self.low_window < self.high_window {
             Ok(())
         } else {
@@ -92,10 +103,9 @@ impl Response {
         let b = self.b(w);
         (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
     }
-}
 
-impl Law for Response {
-    fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
+    /// Growth per acknowledged packet.
+    fn growth(&mut self, w: f64) -> f64 {
         if w <= self.parameters.low_window {
             return reno::increase(w);
         }
@@ -104,6 +114,21 @@ impl Law for Response {
             self.cached = (whole, self.a(whole));
         }
         self.cached.1 / w
+    }
+}
+
+impl Law for Response {
+    fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
+        self.growth(w)
+    }
+
+    fn slow_start(&mut self, w: f64) -> Option<f64> {
+        let half = self.parameters.max_ssthresh / 2.0;
+        if half == 0.0 || w <= 2.0 * half {
+            return Some(1.0);
+        }
+        let k = (w / half).floor(); // RFC 3742, section 2: one packet per K acknowledged
+        Some(self.growth(w).max(1.0 / k))
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
@@ -154,6 +179,19 @@ mod tests {
             assert!((grown / a - 1.0).abs() < 0.033, "{w}: {grown} instead of {a}");
             assert!((response.decrease(Time::ZERO, w) / w - (1.0 - b)).abs() < 0.0051);
         }
+    }
+
+    /// RFC 3742, section 2: from 2 to 100 packets in 6 round trips, then by 50 each, up to where a(w) is more.
+    #[test]
+    fn a_limited_slow_start_climbs_by_half_of_its_limit() {
+        let mut law = Response::new(&HighSpeed { max_ssthresh: 100.0, ..HighSpeed::default() });
+        let grown = |law: &mut Response, w: f64| (0..w as u64).fold(w, |w, _| w + law.slow_start(w).unwrap()) - w;
+        assert_eq!(grown(&mut law, 40.0), 40.0);
+        for w in [1000.0, 10_000.0, 30_000.0] {
+            assert!((grown(&mut law, w) / 50.0 - 1.0).abs() < 0.06, "{w}: {}", grown(&mut law, w));
+        }
+        assert!((grown(&mut law, 68_113.0) / 67.0 - 1.0).abs() < 0.033);
+        assert_eq!(Response::new(&HighSpeed::default()).slow_start(1e5), Some(1.0));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::Finished;
 use crate::report::quantile;
 use crate::results::{completion_seconds, over_windows, synchronization_ratio};
 use crate::{processor_sharing, theory};
-use control::rapid::{Layout, Stream};
+use control::rapid::{Layout, Rapid2009, SlowStart, Stream};
 use control::{Duration, Phase, Rate, Time};
 use serde::Deserialize;
 use sim::Transfer;
@@ -19,6 +19,11 @@ pub enum Measure {
     /// Round trips from the flow's start, or from the beginning of the span, to the first time from which its mean throughput
     /// over the next 10 is at least 95 % of the spare capacity.
     AcquireRtts,
+    /// Round trips from the flow's start, or from the beginning of the span, to the time from which its mean throughput over any
+    /// 10 is at least 95 % of the spare capacity, to the end of the span.
+    SettleRtts,
+    /// Round trips from the flow's start until it has left slow start for the first time.
+    SlowStartRtts,
     /// Goodput over the span.
     Throughput,
     /// Share of the span in which the busiest link transmits.
@@ -48,6 +53,8 @@ pub enum Measure {
     RapidLow,
     /// The highest one.
     RapidHigh,
+    /// The highest rate, in Mbps, that RAPID-2009's slow start has probed for after `level` round trips. No run.
+    RapidSlowStart,
     /// The value of a curve at `level`. No run.
     Curve,
     /// How steep a curve is there on log scales: the d of c/x^d. No run.
@@ -82,6 +89,8 @@ impl Measure {
     pub fn axis(self) -> &'static str {
         match self {
             Measure::AcquireRtts => "Acquired after (RTTs)",
+            Measure::SettleRtts => "Settled after (RTTs)",
+            Measure::SlowStartRtts => "Slow start (RTTs)",
             Measure::Throughput => "Goodput (Mbps)",
             Measure::Utilization => "Link use (%)",
             Measure::MeanQueue => "Mean queue (packets)",
@@ -96,6 +105,7 @@ impl Measure {
             Measure::Allowed => "Allowed rate (Mbps)",
             Measure::RapidLow => "Lowest rate probed",
             Measure::RapidHigh => "Highest rate probed",
+            Measure::RapidSlowStart => "Highest rate probed (Mbps)",
             Measure::Curve => "Value",
             Measure::Steepness => "Steepness",
             Measure::Crossing => "Crossing",
@@ -162,7 +172,7 @@ impl Quantity {
     }
 
     fn own_value(&self, artefact: &Artefact, scale: Scale, made: &[Made]) -> Result<f64, String> {
-        if let Measure::RapidLow | Measure::RapidHigh = self.measure {
+        if let Measure::RapidLow | Measure::RapidHigh | Measure::RapidSlowStart = self.measure {
             return Ok(rapid_reach(self.measure, self.level.unwrap_or(0.0)));
         }
         if let Measure::Curve | Measure::Steepness | Measure::Crossing | Measure::CrossingHeight = self.measure {
@@ -346,26 +356,31 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             };
             ends.into_iter().find(fair).map_or(f64::INFINITY, |end| end - from)
         }
-        Measure::AcquireRtts => {
+        Measure::AcquireRtts | Measure::SettleRtts => {
             let Some(one) = run.run.experiment.flows.get(flow) else { return f64::NAN };
             let rtt = one.rtt.as_secs();
-            if of.span.is_none() {
+            if of.span.is_none() && measure == Measure::AcquireRtts {
                 return outcome.flows[flow].acquired.map_or(f64::INFINITY, |time| time.as_secs() / rtt);
             }
             let then = Time::ZERO + Duration::from_secs(to);
             let links = run.run.experiment.links.iter();
             let spare = links.map(|it| it.rate_at(then).as_bps()).fold(f64::INFINITY, f64::min);
-            let width = width(10.0 * rtt);
-            let mut sum: f64 = bits.iter().take(width).sum();
-            for first in 0..bits.len().saturating_sub(width) {
-                if sum >= 0.95 * spare * width as f64 * every {
-                    return first as f64 * every / rtt;
-                }
-                sum += bits[first + width] - bits[first];
-            }
-            f64::INFINITY
+            let enough = |some: &[f64]| some.iter().sum::<f64>() >= 0.95 * spare * some.len() as f64 * every;
+            let mut all = bits.windows(width(10.0 * rtt));
+            let first = match measure {
+                Measure::AcquireRtts => all.position(enough),
+                _ => all.rposition(|some| !enough(some)).map_or(Some(0), |last| Some(last + 1)),
+            };
+            let windows = (bits.len() + 1).saturating_sub(width(10.0 * rtt));
+            first.filter(|first| *first < windows).map_or(f64::INFINITY, |first| first as f64 * every / rtt)
         }
-        Measure::RapidLow | Measure::RapidHigh => rapid_reach(measure, level),
+        Measure::SlowStartRtts => {
+            let Some(one) = run.run.experiment.flows.get(flow) else { return f64::NAN };
+            let slow = |phase: &Option<Phase>| phase.is_none_or(|phase| phase == Phase::SlowStart);
+            let end = outcome.flows[flow].series.phase.iter().position(|phase| !slow(phase));
+            end.map_or(f64::INFINITY, |end| outcome.sampled[end].since(one.start).as_secs() / one.rtt.as_secs())
+        }
+        Measure::RapidLow | Measure::RapidHigh | Measure::RapidSlowStart => rapid_reach(measure, level),
         Measure::WindowOverCurve => f64::NAN,
         Measure::Curve | Measure::Steepness | Measure::Crossing | Measure::CrossingHeight => f64::NAN,
     }
@@ -410,8 +425,15 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// How far RAPID-2009's streams of 30 packets and m = 1.07 reach: in each round trip the highest rate becomes the next average.
+/// How far RAPID-2009's streams of 30 packets and m = 1.07 reach: in each round trip the highest rate becomes the next average, or
+/// in slow start the lowest.
 fn rapid_reach(measure: Measure, rtts: f64) -> f64 {
+    if measure == Measure::RapidSlowStart {
+        let SlowStart { first, longest, spread } = SlowStart::RAPID_2009;
+        let lengths = std::iter::successors(Some(first), |len| Some((2 * len).min(longest)));
+        let top = |first: Rate, len: u16| Stream::starting_at(0, len, spread, first).range().1;
+        return lengths.take(rtts as usize).fold(Rapid2009::default().0.initial_rate, top).as_mbps();
+    }
     let (low, high) = Stream::new(0, 30, 1.07, Rate::from_mbps(1.0), Layout::AverageFirst).range();
     let (low, high) = (low.as_mbps(), high.as_mbps());
     libm::pow(high, rtts) * if measure == Measure::RapidLow { low } else { high }
