@@ -256,6 +256,14 @@ pub fn all() -> &'static [Controller] {
                 crate::rapid::Hybrid::default(),
             ),
             Controller::new(
+                "thalweg-hybrid",
+                PacketScale,
+                Sack,
+                "our own, after PACKET-SCALE-2017, section VI-C",
+                "thalweg where the bandwidth-delay product is large, CUBIC where it is not: what thalweg cp uses",
+                crate::rapid::Hybrid::of_thalweg(),
+            ),
+            Controller::new(
                 "newreno",
                 LossWindow,
                 NewReno,

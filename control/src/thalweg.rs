@@ -80,6 +80,31 @@ impl Default for Thalweg {
     }
 }
 
+impl Thalweg {
+    /// Its sender.
+    pub(crate) fn machine(&self, packet: Bytes) -> Machine {
+        let limit = StepLimit {
+            kappa: self.highest_step,
+            bounds: (self.lowest_step, self.highest_step),
+            floor: self.step_floor,
+            collapse: self.collapse,
+            back_off: self.back_off,
+            regrow: self.regrow,
+        };
+        Machine::new(Settings {
+            packet,
+            len: self.stream,
+            spread: Spread::adaptive(self.widest, self.narrowest, self.narrowing),
+            layout: Layout::AllRising,
+            slow_start: SlowStart::PACKET_SCALE_2017,
+            initial_rate: self.initial_rate,
+            beta: self.beta,
+            filter: Filter { tau: self.tau, eta: self.eta, limit: Some(limit) },
+            errors: Errors::up_to(self.errors),
+        })
+    }
+}
+
 impl Protocol for Thalweg {
     fn check(&self) -> Result<(), String> {
         within("stream", self.stream as f64, 3.0..=10_000.0)?;
@@ -102,25 +127,7 @@ impl Protocol for Thalweg {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let limit = StepLimit {
-            kappa: self.highest_step,
-            bounds: (self.lowest_step, self.highest_step),
-            floor: self.step_floor,
-            collapse: self.collapse,
-            back_off: self.back_off,
-            regrow: self.regrow,
-        };
-        Box::new(Machine::new(Settings {
-            packet,
-            len: self.stream,
-            spread: Spread::adaptive(self.widest, self.narrowest, self.narrowing),
-            layout: Layout::AllRising,
-            slow_start: SlowStart::PACKET_SCALE_2017,
-            initial_rate: self.initial_rate,
-            beta: self.beta,
-            filter: Filter { tau: self.tau, eta: self.eta, limit: Some(limit) },
-            errors: Errors::up_to(self.errors),
-        }))
+        Box::new(self.machine(packet))
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {

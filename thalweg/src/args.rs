@@ -197,7 +197,7 @@ pub struct Emulate {
 #[cfg(unix)]
 #[derive(Debug, clap::Args)]
 pub struct Drive {
-    /// The congestion controller of what is sent [default: thalweg].
+    /// The congestion controller of what is sent [default: thalweg-hybrid].
     #[arg(long, value_name = "NAME")]
     pub controller: Option<String>,
     /// Give a parameter of the controller another value; may be repeated.

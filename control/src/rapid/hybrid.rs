@@ -16,13 +16,14 @@
 //! - Nothing is switched while a loss is being repaired. A timeout in RAPID's time makes the transfer begin afresh, as section IV-C
 //!   has it: with the window protocol.
 
-use super::{Machine, Rapid};
+use super::{Estimator, Machine, RESOLUTION, Rapid};
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
 use crate::registry::Protocol;
 use crate::reno::{self, Reno};
 use crate::roles::{Ack, Loss, Next, Pipe, Receiver, Report, Sender, Stamp, State};
+use crate::thalweg::Thalweg;
 use crate::units::{Bytes, Duration, Rate, Time};
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
@@ -41,6 +42,22 @@ pub struct Hybrid {
     pub threshold: Bytes,
     /// The window protocol takes over after so many streams in a row whose estimates are below that
     pub streams: u32,
+    /// What takes over, with its source's parameters but for those that follow
+    pub packet_scale: PacketScale,
+    /// How the receiver draws an estimate from a stream
+    pub estimator: Estimator,
+    /// One-way delays that differ by no more count as equal: the receiver's clock
+    pub resolution: Duration,
+}
+
+/// The packet-scale protocols to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PacketScale {
+    /// PACKET-SCALE-2017.
+    Rapid,
+    /// Our own.
+    Thalweg,
 }
 
 /// The window protocols to choose from.
@@ -60,14 +77,36 @@ pub enum Fallback {
 impl Default for Hybrid {
     /// Section VI-C: 200 Mbps x 100 ms.
     fn default() -> Hybrid {
-        Hybrid { window: Fallback::Cubic, threshold: Bytes(2_500_000), streams: 8 }
+        Hybrid {
+            window: Fallback::Cubic,
+            threshold: Bytes(2_500_000),
+            streams: 8,
+            packet_scale: PacketScale::Rapid,
+            estimator: Estimator::Onset,
+            resolution: RESOLUTION,
+        }
+    }
+}
+
+impl Hybrid {
+    /// Our own with the same.
+    pub fn of_thalweg() -> Hybrid {
+        Hybrid { packet_scale: PacketScale::Thalweg, ..Hybrid::default() }
+    }
+
+    fn machine(&self, packet: Bytes) -> Machine {
+        match self.packet_scale {
+            PacketScale::Rapid => Rapid::default().machine_of_2017(packet),
+            PacketScale::Thalweg => Thalweg::default().machine(packet),
+        }
     }
 }
 
 impl Protocol for Hybrid {
     fn check(&self) -> Result<(), String> {
         within("threshold, in bytes,", self.threshold.0 as f64, 1.0..=1e15)?;
-        within("streams", self.streams as f64, 1.0..=1e6)
+        within("streams", self.streams as f64, 1.0..=1e6)?;
+        within("resolution", self.resolution.as_secs(), 0.0..=0.1)
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
@@ -75,7 +114,7 @@ impl Protocol for Hybrid {
             hybrid: self.clone(),
             packet,
             window: Inner::new(self.window, Reno::default().initial_window, f64::INFINITY, packet),
-            rapid: Rapid::default().machine_of_2017(packet),
+            rapid: self.machine(packet),
             probing: false,
             enough: self.threshold.0 as f64,
             low: 0,
@@ -86,7 +125,11 @@ impl Protocol for Hybrid {
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
-        Rapid::default().receiver()
+        let Hybrid { estimator, resolution, .. } = *self;
+        match self.packet_scale {
+            PacketScale::Rapid => Rapid { estimator, resolution, ..Rapid::default() }.receiver(),
+            PacketScale::Thalweg => Thalweg { estimator, resolution, ..Thalweg::default() }.receiver(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ mod stream;
 pub use errors::Errors;
 pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
 pub use filter::{Filter, StepLimit};
-pub use hybrid::{Fallback, Hybrid};
+pub use hybrid::{Fallback, Hybrid, PacketScale};
 pub use sender::{Machine, Settings, SlowStart};
 pub use spread::Spread;
 pub use stream::{Layout, Stream};

@@ -3,19 +3,19 @@
 use crate::simulate::{between, figures, run, runs};
 use control::Phase;
 
-/// Throughput of the hybrid and of `other` alone, over the second half of `duration` seconds on `path`.
-fn beside(other: &str, path: &str, duration: u32) -> (f64, f64) {
+/// Throughput of `hybrid` and of `other` alone, over the second half of `duration` seconds on `path`.
+fn beside(hybrid: &str, other: &str, path: &str, duration: u32) -> (f64, f64) {
     let both = runs(&format!(
         r#"
         duration = "{duration} s"
         measure.from = "{} s"
         path = {{ {path}, buffer = "1 bdp" }}
-        compare.controllers = ["rapid-hybrid", "{other}"]
+        compare.controllers = ["{hybrid}", "{other}"]
         "#,
         duration / 2
     ));
     let mbps = |i: usize| figures(&both[i]).throughput_mbps;
-    println!("{path}: hybrid {:.1} Mbps, {other} {:.1} Mbps", mbps(0), mbps(1));
+    println!("{path}: {hybrid} {:.1} Mbps, {other} {:.1} Mbps", mbps(0), mbps(1));
     (mbps(0), mbps(1))
 }
 
@@ -28,21 +28,23 @@ fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
         r#"rate = "100 Mbps", rtt = "100 ms""#,
         r#"rate = "1 Gbps", rtt = "5 ms""#,
     ] {
-        let (hybrid, window) = beside("cubic", path, 10);
+        let (hybrid, window) = beside("rapid-hybrid", "cubic", path, 10);
         assert!(hybrid >= 0.95 * window, "{path}: {hybrid} and {window} Mbps");
     }
 }
 
 /// 3.75 to 25 MB in the path.
 #[test]
-fn on_large_paths_the_hybrid_is_never_below_rapid() {
+fn on_large_paths_hybrids_are_never_below_their_packet_scale_protocol() {
     for path in [
         r#"rate = "300 Mbps", rtt = "100 ms""#,
         r#"rate = "1 Gbps", rtt = "100 ms""#,
         r#"rate = "5 Gbps", rtt = "40 ms""#,
     ] {
-        let (hybrid, rapid) = beside("rapid", path, 6);
-        assert!(hybrid >= 0.95 * rapid, "{path}: {hybrid} and {rapid} Mbps");
+        for (ours, its) in [("rapid-hybrid", "rapid"), ("thalweg-hybrid", "thalweg")] {
+            let (hybrid, alone) = beside(ours, its, path, 6);
+            assert!(hybrid >= 0.95 * alone, "{path}: {hybrid} and {alone} Mbps");
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Drive {
     /// The controller that was chosen.
     fn choice(&self) -> Result<Choice, Failure> {
         let parameters = self.sets.iter().map(|set| (set.path.to_string(), set.value.clone())).collect();
-        let name = self.controller.as_deref().unwrap_or("thalweg");
+        let name = self.controller.as_deref().unwrap_or("thalweg-hybrid");
         Choice::new(name, &parameters).map_err(|why| Failure::Wrong(vec![format!("--controller: {why}")]))
     }
 
