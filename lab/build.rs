@@ -25,6 +25,7 @@ fn main() {
     let root = here.parent().unwrap();
     let mut catalogue = Vec::new();
     files(&root.join("catalogue"), "toml", &mut catalogue);
+    files(&root.join("catalogue"), "trace", &mut catalogue);
     let mut text = String::from("&[\n");
     for path in catalogue {
         let name = path.strip_prefix(root.join("catalogue")).unwrap().to_str().unwrap().replace('\\', "/");

@@ -9,7 +9,7 @@ use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use lab::Finished;
-use lab::reproduce::{self, Artefact, Scale};
+use lab::reproduce::{self, Artefact, Scale, paper};
 use serde_json::{Value, json};
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -185,7 +185,7 @@ fn the_gallery() {
     }
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("test.html");
-    std::fs::write(&file, lab::report::gallery::page("test", Scale::Quick, &[record])).unwrap();
+    std::fs::write(&file, lab::report::gallery::page(&paper::papers(&[record])[0], Scale::Quick)).unwrap();
     opened("gallery", &file, async |page| {
         assert_eq!(page.canvases().await, 6, "a panel per run");
         let count = page.run("return document.querySelectorAll('.map tbody td').length", vec![]).await;
@@ -195,7 +195,7 @@ fn the_gallery() {
             assert!(claims.contains(part), "{part} is missing: {claims}");
         }
         page.run("document.querySelector('.map td').dispatchEvent(new Event('mouseenter'))", vec![]).await;
-        assert!(page.text(".said").await.contains("reno, beside reno"));
+        assert!(page.text("figure .said").await.contains("reno, beside reno"));
     });
 }
 

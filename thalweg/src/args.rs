@@ -339,6 +339,9 @@ pub struct Reproduce {
     /// The folder for the gallery, claims.json, and what is kept so that it is not run again.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "results/reproduce")]
     pub out: PathBuf,
+    /// Write all verdicts that are there as a page of documentation into this file, with date, commit and time taken.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub markdown: Option<PathBuf>,
     /// How many runs to make at the same time [default: one per core].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZero<usize>>,

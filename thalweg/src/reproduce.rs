@@ -5,13 +5,17 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::progress::Bar;
+use lab::reproduce::paper::papers;
 use lab::reproduce::record::{self, Claims, Record};
 use lab::reproduce::{self, Artefact, Planned, Scale};
 use lab::runner::{self, Stopped};
 use lab::scenario::Machine;
 use lab::{reason, report};
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 use std::{fs, io};
 
 /// Lists the papers' tables and figures, or runs those that are named.
@@ -28,8 +32,8 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     let mut refused = 0;
     let mut unexplained = 0;
     for (i, artefact) in wanted.iter().enumerate() {
-        let record = match store.find(artefact) {
-            Some(record) => record,
+        let Kept { record, .. } = match store.find(artefact) {
+            Some(kept) => kept,
             None => {
                 let planned =
                     reproduce::plan(artefact, scale, &machine, |path| reproduce::file(path).map(str::to_string));
@@ -45,16 +49,24 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                 if !args.quiet {
                     print::note(&format!("{} of {}: {}", i + 1, wanted.len(), artefact.id));
                 }
+                let begin = Instant::now();
                 let record = make(artefact, scale, planned, &machine, &interrupt, args.quiet)?;
-                store.keep(artefact, &record).map_err(|e| unwritable(&args.out, &e))?;
-                record
+                let kept = Kept { wall_seconds: begin.elapsed().as_secs_f64(), record };
+                store.keep(artefact, &kept).map_err(|e| unwritable(&args.out, &e))?;
+                kept
             }
         };
         unexplained += record.claims.iter().filter(|claim| claim.unexplained()).count();
         print::text(&record::text(&record))?;
     }
     // The pages show whatever is kept, whichever call made it.
-    let records: Vec<Record> = catalogue.iter().filter_map(|artefact| store.find(artefact)).collect();
+    let kept: Vec<Kept> = catalogue.iter().filter_map(|artefact| store.find(artefact)).collect();
+    let seconds = kept.iter().map(|it| it.wall_seconds).sum();
+    let records: Vec<Record> = kept.into_iter().map(|it| it.record).collect();
+    if let Some(file) = &args.markdown {
+        let made = made(seconds, machine.jobs.get());
+        fs::write(file, record::markdown(scale, &records, Some(&made))).map_err(|e| unwritable(file, &e))?;
+    }
     let folder = args.out.join(scale.to_string());
     write(&folder, scale, &records).map_err(|e| unwritable(&args.out, &e))?;
     if !args.quiet {
@@ -69,7 +81,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
 }
 
 fn unwritable(out: &Path, e: &io::Error) -> Failure {
-    Failure::Failed(format!("--out {}: cannot be written ({})", out.display(), reason(e)))
+    Failure::Failed(format!("{}: cannot be written ({})", out.display(), reason(e)))
 }
 
 fn make(
@@ -115,7 +127,7 @@ fn list(catalogue: &[Artefact], scale: Scale, out: &Path) -> Result<(), Failure>
     let store = Store { folder: out.join("kept"), scale };
     let mut text = String::new();
     for artefact in catalogue {
-        let last = store.find(artefact).map_or("not run".into(), |record| record::verdicts(&record.claims));
+        let last = store.find(artefact).map_or("not run".into(), |kept| record::verdicts(&kept.record.claims));
         let seconds = artefact.seconds.at(scale);
         let time = if seconds < 120.0 { format!("{seconds} s") } else { format!("{:.0} min", seconds / 60.0) };
         let _ = writeln!(text, "{:22} {time:>7}  {last:26}  {}", artefact.id, artefact.title);
@@ -129,20 +141,27 @@ struct Store {
     scale: Scale,
 }
 
+/// A record, and how long it took.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    wall_seconds: f64,
+    record: Record,
+}
+
 impl Store {
     fn file(&self, artefact: &Artefact) -> PathBuf {
         self.folder.join(format!("{}.json", record::key(artefact, self.scale)))
     }
 
     /// The one of `artefact`, if there is one that can be read.
-    fn find(&self, artefact: &Artefact) -> Option<Record> {
+    fn find(&self, artefact: &Artefact) -> Option<Kept> {
         serde_json::from_slice(&fs::read(self.file(artefact)).ok()?).ok()
     }
 
-    fn keep(&self, artefact: &Artefact, record: &Record) -> io::Result<()> {
+    fn keep(&self, artefact: &Artefact, kept: &Kept) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        serde_json::to_writer(&file, record)?;
+        serde_json::to_writer(&file, kept)?;
         file.persist(self.file(artefact))?;
         Ok(())
     }
@@ -154,18 +173,35 @@ fn write(folder: &Path, scale: Scale, records: &[Record]) -> io::Result<()> {
     let mut json = serde_json::to_vec_pretty(&Claims::of(scale, records))?;
     json.push(b'\n');
     fs::write(folder.join("claims.json"), json)?;
-    fs::write(folder.join("claims.md"), record::markdown(scale, records))?;
-    fs::write(folder.join("index.html"), report::gallery::index(scale, records))?;
+    fs::write(folder.join("claims.md"), record::markdown(scale, records, None))?;
     let figures = folder.join("figures");
     fs::create_dir_all(&figures)?;
     for (name, svg) in records.iter().flat_map(report::paper::figures) {
         fs::write(figures.join(format!("{name}.pdf")), report::paper::pdf(&svg).map_err(io::Error::other)?)?;
         fs::write(figures.join(format!("{name}.svg")), svg)?;
     }
-    let paper = |record: &Record| record.id.split('/').next().unwrap_or_default().to_string();
-    for of_paper in records.chunk_by(|a, b| paper(a) == paper(b)) {
-        let name = paper(&of_paper[0]);
-        fs::write(folder.join(format!("{name}.html")), report::gallery::page(&name, scale, of_paper))?;
+    fs::write(folder.join("index.html"), report::gallery::index(scale, records))?;
+    for paper in papers(records) {
+        fs::write(folder.join(format!("{}.html", paper.folder)), report::gallery::page(&paper, scale))?;
     }
     Ok(())
+}
+
+/// When, from what and in which time the records were made.
+fn made(seconds: f64, jobs: usize) -> String {
+    let git = |args: &[&str]| {
+        let output = Command::new("git").args(args).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output().map(|it| it.stdout).unwrap_or_default();
+    let commit = git(&["rev-parse", "--short=10", "HEAD"]).map_or(String::new(), |commit| {
+        let changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|text| !text.is_empty());
+        format!(", commit {commit}{}", if changed { " with changes" } else { "" })
+    });
+    format!(
+        "Made on {}{commit}, in {:.0} min {:.0} s with {jobs} runs at a time. `thalweg reproduce --all --markdown docs/reproduced.md` makes it again.",
+        String::from_utf8_lossy(&date).trim(),
+        (seconds / 60.0).floor(),
+        seconds % 60.0
+    )
 }

@@ -9,7 +9,8 @@ use crate::reproduce::Made;
 use crate::reproduce::artefact::{Artefact, Figure, Scale};
 use crate::reproduce::judge::{Judged, Verdict, number};
 use crate::reproduce::measure::{Measure, Of, of_run};
-use crate::reproduce::record::{Record, verdicts};
+use crate::reproduce::paper::{Paper, papers};
+use crate::reproduce::record::{self, Record, verdicts};
 use serde_json::Value;
 
 /// What the page draws of an artefact, as JSON: one per figure.
@@ -57,11 +58,12 @@ fn only(run: &Finished, flows: Option<[usize; 2]>) -> Finished {
     run
 }
 
-/// A value of a sweep as a number: of a text, in its base unit.
+/// A value of a sweep as a number: a rate in Mbps, a time in milliseconds, of a list how long it is.
 pub(super) fn position(value: &Value) -> Option<f64> {
     let text = match value {
         Value::Number(x) => return x.as_f64(),
         Value::String(text) => text,
+        Value::Array(all) => return Some(all.len() as f64),
         _ => return None,
     };
     text.parse::<control::Rate>()
@@ -84,17 +86,19 @@ fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished])
     }
     let unit = runs.iter().find_map(|run| run.run.settings.get(key)?.as_str().map(str::to_string));
     let unit = unit.map_or("", |text| if text.parse::<control::Rate>().is_ok() { " (Mbps)" } else { " (ms)" });
+    let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
+    let label = wanted.label.clone().unwrap_or_else(|| format!("{key}{unit}"));
     let line = |(entry, name): (usize, &String), what: Measure| {
         let value = |place: &f64| {
             let run = runs.iter().find(|run| run.run.controller == *name && at(run) == Some(*place));
-            run.map_or(f64::NAN, |run| of_run(what, run, Of { span, ..Of::default() }))
+            run.map_or(f64::NAN, |run| of_run(what, run, Of { span, flows, ..Of::default() }))
         };
         let values = Curve(places.iter().map(value).map(|x| if x.is_finite() { x } else { f64::NAN }).collect());
         Line { entry: Some(entry), name: name.clone(), values }
     };
     let figures = wanted.measures.iter().map(|&what| {
         let lines = names.iter().enumerate().map(|it| line(it, what)).collect();
-        let across = Across { axis: format!("{key}{unit}"), values: Curve(places.clone()) };
+        let across = Across { axis: label.clone(), values: Curve(places.clone()) };
         super::figures::Figure { across: Some(across), ..figure(what.axis().into(), lines) }
     });
     Group { title: None, figures: figures.collect(), legend: entries(names.clone()), panels: true }
@@ -128,30 +132,41 @@ fn over_windows(wanted: &Figure, span: Option<[f64; 2]>, runs: &[Finished]) -> G
     }
 }
 
-/// The page of the paper `name`. Needs no network, and nothing beside it.
-pub fn page(name: &str, scale: Scale, records: &[Record]) -> String {
-    let mut body = String::new();
+/// The page of a paper. Needs no network; SVG and PDF of its figures lie beside it.
+pub fn page(paper: &Paper, scale: Scale) -> String {
+    let mut body = String::from("<p class=\"about\"><a href=\"index.html\">All papers</a></p>\n<nav>\n");
+    for record in paper.records {
+        let (short, id) = (short(record), escape(&record.id));
+        body += &format!("<a href=\"#{short}\"><b>{id}</b> {}{}</a>\n", escape(&record.title), tally(&record.claims));
+    }
+    body += "</nav>\n";
     let mut data = String::new();
-    for record in records {
-        let short = record.id.replace('/', "-");
+    for record in paper.records {
+        let short = short(record);
         body += &format!(
-            "<section id=\"{short}\">\n<h2>{}: {}</h2>\n<p>{}</p>\n<div class=\"wide\">\n{}</div>\n",
-            escape(&record.id),
+            "<section class=\"artefact\" id=\"{short}\">\n<h2>{} <small>{}</small></h2>\n<p class=\"said\">{}</p>\n<div class=\"beside\">\n\
+             <div class=\"wide\">\n{}</div>\n<div>\n",
             escape(&record.title),
+            escape(&record.id),
             escape(&record.about),
             claims(&record.claims)
         );
         for (i, figure) in record.figures.iter().enumerate() {
-            body += &format!("<div id=\"{short}-{i}\"></div>\n");
+            let file = super::paper::name(record, i);
+            body += &format!(
+                "<div id=\"{short}-{i}\"></div>\n<p class=\"files\">For papers: <a href=\"figures/{file}.svg\">SVG</a>, \
+                 <a href=\"figures/{file}.pdf\">PDF</a></p>\n"
+            );
             data += &format!("<script type=\"application/json\" data-plots=\"{short}-{i}\">{figure}</script>\n");
         }
-        body += "</section>\n";
+        body += "</div>\n</div>\n</section>\n";
     }
+    let all = record::claims(paper.records);
     fill(
         include_str!("gallery.html"),
         &[
-            ("title", &escape(name)),
-            ("about", &format!("{} artefacts · {scale} scale", records.len())),
+            ("title", &escape(paper.name)),
+            ("about", &format!("{}<br>{scale} scale: {}", escape(paper.about), verdicts(&all))),
             ("body", &body),
             ("data", &data),
             ("version", env!("CARGO_PKG_VERSION")),
@@ -166,23 +181,28 @@ pub fn page(name: &str, scale: Scale, records: &[Record]) -> String {
 
 /// The page that names them all.
 pub fn index(scale: Scale, records: &[Record]) -> String {
-    let mut body = String::from("<table class=\"setup\">\n");
-    for record in records {
-        let paper = record.id.split('/').next().unwrap_or_default();
+    let mut body = String::from("<nav class=\"papers\">\n");
+    for paper in papers(records) {
+        let all = record::claims(paper.records);
+        let (folder, name) = (escape(paper.folder), escape(paper.name));
         body += &format!(
-            "<tr><th scope=\"row\"><a href=\"{paper}.html#{}\">{}</a></th><td>{}</td><td>{}</td></tr>\n",
-            record.id.replace('/', "-"),
-            escape(&record.id),
-            escape(&record.title),
-            verdicts(&record.claims)
+            "<h2><a href=\"{folder}.html\">{name}</a>{}</h2>\n<p class=\"about\">{}</p>\n",
+            tally(&all),
+            escape(paper.about)
         );
+        for record in paper.records {
+            let (short, id, title) = (short(record), escape(&record.id), escape(&record.title));
+            body += &format!("<a href=\"{folder}.html#{short}\"><b>{id}</b> {title}{}</a>\n", tally(&record.claims));
+        }
     }
-    body += "</table>\n";
+    body += "</nav>\n";
+    let all = record::claims(records);
+    let about = format!("{} claims in {} artefacts, {scale} scale: {}", all.len(), records.len(), verdicts(&all));
     fill(
         include_str!("gallery.html"),
         &[
-            ("title", "Reproduced"),
-            ("about", &format!("{} artefacts · {scale} scale", records.len())),
+            ("title", "The papers, reproduced"),
+            ("about", &about),
             ("body", &body),
             ("version", env!("CARGO_PKG_VERSION")),
             ("page_css", include_str!("page.css")),
@@ -190,19 +210,35 @@ pub fn index(scale: Scale, records: &[Record]) -> String {
     )
 }
 
+/// An artefact's place on its page.
+fn short(record: &Record) -> String {
+    escape(&record.id.replace('/', "-"))
+}
+
+/// How many claims pass, and how many miss.
+fn tally(claims: &[Judged]) -> String {
+    let count = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
+    let badge = |class: &str, n: usize| match n {
+        0 => String::new(),
+        n => format!(" <span class=\"{class}\">{n}</span>"),
+    };
+    let (pass, miss) = (badge("pass", count(Verdict::Pass)), badge("miss", count(Verdict::Miss)));
+    format!("{pass}{miss}{}", badge("untold", count(Verdict::Untold)))
+}
+
 fn claims(claims: &[Judged]) -> String {
     let mut html = String::from(
-        "<table class=\"setup claims\">\n<thead><tr><td></td><td>the paper says</td><td>its figure</td><td>wanted</td><td>measured</td></tr></thead>\n",
+        "<table class=\"setup claims\">\n<thead><tr><td></td><td>claim</td><td>paper</td><td>wanted</td><td>measured</td></tr></thead>\n",
     );
     for claim in claims {
         let verdict = match claim.verdict {
-            Verdict::Pass => "PASS",
-            Verdict::Miss => "<strong>MISS</strong>",
-            Verdict::Untold => "–",
+            Verdict::Pass => "<span class=\"pass\">PASS</span>",
+            Verdict::Miss => "<span class=\"miss\">MISS</span>",
+            Verdict::Untold => "<span class=\"untold\">untold</span>",
         };
         let because = claim.because.as_ref().map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
         html += &format!(
-            "<tr><td>{verdict}&ensp;</td><td>{}{because}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            "<tr><td>{verdict}</td><td>{}{because}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             escape(&claim.says),
             claim.paper.map_or(String::new(), number),
             escape(&claim.wanted()),
@@ -218,7 +254,12 @@ mod tests {
 
     #[test]
     fn swept_values_have_their_places() {
-        for (value, place) in [(Value::from("2 Gbps"), 2000.0), (Value::from(0.05), 0.05), (Value::from("3 ms"), 3.0)] {
+        for (value, place) in [
+            (Value::from("2 Gbps"), 2000.0),
+            (Value::from(0.05), 0.05),
+            (Value::from("3 ms"), 3.0),
+            (Value::from(vec![1, 2]), 2.0),
+        ] {
             assert_eq!(position(&value), Some(place), "{value}");
         }
         assert_eq!(position(&Value::from("droptail")), None);

@@ -50,6 +50,7 @@ impl Heat {
 pub(super) fn maps(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
     let of = Of { span, flows, ..Of::default() };
+    let of = Of { quantile: wanted.quantile.unwrap_or(of.quantile), ..of };
     let setting = |run: &Finished, key: &String| run.run.settings.get(key).map(name);
     let names = |key: &String| {
         let mut names: Vec<String> = Vec::new();
@@ -98,6 +99,7 @@ fn label(key: &str) -> String {
     let flow = key.strip_prefix("flow[").and_then(|rest| rest.split_once("].controller"));
     match flow.and_then(|(index, _)| index.parse::<usize>().ok()) {
         Some(index) => format!("Controller of flow {}", index + 1),
+        None if key == "path.buffer" => "Buffer".into(),
         None => key.to_string(),
     }
 }

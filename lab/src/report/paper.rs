@@ -41,11 +41,15 @@ const FAMILIES: &str = "Liberation Sans, Helvetica, Arial, sans-serif";
 
 /// The figures of `record` as SVG, each with a name for its file.
 pub fn figures(record: &Record) -> Vec<(String, String)> {
-    let short = record.id.replace('/', "-");
-    let name = |i: usize| if record.figures.len() > 1 { format!("{short}-{}", i + 1) } else { short.clone() };
     let pages =
         record.figures.iter().enumerate().filter_map(|(i, figure)| Some((i, serde_json::from_str(figure).ok()?)));
-    pages.map(|(i, page)| (name(i), svg(&page))).collect()
+    pages.map(|(i, page)| (name(record, i), svg(&page))).collect()
+}
+
+/// What the file of a figure of `record` is called, without its ending.
+pub(super) fn name(record: &Record, i: usize) -> String {
+    let short = record.id.replace('/', "-");
+    if record.figures.len() > 1 { format!("{short}-{}", i + 1) } else { short }
 }
 
 /// `page` as SVG: its groups below each other.

@@ -190,11 +190,15 @@ pub struct Figure {
     pub axes: Vec<String>,
     /// A key that the scenario sweeps, as the horizontal axis in place of time.
     pub across: Option<String>,
+    /// What that axis is called, with its unit in brackets; as the key if not given.
+    pub label: Option<String>,
     /// Two keys that the scenario sweeps: a map of each measure, with a row for each value of the first and a column for each of
     /// the second.
     pub map: Option<[String; 2]>,
     /// Of which flow, from 1.
     pub flow: Option<usize>,
+    /// Of several values, that which a share so large does not exceed; the median if not given.
+    pub quantile: Option<f64>,
     /// Lengths of windows in seconds, as the horizontal axis in place of time: of each measure the median, and a band from its
     /// 10th to its 90th percentile.
     #[serde(default)]

@@ -26,6 +26,10 @@ pub enum Measure {
     SlowStartRtts,
     /// Goodput over the span.
     Throughput,
+    /// The least that a flow which is active throughout the span gets over it, of an equal share.
+    LeastShare,
+    /// The quantile of the flow's round-trip times, sample by sample, over the span; of all flows, that of their means.
+    Rtt,
     /// Share of the span in which the busiest link transmits.
     Utilization,
     /// Mean of packets that wait at the busiest link, over the span.
@@ -82,7 +86,7 @@ pub enum Measure {
 impl Measure {
     /// Whether it differs between protocols by powers of ten.
     pub fn ranges_widely(self) -> bool {
-        matches!(self, Measure::MeanQueue | Measure::MaxQueue | Measure::Drops | Measure::Loss)
+        matches!(self, Measure::MeanQueue | Measure::MaxQueue | Measure::Drops | Measure::Loss | Measure::Rtt)
     }
 
     /// What it is called, with its unit in brackets.
@@ -92,6 +96,8 @@ impl Measure {
             Measure::SettleRtts => "Settled after (RTTs)",
             Measure::SlowStartRtts => "Slow start (RTTs)",
             Measure::Throughput => "Goodput (Mbps)",
+            Measure::LeastShare => "Least share of an equal one (%)",
+            Measure::Rtt => "RTT (ms)",
             Measure::Utilization => "Link use (%)",
             Measure::MeanQueue => "Mean queue (packets)",
             Measure::MaxQueue => "Longest queue (packets)",
@@ -310,6 +316,20 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             100.0 * all.map(|it| (it.sent[0] + it.sent[1]).as_bits()).sum::<f64>() / (to - from) / narrowest()
         }
         Measure::Throughput => bits.iter().sum::<f64>() / (to - from) / 1e6,
+        Measure::LeastShare => {
+            let active = |it: &&sim::FlowOutcome| it.series.phase[samples.clone()].iter().all(Option::is_some);
+            let got = |it: &sim::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
+            let shares: Vec<f64> = flows.iter().filter(active).map(got).collect();
+            100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
+        }
+        Measure::Rtt => {
+            let of_sample = |i: usize| {
+                let known: Vec<f64> = flows.iter().map(|it| it.series.rtt[i]).filter(|rtt| rtt.is_finite()).collect();
+                1e3 * mean(&known)
+            };
+            let mut rtts: Vec<f64> = samples.clone().map(of_sample).filter(|rtt| rtt.is_finite()).collect();
+            quantile(&mut rtts, of.quantile)
+        }
         Measure::Utilization => 100.0 * mean(&of_link(&|series, i| series.utilization[i])),
         Measure::MeanQueue => mean(&of_link(&|series, i| series.queue[i])),
         Measure::MaxQueue => of_link(&|series, i| series.max_queue[i] as f64).into_iter().fold(0.0, f64::max),

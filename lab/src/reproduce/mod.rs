@@ -8,6 +8,7 @@ pub mod artefact;
 pub mod curve;
 pub mod judge;
 pub mod measure;
+pub mod paper;
 pub mod record;
 
 pub use artefact::{Artefact, Scale};
@@ -26,6 +27,11 @@ pub const CODE: &str = env!("THALWEG_CODE");
 /// The text of a file of the catalogue.
 pub fn file(path: &str) -> Option<&'static str> {
     FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
+}
+
+/// The traces that scenarios of `paper` may follow.
+fn traces(paper: &str) -> impl Iterator<Item = &str> {
+    FILES.iter().filter(move |(path, _)| path.starts_with(paper) && path.ends_with(".trace")).map(|(_, text)| *text)
 }
 
 /// All artefacts, in the order of their ids.
@@ -76,7 +82,8 @@ pub fn plan(
             let text = file(&path).ok_or_else(|| vec![format!("{}: there is no scenario {path}", artefact.id)])?;
             let sets = scenario.sets(scale).map(|set| set.parse::<Set>()).collect::<Result<Vec<_>, _>>();
             let sets = sets.map_err(|why| vec![format!("{}: {why}", artefact.id)])?;
-            let plan = scenario::read(&path, &text, &sets, machine);
+            let beside = |name: &str| self::file(&format!("{paper}/scenarios/{name}")).map(str::to_string);
+            let plan = scenario::read_beside(&path, &text, &sets, machine, &beside);
             let plan = plan.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
             Ok(Planned { name: scenario.name.clone(), plan })
         })

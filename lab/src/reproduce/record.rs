@@ -2,7 +2,8 @@
 
 use super::artefact::{Artefact, Scale};
 use super::judge::{Judged, Verdict, number};
-use super::{CODE, file};
+use super::paper::papers;
+use super::{CODE, file, traces};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -67,7 +68,7 @@ pub fn key(artefact: &Artefact, scale: Scale) -> String {
     let scenarios = artefact.scenarios.iter().map(|it| format!("{paper}/scenarios/{}", it.file));
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128; // FNV-1a of 128 bits
     let scale = scale.to_string();
-    let texts = [own].into_iter().chain(scenarios).filter_map(|path| file(&path));
+    let texts = [own].into_iter().chain(scenarios).filter_map(|path| file(&path)).chain(traces(paper));
     for byte in texts.chain([CODE, &scale]).flat_map(|text| text.bytes().chain([0xff])) {
         hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
     }
@@ -88,29 +89,53 @@ pub fn text(record: &Record) -> String {
     text
 }
 
-/// All claims as Markdown.
-pub fn markdown(scale: Scale, records: &[Record]) -> String {
-    let all: Vec<Judged> = records.iter().flat_map(|it| it.claims.clone()).collect();
+/// All claims as Markdown, and `made`: when and from what they were made, if that is to be told.
+pub fn markdown(scale: Scale, records: &[Record], made: Option<&str>) -> String {
+    let all = claims(records);
     let mut text = format!(
-        "# Reproduced\n\nWhat `thalweg reproduce --all --scale {scale}` says: {} claims in {} artefacts, {}. Written by the program; [how](reproduce.md).\n",
+        "# Reproduced\n\nWhat `thalweg reproduce --all --scale {scale}` says: {} claims in {} artefacts, {}.\n",
         all.len(),
         records.len(),
         verdicts(&all)
     );
-    for record in records {
-        let _ = write!(text, "\n## {}\n\n{}. {}\n\n", record.id, record.title, verdicts(&record.claims));
-        text += "| | claim | paper | wanted | measured |\n|---|---|---|---|---|\n";
-        for claim in &record.claims {
-            let because = claim.because.as_ref().map_or(String::new(), |why| format!(". {why}"));
-            let cells = [
-                &format!("{}{because}", claim.says),
-                &claim.paper.map_or(String::new(), number),
-                &claim.wanted(),
-                &claim.measured,
-            ];
-            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            let _ = writeln!(text, "| {} | {} |", mark(claim.verdict).trim(), cells.join(" | "));
+    if let Some(made) = made {
+        let _ = writeln!(text, "{made}");
+    }
+    text += "What the words mean, and how to run it: [reproduce.md](reproduce.md).\n\n| paper | artefacts | claims | PASS | MISS | untold |\n|---|---|---|---|---|---|\n";
+    for paper in papers(records) {
+        let all = claims(paper.records);
+        let count = |verdict| all.iter().filter(|claim| claim.verdict == verdict).count();
+        let counts = [Verdict::Pass, Verdict::Miss, Verdict::Untold].map(|verdict| count(verdict).to_string());
+        let (artefacts, counts) = (paper.records.len(), counts.join(" | "));
+        let _ = writeln!(text, "| {} | {artefacts} | {} | {counts} |", paper.name, all.len());
+    }
+    for paper in papers(records) {
+        let _ = write!(text, "\n## {}\n\n{}\n", paper.name, paper.about);
+        for record in paper.records {
+            text += &table(record);
         }
+    }
+    text
+}
+
+/// The claims of all `records`.
+pub fn claims(records: &[Record]) -> Vec<Judged> {
+    records.iter().flat_map(|it| it.claims.clone()).collect()
+}
+
+fn table(record: &Record) -> String {
+    let mut text = format!("\n### {}\n\n{}. {}\n\n", record.id, record.title, verdicts(&record.claims));
+    text += "| | claim | paper | wanted | measured |\n|---|---|---|---|---|\n";
+    for claim in &record.claims {
+        let because = claim.because.as_ref().map_or(String::new(), |why| format!(". *{why}*"));
+        let cells = [
+            &format!("{}{because}", claim.says),
+            &claim.paper.map_or(String::new(), number),
+            &claim.wanted(),
+            &claim.measured,
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(text, "| {} | {} |", mark(claim.verdict).trim(), cells.join(" | "));
     }
     text
 }

@@ -25,7 +25,12 @@ struct Axis {
 }
 
 /// All runs of the scenario in `document`: for each combination of the swept values, one per controller compared.
-pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<Problem>> {
+/// `beside` knows the texts of some traces.
+pub(super) fn plan(
+    document: &Document,
+    machine: &Machine,
+    beside: &dyn Fn(&str) -> Option<String>,
+) -> Result<Plan, Vec<Problem>> {
     let compared = compared(document)?;
     let axes = axes(document)?;
     // Each run has its own copy, and a sweep may be long.
@@ -41,7 +46,7 @@ pub(super) fn plan(document: &Document, machine: &Machine) -> Result<Plan, Vec<P
     let folder = document.folder();
     let files = Files::new(&folder);
     let mut memory = Memory::new(*machine);
-    let traces = Traces::new(&folder);
+    let traces = Traces::new(&folder, beside);
     let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
     for point in 0..points {
         let mut document = fixed.clone();

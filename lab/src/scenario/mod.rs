@@ -72,7 +72,7 @@ pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, V
     for (_, set) in assumed.iter().filter(|(missing, _)| *missing) {
         document.set(&set.parse().expect("KEY=VALUE"))?;
     }
-    grid::plan(&document, machine)
+    grid::plan(&document, machine, &|_| None)
 }
 
 /// Reads the scenario `text`, as [`load`] does; problems call it `name`.
@@ -80,7 +80,21 @@ pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, V
 /// # Errors
 /// Everything that is wrong with it; at least one problem.
 pub fn read(name: &str, text: &str, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
-    grid::plan(&laid_over(name, text, sets)?, machine)
+    read_beside(name, text, sets, machine, &|_| None)
+}
+
+/// As [`read`], with the traces whose texts `beside` has; others are files beside the scenario.
+///
+/// # Errors
+/// Everything that is wrong with it; at least one problem.
+pub fn read_beside(
+    name: &str,
+    text: &str,
+    sets: &[Set],
+    machine: &Machine,
+    beside: &dyn Fn(&str) -> Option<String>,
+) -> Result<Plan, Vec<Problem>> {
+    grid::plan(&laid_over(name, text, sets)?, machine, beside)
 }
 
 /// The scenario `text` with `sets` laid over it.

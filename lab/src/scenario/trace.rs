@@ -15,22 +15,28 @@ const LONGEST_LINE: u64 = 40;
 const HELP: &str = "write one whole number of milliseconds per line, none less than the one before";
 
 /// The traces that the runs of a plan follow; each file is read once.
-pub(super) struct Traces {
+pub(super) struct Traces<'a> {
+    /// The texts of some.
+    beside: &'a dyn Fn(&str) -> Option<String>,
     /// Where the scenario lies.
     folder: PathBuf,
     read: RefCell<HashMap<String, Result<Arc<Trace>, String>>>,
 }
 
-impl Traces {
-    /// For a scenario in `folder`.
-    pub fn new(folder: &Path) -> Traces {
-        Traces { folder: folder.to_path_buf(), read: RefCell::default() }
+impl Traces<'_> {
+    /// For a scenario in `folder`; `beside` knows the texts of some.
+    pub fn new<'a>(folder: &Path, beside: &'a dyn Fn(&str) -> Option<String>) -> Traces<'a> {
+        Traces { beside, folder: folder.to_path_buf(), read: RefCell::default() }
     }
 
     /// The trace in the file that the scenario calls `name`; or the file, the line, what is wrong there and what to do.
     pub fn get(&self, name: &str) -> Result<Arc<Trace>, String> {
         let mut all = self.read.borrow_mut();
-        all.entry(name.to_string()).or_insert_with(|| read(&self.folder.join(name), MOST).map(Arc::new)).clone()
+        let of_name = || match (self.beside)(name) {
+            Some(text) => parse(name, &mut text.as_bytes(), MOST),
+            None => read(&self.folder.join(name), MOST),
+        };
+        all.entry(name.to_string()).or_insert_with(|| of_name().map(Arc::new)).clone()
     }
 }
 
@@ -43,13 +49,19 @@ fn read(file: &Path, most: usize) -> Result<Trace, String> {
     if !std::fs::metadata(file).map_err(cannot)?.is_file() {
         return Err(format!("{name} is no file; name a text file, in which you {HELP}"));
     }
-    let mut reader = BufReader::new(File::open(file).map_err(cannot)?);
+    parse(&name.to_string(), &mut BufReader::new(File::open(file).map_err(cannot)?), most)
+}
+
+/// Reads the trace that is called `name`, of at most so many lines.
+fn parse(name: &str, reader: &mut dyn BufRead, most: usize) -> Result<Trace, String> {
+    let cannot =
+        |e: std::io::Error| format!("{name} cannot be read ({}); check its name and permissions", crate::reason(&e));
     let mut stamps: Vec<u32> = Vec::new();
     let mut line = Vec::new();
     loop {
         line.clear();
         // A line is never read further than it can be right, however large the file.
-        if reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(cannot)? == 0 {
+        if (&mut *reader).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(cannot)? == 0 {
             break;
         }
         let text = String::from_utf8_lossy(&line);

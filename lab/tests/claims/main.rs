@@ -2,6 +2,7 @@
 //! claims -- --nocapture`. One binary, because linking one takes longer than most of its tests.
 
 mod bbr;
+mod cellular;
 mod delay;
 mod hybrid;
 mod laws;

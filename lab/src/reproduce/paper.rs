@@ -1,0 +1,55 @@
+//! The papers whose tables and figures are reproduced.
+
+use super::Record;
+
+/// Their folders in the catalogue, what they are called here, and what they are.
+const PAPERS: [(&str, &str, &str); 6] = [
+    ("beyond", "Beyond the papers", "What a reader would ask next. No paper gives the bands: they are ours."),
+    (
+        "bic",
+        "BIC-2004",
+        "L. Xu, K. Harfoush, I. Rhee: Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks, INFOCOM 2004",
+    ),
+    (
+        "packet-scale",
+        "PACKET-SCALE-2017",
+        "R. Lovewell, Q. Yin, T. Zhang, J. Kaur, F. D. Smith: Packet-Scale Congestion Control Paradigm, IEEE/ACM ToN 25(1), 2017",
+    ),
+    ("rapid", "RAPID-2009", "V. Konda, J. Kaur: RAPID: Shrinking the Congestion-control Timescale, INFOCOM 2009"),
+    (
+        "rcp-ac",
+        "RCP-AC",
+        "N. Dukkipati, N. McKeown, A. G. Fraser: RCP-AC: Congestion control to make flows complete quickly in any environment",
+    ),
+    (
+        "rrr",
+        "RRR-2008",
+        "P. Hága, I. Csabai, F. Tóth, G. Vattay: Relative Rate Reduction Based Control with Adjustable Congestion Level, TRIDENTCOM 2008",
+    ),
+];
+
+/// What came of a paper's artefacts.
+pub struct Paper<'a> {
+    /// Its folder in the catalogue.
+    pub folder: &'a str,
+    /// What it is called here.
+    pub name: &'a str,
+    /// Who wrote it, what it is called, and where it was published.
+    pub about: &'a str,
+    /// Artefact by artefact.
+    pub records: &'a [Record],
+}
+
+/// `records`, which are in the catalogue's order, paper by paper.
+pub fn papers(records: &[Record]) -> Vec<Paper<'_>> {
+    let folder = |record: &Record| record.id.split('/').next().unwrap_or_default().to_string();
+    let of_paper = records.chunk_by(move |a, b| folder(a) == folder(b));
+    of_paper
+        .map(|records| {
+            let folder = records[0].id.split('/').next().unwrap_or_default();
+            let known = PAPERS.iter().find(|(known, ..)| *known == folder);
+            let (name, about) = known.map_or((folder, ""), |(_, name, about)| (name, about));
+            Paper { folder, name, about, records }
+        })
+        .collect()
+}

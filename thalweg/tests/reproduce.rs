@@ -1,0 +1,112 @@
+//! `thalweg reproduce` as a user meets it.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Runs `thalweg reproduce` in `home`; returns its exit code, standard output and standard error.
+fn reproduce(home: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = cargo_bin_cmd!("thalweg").current_dir(home).arg("reproduce").args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// What is kept in `home`, with the time at which it was written.
+fn kept(home: &Path) -> Vec<(String, SystemTime)> {
+    let Ok(entries) = fs::read_dir(home.join("results/reproduce/kept")) else { return vec![] };
+    let files = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|it| it == "json"));
+    files.map(|it| (it.file_name().into_string().unwrap(), it.metadata().unwrap().modified().unwrap())).collect()
+}
+
+fn claims(home: &Path) -> Vec<u8> {
+    fs::read(home.join("results/reproduce/quick/claims.json")).unwrap()
+}
+
+#[test]
+fn the_catalogue_is_listed_with_times_and_verdicts() {
+    let home = tempfile::tempdir().unwrap();
+    let line = |out: &str| out.lines().find(|line| line.starts_with("rapid/table3 ")).unwrap().to_string();
+    let (code, out, _) = reproduce(home.path(), &[]);
+    assert_eq!(code, 0);
+    assert!(line(&out).contains(" s ") && line(&out).contains("not run"), "{out}");
+    let (_, out, _) = reproduce(home.path(), &["--scale", "full"]);
+    assert!(out.contains(" min "), "{out}");
+
+    assert_eq!(reproduce(home.path(), &["rapid/table3"]).0, 0, "all its claims pass or say why not");
+    let (_, out, _) = reproduce(home.path(), &[]);
+    assert!(line(&out).contains("PASS"), "{out}");
+}
+
+#[test]
+fn an_artefact_leaves_verdicts_pages_and_figures() {
+    let home = tempfile::tempdir().unwrap();
+    let page = home.path().join("reproduced.md");
+    let (code, out, _) =
+        reproduce(home.path(), &["rcp-ac/fig1-gamma", "--markdown", page.to_str().unwrap(), "--quiet"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("rcp-ac/fig1-gamma: ") && out.contains("PASS"), "{out}");
+    let folder = home.path().join("results/reproduce/quick");
+    for file in
+        ["index.html", "rcp-ac.html", "claims.md", "figures/rcp-ac-fig1-gamma.svg", "figures/rcp-ac-fig1-gamma.pdf"]
+    {
+        assert!(folder.join(file).is_file(), "{file} is missing");
+    }
+    let page = fs::read_to_string(page).unwrap();
+    for part in ["Made on 20", "| RCP-AC | 1 |", "### rcp-ac/fig1-gamma"] {
+        assert!(page.contains(part), "{part} is missing: {page}");
+    }
+    assert!(!fs::read_to_string(folder.join("claims.md")).unwrap().contains("Made on"), "the same bytes on any day");
+}
+
+/// A killed call has kept what it had finished: the next one does the rest, and says the same as one that nobody disturbed.
+#[cfg(unix)]
+#[test]
+fn what_was_finished_before_a_kill_is_not_run_again() {
+    let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
+        .current_dir(killed.path())
+        .args(["reproduce", "rapid/table3", "rrr/fig4*"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while kept(killed.path()).is_empty() && begin.elapsed() < Duration::from_secs(300) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    process.kill().unwrap(); // SIGKILL
+    process.wait().unwrap();
+    let before = kept(killed.path());
+    assert!(!before.is_empty(), "nothing was kept");
+    assert!(!killed.path().join("results/reproduce/quick/claims.json").exists(), "it had not come to its end");
+
+    let (code, out, err) = reproduce(killed.path(), &["rapid/table3", "rrr/fig4*"]);
+    assert_eq!(code, 0, "{err}");
+    let after = kept(killed.path());
+    assert!(before.iter().all(|one| after.contains(one)), "{before:?}, then {after:?}");
+    let first = out.split(':').next().unwrap();
+    assert!(!err.contains(&format!(": {first}\n")) && err.contains(": rrr/fig4"), "{first} was run again: {err}");
+
+    let (code, undisturbed, _) = reproduce(whole.path(), &["rapid/table3", "rrr/fig4*"]);
+    assert_eq!((code, &undisturbed), (0, &out));
+    assert!(claims(killed.path()) == claims(whole.path()), "the same seed, but not the same claims.json");
+    let claims: Value = serde_json::from_slice(&claims(whole.path())).unwrap();
+    let ids: Vec<_> = claims["artefacts"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["rapid/table3", "rrr/fig4"]);
+}
+
+#[test]
+fn an_unknown_id_is_answered_with_the_nearest() {
+    let home = tempfile::tempdir().unwrap();
+    for (id, said) in [
+        ("rapid/tabel2", "there is no `rapid/tabel2` in the catalogue; did you mean `rapid/table2`?"),
+        ("nothing/*", "`thalweg reproduce` lists it"),
+    ] {
+        let (code, out, err) = reproduce(home.path(), &[id]);
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(err.contains(said) && err.lines().count() == 1, "{err}");
+    }
+}
