@@ -1,6 +1,6 @@
 //! The end that the user has called: it finds the server, asks, and tries again when the connection is lost.
 
-use crate::destination::resolve;
+use crate::destination::{Destination, resolve};
 use crate::event::{Event, Watch};
 use crate::key::Key;
 use crate::message::{Farewell, Manner, Request};
@@ -68,6 +68,8 @@ pub struct Copy {
     /// How long to try again after one was lost.
     pub patience: Duration,
     current: Mutex<Option<(Endpoint, Stop)>>,
+    /// An attempt found that the destination is what the source is to be called. The next one finds the folder that it made.
+    named: AtomicBool,
 }
 
 /// How long an attempt to connect to one address may take.
@@ -79,7 +81,7 @@ impl Copy {
     /// A copy with the usual patience.
     pub fn new(job: Job, peer: Peer, manner: Manner, choice: Choice) -> Copy {
         let (silence, patience) = (Duration::from_secs(30), Duration::from_secs(120));
-        Copy { job, peer, manner, choice, silence, patience, current: Mutex::default() }
+        Copy { job, peer, manner, choice, silence, patience, current: Mutex::default(), named: AtomicBool::default() }
     }
 
     /// Copies. Fails, with a line, if that could not be completed; files that failed are `watch`'s to count.
@@ -161,10 +163,17 @@ impl Copy {
         let (endpoint, connection) = self.connect(&hosts, fingerprint, identity).await?;
         let stop = Stop::default();
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some((endpoint.clone(), stop.clone()));
-        let streams = ask(&connection, key, request).await?;
+        let (streams, named) = ask(&connection, key, request).await?;
+        if matches!(self.job, Job::Push { .. }) {
+            self.named.store(named, Ordering::Relaxed);
+        }
         let farewell = run(&connection, streams, role, watch.clone(), &stop).await;
         part(&endpoint, code::DONE).await;
         Ok(farewell?)
+    }
+
+    fn is_named(&self) -> bool {
+        self.named.load(Ordering::Relaxed)
     }
 
     /// What to ask of the server, and what to do here.
@@ -174,14 +183,23 @@ impl Copy {
         match &self.job {
             Job::Fetch { paths, destination } => {
                 let names = paths.iter().map(|path| OsStr::from_bytes(of_source(path)).into()).collect();
-                let (dir, names) = resolve(&root, destination, names)?;
+                let Destination { dir, names, named } = resolve(&root, destination, names, self.is_named())?;
+                self.named.store(named, Ordering::Relaxed);
                 let role = Role::Receive(Receiving { dir, names, manner: self.manner });
                 Ok((Request::Fetch { paths: paths.clone(), recursive }, role))
             }
             Job::Push { sources, destination } => {
                 let names = sources.iter().map(|path| of_source(path.as_os_str().as_bytes()).to_vec()).collect();
                 let role = Role::Send(Sending { root: Arc::new(root), sources: sources.clone(), recursive });
-                Ok((Request::Push { destination: destination.clone(), names, manner: self.manner }, role))
+                Ok((
+                    Request::Push {
+                        destination: destination.clone(),
+                        names,
+                        named: self.is_named(),
+                        manner: self.manner,
+                    },
+                    role,
+                ))
             }
         }
     }

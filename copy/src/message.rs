@@ -43,6 +43,8 @@ pub enum Request {
         destination: Vec<u8>,
         /// What each source is called, if it has a name.
         names: Vec<Vec<u8>>,
+        /// An earlier attempt was [granted](Welcome::Granted) so: the folder that is there now is of its making.
+        named: bool,
         /// How they are to be written.
         manner: Manner,
     },
@@ -61,7 +63,10 @@ pub struct Manner {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Welcome {
     /// Go on.
-    Granted,
+    Granted {
+        /// The destination is not a folder that sources go into, but what the one source is to be called.
+        named: bool,
+    },
     /// No, and why.
     Refused(String),
 }

@@ -93,11 +93,14 @@ impl Partial {
     /// It is complete and verified, `size` bytes long: gives it its attributes and its name.
     pub(crate) fn finish(&self, dir: &Dir, size: u64, attributes: &Attributes, preserve: bool) -> io::Result<()> {
         self.file.set_len(size)?; // a hole at the end
-        adorn(&self.file, attributes, preserve)?;
         if dir.symlink_metadata(&self.target).is_ok_and(|there| there.is_dir()) {
             return Err(io::Error::other("there is a folder of this name; remove it, or copy to another name"));
         }
-        dir.rename(&self.path, dir, &self.target)
+        adorn(&self.file, attributes, preserve)?;
+        dir.rename(&self.path, dir, &self.target).inspect_err(|_| {
+            // So that the next copy can write to it.
+            let _ = self.file.set_permissions(Permissions::from_mode(0o600));
+        })
     }
 
     /// It is wrong.

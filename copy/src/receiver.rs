@@ -13,7 +13,7 @@ use crate::root::open_here;
 use crate::session::Work;
 use crate::stop::Stop;
 use blake3::Hasher;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -206,8 +206,10 @@ impl Decider {
         let Receiving { dir, manner, .. } = &self.shared.receiving;
         let target = self.shared.receiving.target(place).filter(|_| manner.recursive);
         let target = target.ok_or_else(|| invalid("it offers a folder that was not asked for"))?;
+        // With -p it gets its own in the end; until then it is nobody else's.
+        let mode = 0o700 | if manner.preserve { 0 } else { attributes.mode & 0o777 };
         if !target.as_os_str().is_empty()
-            && let Err(e) = dir.create_dir(&target)
+            && let Err(e) = dir.create_dir_with(&target, DirBuilder::new().mode(mode))
             && !dir.metadata(&target).is_ok_and(|there| there.is_dir())
         {
             let why = if e.kind() == io::ErrorKind::AlreadyExists {
@@ -259,6 +261,8 @@ impl Decider {
 
     /// What is there of a file, and how much.
     fn candidate(&self, target: &PathBuf, size: u64) -> io::Result<(Candidate, u64)> {
+        // Hashing takes its time, and so may another copy's lock: what is wanted already comes meanwhile.
+        self.shared.flush()?;
         let Shared { receiving: Receiving { dir, .. }, stop, .. } = &*self.shared;
         if let Some(partial) = Partial::open(dir, target, false, &|| stop.is_set())? {
             let length = partial.file().metadata()?.len();
@@ -348,6 +352,10 @@ impl Writer {
         let first = self.next()?;
         if let Piece::Broken(reason) = &first {
             return self.broken(&current, reason);
+        }
+        if existing && size != offset {
+            self.shared.fail(id, &target, "it grew while it was copied; copy it again")?;
+            return self.skip(Some(first));
         }
         match if existing { Ok(()) } else { self.begin(&mut current) } {
             Ok(()) => self.on_pieces(current, Some(first), existing),

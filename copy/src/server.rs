@@ -1,6 +1,6 @@
 //! The end that waits: for whoever knows its key, or for the client that ssh has brought.
 
-use crate::destination::resolve;
+use crate::destination::{Destination, resolve};
 use crate::event::{Event, Watch};
 use crate::key::{Key, Pass};
 use crate::list::reason;
@@ -9,7 +9,7 @@ use crate::name::single;
 use crate::receiver::Receiving;
 use crate::root::Root;
 use crate::sender::Sending;
-use crate::session::{Broken, PROTOCOL, Role, Streams, code, grant, hear, refuse, run};
+use crate::session::{Broken, PROTOCOL, Role, Streams, WORD, code, grant, hear, refuse, run};
 use crate::stop::Stop;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -80,10 +80,14 @@ impl Server {
                     };
                     let (key, introduce) = (self.key, introduce.clone());
                     tokio::spawn(async move {
-                        if let Ok(connection) = incoming.finish().await
-                            && let Some((request, streams)) = hear(&connection, key.as_ref()).await
-                        {
-                            let _ = introduce.send((connection, request, streams)).await;
+                        if let Ok(Ok(connection)) = timeout(WORD, incoming.finish()).await {
+                            match hear(&connection, key.as_ref()).await {
+                                Some((request, streams)) => {
+                                    let _ = introduce.send((connection, request, streams)).await;
+                                }
+                                // What it has sent and nobody reads takes memory.
+                                None => connection.close(VarInt::from_u32(code::REFUSED), b"refused"),
+                            }
                         }
                         drop(place);
                     });
@@ -126,7 +130,7 @@ async fn serve(
     stop: Stop,
 ) -> bool {
     let peer = connection.remote_address();
-    let role = match role(request, root, writable) {
+    let (role, named) = match role(request, root, writable) {
         Ok(role) => role,
         Err(why) => {
             watch(Event::Problem(peer.to_string(), why.clone()));
@@ -134,12 +138,13 @@ async fn serve(
             return false;
         }
     };
-    if grant(&mut to).await.is_none() {
+    if grant(&mut to, named).await.is_none() {
         return false;
     }
     match run(&connection, (to, from), role, watch.clone(), &stop).await {
         Ok(_) => {
             let _ = timeout(PARTING, connection.closed()).await;
+            connection.close(VarInt::from_u32(code::DONE), b"");
             true
         }
         Err(Broken::Lost(why) | Broken::Wrong(why)) => {
@@ -149,21 +154,21 @@ async fn serve(
     }
 }
 
-/// What the server does of what a client wants.
-fn role(request: Request, root: Arc<Root>, writable: bool) -> Result<Role, String> {
+/// What the server does of what a client wants, and whether the destination is a name.
+fn role(request: Request, root: Arc<Root>, writable: bool) -> Result<(Role, bool), String> {
     match request {
         Request::Fetch { paths, recursive } => {
             let sources = paths.iter().map(|path| local(&root, path)).collect();
-            Ok(Role::Send(Sending { root, sources, recursive }))
+            Ok((Role::Send(Sending { root, sources, recursive }), false))
         }
         Request::Push { .. } if !writable => {
             Err("the server only lets read; start it with thalweg serve --writable".into())
         }
-        Request::Push { destination, names, manner } => {
+        Request::Push { destination, names, named, manner } => {
             let names: Option<Vec<_>> = names.iter().map(|name| single(name)).collect();
             let names = names.ok_or("a name leads elsewhere")?;
-            let (dir, names) = resolve(&root, &local(&root, &destination), names)?;
-            Ok(Role::Receive(Receiving { dir, names, manner }))
+            let Destination { dir, names, named } = resolve(&root, &local(&root, &destination), names, named)?;
+            Ok((Role::Receive(Receiving { dir, names, manner }), named))
         }
     }
 }

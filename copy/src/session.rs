@@ -36,7 +36,7 @@ pub(crate) mod code {
 }
 
 /// How long the peer may take to say who it is, or to agree.
-const WORD: Duration = Duration::from_secs(10);
+pub(crate) const WORD: Duration = Duration::from_secs(10);
 /// How long the peer may take to say why it has ended its streams.
 const REASON: Duration = Duration::from_secs(2);
 
@@ -61,8 +61,12 @@ pub(crate) enum Role {
 /// The streams that a connection begins with.
 pub(crate) type Streams = (SendStream, RecvStream);
 
-/// Says what the client wants, and hears whether it may.
-pub(crate) async fn ask(connection: &Connection, key: Option<&Key>, request: Request) -> Result<Streams, Broken> {
+/// Says what the client wants, and hears whether it may, and whether the destination is a name.
+pub(crate) async fn ask(
+    connection: &Connection,
+    key: Option<&Key>,
+    request: Request,
+) -> Result<(Streams, bool), Broken> {
     let proof = proof(connection, key).ok_or_else(|| Broken::Wrong("TLS gives no keying material".into()))?;
     let (mut to, mut from) = connection.open_bi().await.map_err(|e| lost(&e))?;
     let hello = encode(&Hello { proof: *proof.as_bytes(), request }).map_err(|e| Broken::Wrong(e.to_string()))?;
@@ -73,7 +77,7 @@ pub(crate) async fn ask(connection: &Connection, key: Option<&Key>, request: Req
         return Err(reason(connection).await);
     }
     match timeout(WORD, word(&mut from, LONGEST)).await {
-        Ok(Ok(Welcome::Granted)) => Ok((to, from)),
+        Ok(Ok(Welcome::Granted { named })) => Ok(((to, from), named)),
         Ok(Ok(Welcome::Refused(why))) => Err(Broken::Wrong(crate::shown(&why))),
         Ok(Err(_)) => Err(reason(connection).await),
         Err(_) => Err(Broken::Lost("the server does not answer".into())),
@@ -93,8 +97,8 @@ pub(crate) async fn hear(connection: &Connection, key: Option<&Key>) -> Option<(
 }
 
 /// Tells a client that it may.
-pub(crate) async fn grant(to: &mut SendStream) -> Option<()> {
-    to.write_all(&encode(&Welcome::Granted).ok()?).await.ok()
+pub(crate) async fn grant(to: &mut SendStream, named: bool) -> Option<()> {
+    to.write_all(&encode(&Welcome::Granted { named }).ok()?).await.ok()
 }
 
 /// Tells a client that it may not, and closes.

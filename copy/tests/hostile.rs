@@ -76,7 +76,7 @@ async fn fetch_from(script: Script, path: &str, manner: Manner, to: &Path) -> (R
             let connection = server.accept().await.unwrap().finish().await.unwrap();
             let (mut control, mut hear) = connection.accept_bi().await.unwrap();
             let mut data = connection.open_uni().await.unwrap();
-            let welcome = encode(&Welcome::Granted).unwrap();
+            let welcome = encode(&Welcome::Granted { named: false }).unwrap();
             let _ = control.write_all(&[&welcome, &script.control[..]].concat()).await;
             // Contents come when they are wanted, or unasked a little later.
             let _ = timeout(Duration::from_millis(300), hear.read_exact(&mut [0; 100])).await;
@@ -198,7 +198,7 @@ async fn greet(key: &Key, address: SocketAddr, request: Request) -> (Endpoint, C
 fn push(names: &[&[u8]], destination: &[u8]) -> Request {
     let names = names.iter().map(|name| name.to_vec()).collect();
     let manner = Manner { recursive: true, preserve: true };
-    Request::Push { destination: destination.to_vec(), names, manner }
+    Request::Push { destination: destination.to_vec(), names, named: false, manner }
 }
 
 /// That the server still does its work for somebody else.

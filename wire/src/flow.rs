@@ -109,6 +109,10 @@ struct Inner {
     plenty: bool,
     /// quinn's driver of the connection, if it waits for room.
     waker: Option<Waker>,
+    /// It was woken, and has not come yet.
+    woken: bool,
+    /// The last datagram that departed may not have left the process yet.
+    leaving: bool,
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
     /// What quinn has built last, until it reaches the queue.
@@ -157,6 +161,8 @@ impl Flow {
             queued: 0,
             plenty: false,
             waker: None,
+            woken: false,
+            leaving: false,
             spare: Vec::new(),
             building: None,
             small: 0,
@@ -250,7 +256,7 @@ impl Flow {
     /// soon take them for lost (RFC 9002, section 6.1.2).
     fn is_answer(&self, inner: &Inner, size: usize) -> bool {
         let answers = inner.small < self.received.load(Ordering::Relaxed) + UNANSWERED;
-        size <= SMALL && inner.queue.is_empty() && answers
+        size <= SMALL && inner.queue.is_empty() && !inner.leaving && answers
     }
 
     /// A packet comes. If it is a small answer, nothing happens and the caller sends it at once.
@@ -274,6 +280,7 @@ impl Flow {
         if inner.queue.len() == 1 {
             self.ask(inner);
         }
+        inner.woken = false; // behind that: what it has besides is not known yet
         true
     }
 
@@ -343,6 +350,11 @@ impl Flow {
 
     // What the pacer's thread calls.
 
+    /// The datagram that departed has left the process.
+    pub(crate) fn left(&self) {
+        self.lock().leaving = false;
+    }
+
     /// The datagram that leaves now, if it is time and this was `scheduled`, after `done`, the buffer of one that has left.
     pub(crate) fn depart(self: &Arc<Flow>, scheduled: Time, done: Option<Datagram>) -> Option<Datagram> {
         let mut inner = self.lock();
@@ -388,14 +400,16 @@ impl Flow {
             && let Some(waker) = inner.waker.take()
         {
             waker.wake();
+            inner.woken = true;
         }
+        inner.leaving = true;
         Some(datagram)
     }
 
     /// Asks the sender when the next datagram may leave, and has the pacer come back then.
     fn ask(self: &Arc<Flow>, inner: &mut Inner) {
         if inner.queue.is_empty() {
-            inner.plenty &= inner.waker.is_some();
+            inner.plenty &= inner.waker.is_some() || inner.woken;
             return;
         }
         let now = self.clock.now();
@@ -437,7 +451,9 @@ impl Inner {
 
     fn next(&mut self, now: Time, packet: u64) -> Next {
         let pipe = self.pipe(packet);
-        if pipe.in_flight.0 + packet > self.confirmed.limit(packet) {
+        // In silence it halves with each timeout: into a dead path goes less and less.
+        let limit = (self.confirmed.limit(packet) >> self.timeouts.min(16)).max(2 * packet);
+        if pipe.in_flight.0 + packet > limit {
             return Next::AfterAck;
         }
         self.sender.next(now, &pipe)
@@ -581,6 +597,9 @@ mod tests {
         flow.received.fetch_add(5, Ordering::Relaxed);
         assert!(push(&flow, now, 50), "what waits must not be overtaken");
         assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
+        assert!(push(&flow, now, 50), "the last of them may not be out yet");
+        assert_eq!(departing(&flow), 1);
+        flow.left();
         assert!(!push(&flow, now, 50));
     }
 

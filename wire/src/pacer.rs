@@ -113,6 +113,7 @@ pub(crate) fn start(
             let datagram = flow.depart(due, done.take());
             if let Some(datagram) = &datagram {
                 send(&socket, datagram);
+                flow.left();
             }
             done = datagram;
         }

@@ -53,7 +53,8 @@ impl Place {
             Some(colon) if colon > 0 && bytes[colon] == b':' => {
                 let (host, path) = (&bytes[..colon], &bytes[colon + 1..]);
                 match std::str::from_utf8(host) {
-                    Ok(host) if !host.starts_with('-') => {
+                    // ssh would take it for an option.
+                    Ok(host) if !host.trim_start_matches(['[', ']']).starts_with('-') => {
                         let host = host.replace(['[', ']'], "");
                         Ok(Place::Remote(Remote::Host(host), path.to_vec()))
                     }
