@@ -32,6 +32,11 @@ pub trait Sender: Send {
 
     /// What to show in traces and plots.
     fn state(&self) -> State;
+
+    /// The newest estimate of the available bandwidth, if the protocol makes any; for traces and plots, too.
+    fn available(&self) -> Option<Rate> {
+        None
+    }
 }
 
 /// Sees arrivals. What it reports rides on acknowledgments until a newer report replaces it, so that a lost

@@ -108,6 +108,7 @@ fn flows_read_back() {
     assert_eq!((field(row, "flow"), field(row, "time_s")), (&Field::Int(2), &Field::Double(20.0)));
     assert_eq!(field(row, "window_packets"), &Field::Double(*series.window.last().unwrap()));
     assert_eq!(field(row, "rate_mbps"), &Field::Null);
+    assert_eq!(field(row, "available_mbps"), &Field::Null);
     assert_eq!(field(row, "rtt_ms"), &Field::Double(series.rtt.last().unwrap() * 1e3));
     assert_eq!(field(row, "phase"), &text("congestion-avoidance"));
     let mbps = *series.delivered.last().unwrap() as f64 * 8.0 / 0.05 / 1e6;
@@ -117,6 +118,10 @@ fn flows_read_back() {
     let row = &rows[samples];
     assert_eq!((field(row, "flow"), field(row, "phase")), (&Field::Int(2), &Field::Null));
     assert_eq!((field(row, "throughput_mbps"), field(row, "rtt_ms")), (&Field::Double(0.0), &Field::Null));
+
+    // Its last sample.
+    let (row, series) = (&rows[2 * samples - 1], &runs[0].outcome.flows[1].series);
+    assert_eq!(field(row, "available_mbps"), &Field::Double(*series.available.last().unwrap() * 1e-6));
 }
 
 #[test]

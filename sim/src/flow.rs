@@ -104,6 +104,8 @@ impl Flow {
         series.delivered.push((totals.delivered - before.delivered).0);
         series.window.push(state.and_then(|s| s.window).unwrap_or(f64::NAN));
         series.rate.push(state.and_then(|s| s.rate).map_or(f64::NAN, |rate| rate.as_bps()));
+        let available = active.then(|| self.source.available()).flatten();
+        series.available.push(available.map_or(f64::NAN, |rate| rate.as_bps()));
         series.rtt.push(totals.mean_rtt_since(&before));
         series.retransmitted.push((totals.retransmitted - before.retransmitted) as u32);
         series.phase.push(state.map(|s| s.phase));

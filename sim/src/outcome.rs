@@ -53,6 +53,9 @@ pub struct FlowSeries {
     pub window: Vec<f64>,
     /// Sending rate at its end, bits per second; NaN where the controller has none or the flow is not active.
     pub rate: Vec<f64>,
+    /// The newest estimate of the available bandwidth at its end, bits per second; NaN where the controller makes none or the flow is
+    /// not active.
+    pub available: Vec<f64>,
     /// Mean round-trip time in the interval, seconds; NaN without a sample.
     pub rtt: Vec<f64>,
     /// Packets sent again in the interval.

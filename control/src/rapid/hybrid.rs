@@ -272,6 +272,10 @@ impl Sender for Switch {
     fn state(&self) -> State {
         if self.probing { self.rapid.state() } else { self.window.state() }
     }
+
+    fn available(&self) -> Option<Rate> {
+        self.rapid.available().filter(|_| self.probing)
+    }
 }
 
 #[cfg(test)]

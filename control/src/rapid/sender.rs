@@ -299,6 +299,10 @@ impl Sender for Machine {
         };
         State { window: None, rate: Some(rate), phase }
     }
+
+    fn available(&self) -> Option<Rate> {
+        self.estimate
+    }
 }
 
 #[cfg(test)]

@@ -97,9 +97,14 @@ fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished])
         Line { entry: Some(entry), name: name.clone(), values }
     };
     let figures = wanted.measures.iter().map(|&what| {
-        let lines = names.iter().enumerate().map(|it| line(it, what)).collect();
+        let mut lines: Vec<Line> = names.iter().enumerate().map(|it| line(it, what)).collect();
+        let positive = lines.iter().flat_map(|line| &line.values.0).copied().filter(|x| *x > 0.0);
+        let (low, high) = positive.fold((f64::INFINITY, 0.0), |(low, high), x| (low.min(x), f64::max(high, x)));
+        let log = what.ranges_widely() && high > 100.0 * low;
+        let values = lines.iter_mut().flat_map(|line| &mut line.values.0);
+        values.filter(|x| log && **x <= 0.0).for_each(|x| *x = f64::NAN); // nothing is as low as a logarithmic axis
         let across = Across { axis: label.clone(), values: Curve(places.clone()) };
-        super::figures::Figure { across: Some(across), ..figure(what.axis().into(), lines) }
+        super::figures::Figure { across: Some(across), log, ..figure(what.axis().into(), lines) }
     });
     Group { title: None, figures: figures.collect(), legend: entries(names.clone()), panels: true }
 }

@@ -177,6 +177,11 @@ pub struct Quantity {
     /// The same, read.
     #[serde(skip)]
     pub divisor: Option<Box<Quantity>>,
+    /// Less this variation of it.
+    above: Option<Map<String, Value>>,
+    /// The same, read.
+    #[serde(skip)]
+    pub base: Option<Box<Quantity>>,
 }
 
 /// A figure of an artefact.
@@ -337,10 +342,11 @@ fn claim(mut written: Map<String, Value>) -> Result<Claim, String> {
 
 fn quantity(written: Map<String, Value>) -> Result<Quantity, String> {
     let mut quantity: Quantity = serde_json::from_value(written.clone().into()).map_err(|e| e.to_string())?;
-    if let Some(variation) = quantity.relative_to.take() {
-        let mut below = written;
-        below.shift_remove("relative-to");
-        quantity.divisor = Some(Box::new(self::quantity(laid_over(&below, &variation))?));
-    }
+    let mut below = written;
+    below.shift_remove("relative-to");
+    below.shift_remove("above");
+    let other = |variation: Map<String, Value>| self::quantity(laid_over(&below, &variation)).map(Box::new);
+    quantity.divisor = quantity.relative_to.take().map(other).transpose()?;
+    quantity.base = quantity.above.take().map(other).transpose()?;
     Ok(quantity)
 }

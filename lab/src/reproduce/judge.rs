@@ -126,5 +126,5 @@ pub fn quantities(claim: &super::artefact::Claim) -> Vec<&Quantity> {
         Band::Between(..) => std::slice::from_ref(&claim.quantity),
         Band::Rising(all) => all,
     };
-    own.iter().flat_map(|one| [Some(one), one.divisor.as_deref()]).flatten().collect()
+    own.iter().flat_map(|one| [Some(one), one.divisor.as_deref(), one.base.as_deref()]).flatten().collect()
 }

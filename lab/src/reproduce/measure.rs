@@ -51,6 +51,8 @@ pub enum Measure {
     ReachSeconds,
     /// From the beginning of the span until Jain's index over 50 s is at least `level`.
     FairSeconds,
+    /// What the flow, or all flows, estimate the available bandwidth to be, over the span: a quantile.
+    Available,
     /// What the router allows each flow at the end of the span.
     Allowed,
     /// The lowest rate that RAPID-2009's stream probes for after `level` round trips, as a multiple of its rate before. No run.
@@ -108,6 +110,7 @@ impl Measure {
             Measure::Variation => "Variation of throughput",
             Measure::ReachSeconds => "Reached after (s)",
             Measure::FairSeconds => "Fair after (s)",
+            Measure::Available => "Estimate (Mbps)",
             Measure::Allowed => "Allowed rate (Mbps)",
             Measure::RapidLow => "Lowest rate probed",
             Measure::RapidHigh => "Highest rate probed",
@@ -149,11 +152,10 @@ impl Quantity {
     /// # Errors
     /// In a line, what it names that is not there.
     pub fn value(&self, artefact: &Artefact, scale: Scale, made: &[Made]) -> Result<f64, String> {
+        let of = |other: &Quantity| other.value(artefact, scale, made);
         let value = self.own_value(artefact, scale, made)?;
-        match &self.divisor {
-            Some(divisor) => Ok(value / divisor.value(artefact, scale, made)?),
-            None => Ok(value),
-        }
+        let above = value - self.base.as_deref().map_or(Ok(0.0), of)?;
+        Ok(above / self.divisor.as_deref().map_or(Ok(1.0), of)?)
     }
 
     /// The curve of this name.
@@ -334,6 +336,10 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
         Measure::MeanQueue => mean(&of_link(&|series, i| series.queue[i])),
         Measure::MaxQueue => of_link(&|series, i| series.max_queue[i] as f64).into_iter().fold(0.0, f64::max),
         Measure::Drops => of_link(&|series, i| series.drops[i].into()).iter().sum::<f64>() + 0.0,
+        Measure::Available => {
+            let estimates = flows.iter().flat_map(|it| &it.series.available[samples.clone()]).filter(|x| x.is_finite());
+            quantile(&mut estimates.copied().collect::<Vec<_>>(), of.quantile) / 1e6
+        }
         Measure::Allowed => {
             let last = link.and_then(|link| link.series.allowed.get(..to_sample)?.last().copied());
             last.map_or(f64::NAN, |rate| rate / 1e6)

@@ -22,6 +22,7 @@ const FLOWS: &str = "message flows {
     REQUIRED DOUBLE throughput_mbps;
     OPTIONAL DOUBLE window_packets;
     OPTIONAL DOUBLE rate_mbps;
+    OPTIONAL DOUBLE available_mbps;
     OPTIONAL DOUBLE rtt_ms;
     REQUIRED INT64 retransmitted_packets;
     OPTIONAL BYTE_ARRAY phase (UTF8);
@@ -71,6 +72,7 @@ fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
             required::<DoubleType>(&mut group, throughput.collect())?;
             optional::<DoubleType>(&mut group, rows(|series| &series.window, 1.0).map(number))?;
             optional::<DoubleType>(&mut group, rows(|series| &series.rate, 1e-6).map(number))?;
+            optional::<DoubleType>(&mut group, rows(|series| &series.available, 1e-6).map(number))?;
             optional::<DoubleType>(&mut group, rows(|series| &series.rtt, 1e3).map(number))?;
             required::<Int64Type>(&mut group, retransmitted.map(|&n| n.into()).collect())?;
             optional::<ByteArrayType>(&mut group, phase.map(|phase| phase.map(|p: Phase| text(&p.to_string()))))?;

@@ -94,6 +94,12 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
         measure = "utilization"
         rising = [{ span = "late" }, {}]
         [[claim]]
+        says = "the whole run is below its end"
+        measure = "utilization"
+        above = { span = "late" }
+        least = -50
+        most = -1
+        [[claim]]
         says = "only at full scale"
         measure = "drops"
         scale = "full"
@@ -104,12 +110,12 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let scenario = "duration = \"10 s\"\npath = { rate = \"10 Mbps\", rtt = \"100 ms\", buffer = \"1 bdp\" }\nflow = [{ controller = \"reno\" }]\n";
     let record = make(&artefact, |_| Some(scenario.into()));
     let verdicts: Vec<Verdict> = record.claims.iter().map(|claim| claim.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Pass, Verdict::Miss, Verdict::Pass, Verdict::Miss, Verdict::Untold]);
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Miss, Verdict::Pass, Verdict::Miss, Verdict::Pass, Verdict::Untold]);
     assert_eq!(record.claims[0].because, None);
     assert_eq!(record.claims[1].because.as_deref(), Some("the link is full"));
     assert_eq!(record.claims[1].wanted(), "at most 50, our band");
     let unexplained: Vec<bool> = record.claims.iter().map(|claim| claim.unexplained()).collect();
-    assert_eq!(unexplained, [false, false, false, true, false], "one misses, and says not why");
+    assert_eq!(unexplained, [false, false, false, true, false, false], "one misses, and says not why");
     assert_eq!(record.figures.len(), 1);
 }
 

@@ -142,6 +142,7 @@ impl Push for FlowSeries {
         self.delivered.push((bits / 8.0) as u64);
         self.window.push(if window { share * rtt / 8000.0 } else { f64::NAN });
         self.rate.push(if window { f64::NAN } else { share });
+        self.available.push(if window { f64::NAN } else { 1.1 * share });
         self.rtt.push(rtt);
         self.retransmitted.push(lost.into());
         self.phase.push(Some(if lost { Phase::Recovery } else { Phase::CongestionAvoidance }));
@@ -151,6 +152,7 @@ impl Push for FlowSeries {
         self.delivered.push(0);
         self.window.push(f64::NAN);
         self.rate.push(f64::NAN);
+        self.available.push(f64::NAN);
         self.rtt.push(f64::NAN);
         self.retransmitted.push(0);
         self.phase.push(None);

@@ -6,7 +6,7 @@ use super::rto::RoundTrip;
 use super::scoreboard::{DUP_THRESH, Scoreboard};
 use super::sink::Sink;
 use crate::packet::{Body, Packet};
-use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Recovery, Report, Sender, Stamp, State, Time};
+use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
 
 /// Sends one flow.
 pub struct Source {
@@ -138,6 +138,11 @@ impl Source {
     /// What its controller shows.
     pub fn state(&self) -> State {
         self.controller.state()
+    }
+
+    /// What the controller estimates the available bandwidth to be.
+    pub fn available(&self) -> Option<Rate> {
+        self.controller.available()
     }
 
     /// Whether all of it has been acknowledged.

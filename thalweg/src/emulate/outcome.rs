@@ -82,6 +82,7 @@ fn flow(data: Direction, samples: &[&Sample], (from, to): (&Sample, &Sample)) ->
             delivered: samples.windows(2).map(|pair| (delivered(pair[1]) - delivered(pair[0])).0).collect(),
             window: unknown.clone(),
             rate: unknown.clone(),
+            available: unknown.clone(),
             rtt: unknown,
             retransmitted: vec![0; samples.len() - 1],
             phase: vec![None; samples.len() - 1],

@@ -132,6 +132,7 @@ impl Log {
             series.delivered.push((until(at) - until(before)).0);
             series.window.push(seen.and_then(|seen| seen.window).unwrap_or(f64::NAN));
             series.rate.push(seen.and_then(|seen| seen.rate).map_or(f64::NAN, Rate::as_bps));
+            series.available.push(f64::NAN); // connections do not say
             series.rtt.push(seen.and_then(|seen| seen.rtt).map_or(f64::NAN, Duration::as_secs));
             let so_far = seen.map_or(resent, |seen| seen.resent);
             series.retransmitted.push((so_far - resent) as u32);
