@@ -54,6 +54,11 @@ impl Pass {
         Key { server: self.identity.fingerprint(), secret: self.secret }
     }
 
+    /// What this server's connections are ended with after a restart, if it is known by the same pass.
+    pub(crate) fn resets(&self) -> [u8; 32] {
+        blake3::derive_key("thalweg 2026 cp: stateless resets", &self.identity.to_bytes())
+    }
+
     /// The one in this file, which only its owner may read, or a new one that is written there. Fails, with a line, if that
     /// cannot be done.
     pub fn keep(file: &Path) -> Result<Pass, String> {

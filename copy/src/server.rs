@@ -15,6 +15,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use quinn::VarInt;
 use std::ffi::OsStr;
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,9 @@ use wire::{Choice, Connection, Endpoint, server_tls};
 
 /// Clients that have not shown yet that they know the key, at most.
 const STRANGERS: usize = 8;
+/// So many of these places are for those who have shown that they are where they say (RFC 9000, section 8.1.2), which costs
+/// them a round trip: nobody takes them with forged addresses.
+const SHOWN: usize = 6;
 /// A client of which nothing was heard for so long is gone. Clients may ask for less.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a client may take to say that it has all.
@@ -59,8 +63,10 @@ impl Server {
     ) -> Result<Server, String> {
         let dir = Dir::open_ambient_dir(folder, ambient_authority());
         let dir = dir.map_err(|e| format!("{}: {}", crate::shown_path(folder), reason(&e)))?;
-        let key = pass.key();
-        let endpoint = listen(addresses, choice, &server_tls(pass.identity, None, PROTOCOL)?)?.give_up_after(SILENCE);
+        let (key, resets) = (pass.key(), pass.resets());
+        let tls = server_tls(pass.identity, None, PROTOCOL)?;
+        let listen = |address| Endpoint::lasting_server(address, choice.clone(), tls.clone(), &resets);
+        let endpoint = first_free(addresses, listen)?.give_up_after(SILENCE);
         Ok(Server { endpoint, key: Some(key), root: Arc::new(Root::Within(dir)), writable, keep })
     }
 
@@ -74,6 +80,10 @@ impl Server {
             tokio::select! {
                 incoming = self.endpoint.accept() => {
                     let Some(incoming) = incoming else { return };
+                    if strangers.available_permits() <= SHOWN && !incoming.quinn().remote_address_validated() {
+                        let _ = incoming.into_quinn().retry(); // it may: it was not validated
+                        continue;
+                    }
                     let Ok(place) = strangers.clone().try_acquire_owned() else {
                         incoming.into_quinn().refuse();
                         continue;
@@ -184,14 +194,13 @@ fn local(root: &Root, path: &[u8]) -> PathBuf {
 }
 
 /// An endpoint at the first address that is free. Fails, with a line, if none is.
-pub(crate) fn listen(
+pub(crate) fn first_free(
     addresses: impl Iterator<Item = SocketAddr>,
-    choice: &Choice,
-    tls: &rustls::ServerConfig,
+    listen: impl Fn(SocketAddr) -> io::Result<Endpoint>,
 ) -> Result<Endpoint, String> {
     let mut why = String::from("the range of ports is empty");
     for address in addresses {
-        match Endpoint::server(address, choice.clone(), tls.clone()) {
+        match listen(address) {
             Ok(endpoint) => return Ok(endpoint),
             Err(e) => why = format!("cannot listen at UDP port {}: {}", address.port(), reason(&e)),
         }

@@ -3,7 +3,7 @@
 
 use crate::event::Watch;
 use crate::root::Root;
-use crate::server::{Server, listen};
+use crate::server::{Server, first_free};
 use crate::session::PROTOCOL;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use wire::{Choice, Fingerprint, Identity, server_tls};
+use wire::{Choice, Endpoint, Fingerprint, Identity, server_tls};
 
 /// A host, and how ssh gets there.
 #[derive(Clone, Debug)]
@@ -211,7 +211,8 @@ fn prepare(asked: &Ask) -> Result<(Server, Fingerprint, u16), String> {
     let tls = server_tls(identity, Some(client), PROTOCOL)?;
     let any = [IpAddr::from(Ipv6Addr::UNSPECIFIED), Ipv4Addr::UNSPECIFIED.into()];
     let addresses = asked.ports.clone().flat_map(|port| any.map(|any| SocketAddr::new(any, port)));
-    let endpoint = listen(addresses, &choice, &tls)?.give_up_after(asked.silence);
+    let listen = |address| Endpoint::server(address, choice.clone(), tls.clone());
+    let endpoint = first_free(addresses, listen)?.give_up_after(asked.silence);
     let port = endpoint.quinn().local_addr().map_err(|e| e.to_string())?.port();
     let server = Server { endpoint, key: None, root: Arc::new(Root::Anywhere), writable: true, keep: false };
     Ok((server, fingerprint, port))

@@ -261,6 +261,49 @@ fn a_hostile_client_neither_leaves_the_folder_nor_stops_the_server() {
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
 }
 
+/// Genuine first datagrams of as many clients, which never hear what they are answered.
+async fn first_datagrams(key: Key, count: usize) -> Vec<Vec<u8>> {
+    let mut datagrams = Vec::new();
+    for _ in 0..count {
+        let sink = tokio::net::UdpSocket::bind(LOOPBACK).await.unwrap();
+        let address = sink.local_addr().unwrap();
+        let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice()).unwrap();
+        let mut datagram = vec![0; 2000];
+        let size = tokio::select! {
+            got = sink.recv(&mut datagram) => got.unwrap(),
+            _ = endpoint.connect_pinned(address, key.server, PROTOCOL) => unreachable!(),
+        };
+        datagram.truncate(size);
+        datagrams.push(datagram);
+    }
+    datagrams
+}
+
+#[test]
+fn forged_addresses_take_nobodys_place() {
+    let home = TempDir::new().unwrap();
+    let (inside, to) = (home.path().join("inside"), home.path().join("to"));
+    [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(inside.join("fine"), "fine").unwrap();
+    run(async {
+        let (server, key, address) = server(&inside, false);
+        let watch: Watch = Arc::new(|_| {});
+        let attack = async {
+            // From addresses of which nobody answers, each its own, and more than there are places.
+            for datagram in first_datagrams(key, 20).await {
+                let forged = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+                forged.send_to(&datagram, address).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            assert_serves(key, address, &to).await;
+        };
+        tokio::select! {
+            () = server.run(&watch) => unreachable!(),
+            () = attack => {}
+        }
+    });
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {

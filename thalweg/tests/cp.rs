@@ -316,6 +316,30 @@ fn a_server_that_is_killed_and_restarted_is_found_again() {
 }
 
 #[test]
+fn a_restarted_server_tells_whoever_waits_for_the_old_one() {
+    let home = TempDir::new().unwrap();
+    let (from, to, key) = (home.path().join("from"), home.path().join("to"), home.path().join("key"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(from.join("large"), noise(LARGE, 4)).unwrap();
+    let args = ["--key-file", text(&key)];
+    let mut served = Served::new(&from, &args);
+    // Silence alone would end it long after the test.
+    let source = format!("{}large", served.string);
+    let mut child = command(&["--timeout", "10min", &source, text(&to)]).spawn().unwrap();
+    wait_for_partial(&to, LARGE as u64 / 4);
+    served.child.kill().unwrap();
+    served.child.wait().unwrap();
+    let begin = Instant::now();
+    let _again = Served::at(served.address(), &from, &args);
+    while child.try_wait().unwrap().is_none() && begin.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let _ = child.kill();
+    let said = succeeds(&child.wait_with_output().unwrap());
+    assert_resumed(&said, &from.join("large"), &to.join("large"), 0.0);
+}
+
+#[test]
 fn what_has_changed_since_is_copied_anew() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));

@@ -4,6 +4,7 @@ use crate::adaptor::Adaptor;
 use crate::choice::Choice;
 use crate::flow::Flow;
 use crate::identity::{Fingerprint, Identity, NAME, Pinned, provider};
+use crate::lasting;
 use crate::socket::Socket;
 use crate::talk::{Stamps, talk};
 use control::State;
@@ -26,6 +27,9 @@ const WINDOW: u32 = 64 << 20;
 /// The longest that a peer is asked to hold back an acknowledgment; QUIC's timers go no lower.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 
+/// Who waits asks so often at least whether the peer is still there: one that was restarted says no.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
 /// What an application protocol's name (ALPN) ends with if stamps may be talked about.
 const STAMPS: &[u8] = b"+stamps1";
 
@@ -43,14 +47,23 @@ impl Endpoint {
     /// An endpoint that connects to others, with `choice` for what it sends. Must be called from within a Tokio runtime. Fails if
     /// `address` cannot be bound.
     pub fn client(address: SocketAddr, choice: Choice) -> io::Result<Endpoint> {
-        Endpoint::new(address, choice, None)
+        Endpoint::new(address, choice, EndpointConfig::default(), None)
     }
 
     /// An endpoint that accepts connections as well. `tls` names the application's protocol (ALPN).
-    pub fn server(address: SocketAddr, choice: Choice, mut tls: rustls::ServerConfig) -> io::Result<Endpoint> {
-        tls.alpn_protocols = with_stamps(&tls.alpn_protocols);
-        let crypto = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
-        Endpoint::new(address, choice, Some(quinn::ServerConfig::with_crypto(Arc::new(crypto))))
+    pub fn server(address: SocketAddr, choice: Choice, tls: rustls::ServerConfig) -> io::Result<Endpoint> {
+        Endpoint::new(address, choice, EndpointConfig::default(), Some(server_config(tls)?))
+    }
+
+    /// The same, with a `secret` that is the same after a restart: peers of connections from before are told at their next packet
+    /// that these are no more (stateless resets, RFC 9000, section 10.3), instead of waiting for an answer.
+    pub fn lasting_server(
+        address: SocketAddr,
+        choice: Choice,
+        tls: rustls::ServerConfig,
+        secret: &[u8; 32],
+    ) -> io::Result<Endpoint> {
+        Endpoint::new(address, choice, lasting::config(secret), Some(server_config(tls)?))
     }
 
     /// The same endpoint, whose further connections send with `choice`.
@@ -58,14 +71,18 @@ impl Endpoint {
         Endpoint { choice, ..self.clone() }
     }
 
-    fn new(address: SocketAddr, choice: Choice, server: Option<quinn::ServerConfig>) -> io::Result<Endpoint> {
+    fn new(
+        address: SocketAddr,
+        choice: Choice,
+        mut config: EndpointConfig,
+        server: Option<quinn::ServerConfig>,
+    ) -> io::Result<Endpoint> {
         let bound = UdpSocket::bind(address)?;
         bound.set_nonblocking(true)?;
         // What is asked for beyond the system's limit is not given, and no error.
         let sizes = socket2::SockRef::from(&bound);
         let _ = sizes.set_recv_buffer_size(4 << 20).and_then(|()| sizes.set_send_buffer_size(4 << 20));
         let socket = Arc::new(Socket::new(bound)?);
-        let mut config = EndpointConfig::default();
         // The bit tells QUIC's packets from stamped ones.
         config.grease_quic_bit(false);
         let quinn =
@@ -158,7 +175,12 @@ impl Incoming {
         Ok(self.endpoint.connection(quinn, flow))
     }
 
-    /// quinn's: who it is, and the ways to turn it down.
+    /// quinn's: who it is, and whether they are there.
+    pub fn quinn(&self) -> &quinn::Incoming {
+        &self.incoming
+    }
+
+    /// quinn's, with the ways to turn it down.
     pub fn into_quinn(self) -> quinn::Incoming {
         self.incoming
     }
@@ -274,6 +296,12 @@ pub fn server_tls(
     Ok(tls)
 }
 
+fn server_config(mut tls: rustls::ServerConfig) -> io::Result<quinn::ServerConfig> {
+    tls.alpn_protocols = with_stamps(&tls.alpn_protocols);
+    let crypto = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
+    Ok(quinn::ServerConfig::with_crypto(Arc::new(crypto)))
+}
+
 /// Each protocol with stamps, and then without.
 fn with_stamps(protocols: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let stamped = protocols.iter().map(|name| [name, STAMPS].concat());
@@ -295,7 +323,7 @@ fn transport(flow: &Arc<Flow>, silence: Option<Duration>) -> Arc<TransportConfig
         .receive_window(VarInt::from_u32(WINDOW))
         .send_window(u64::from(WINDOW));
     if let Some(silence) = silence {
-        config.max_idle_timeout(silence.try_into().ok()).keep_alive_interval(Some(silence / 4));
+        config.max_idle_timeout(silence.try_into().ok()).keep_alive_interval(Some(KEEP_ALIVE.min(silence / 4)));
     }
     Arc::new(config)
 }

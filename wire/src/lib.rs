@@ -38,6 +38,7 @@ mod confirmed;
 mod endpoint;
 mod flow;
 mod identity;
+mod lasting;
 mod message;
 mod pacer;
 #[cfg_attr(not(target_os = "linux"), path = "receive_late.rs")]
