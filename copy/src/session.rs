@@ -192,6 +192,7 @@ fn summary(connection: &Connection) -> Farewell {
     let controller = match connection.stamps() {
         Stamps::Unneeded | Stamps::On => chosen.to_string(),
         Stamps::Unanswered => format!("{chosen} (no router answered it: Reno drove)"),
+        Stamps::Blocked => format!("{chosen} (the path takes no packets as large as it stamps: CUBIC drove)"),
         Stamps::Asked | Stamps::Refused => format!("{chosen} (the other end does not stamp: CUBIC drove)"),
     };
     Farewell { packets: path.sent_packets, lost: path.lost_packets, controller }

@@ -215,6 +215,7 @@ impl Connection {
     /// Whether packets sent here are stamped, and so whether the chosen controller drives.
     pub fn stamps(&self) -> Stamps {
         match *self.stamps.borrow() {
+            Stamps::On if !self.flow.is_stamped() => Stamps::Blocked,
             Stamps::On if self.flow.is_unanswered() => Stamps::Unanswered,
             stamps => stamps,
         }

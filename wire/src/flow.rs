@@ -7,6 +7,7 @@
 use crate::clock::Clock;
 use crate::confirmed::Confirmed;
 use crate::pacer::Agenda;
+use crate::passage::Passage;
 use crate::tag::{self, Key};
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 use header::{Header, ROUTED};
@@ -67,11 +68,12 @@ impl Datagram {
 /// What a connection's packets are stamped with, once its peer has asked for it.
 pub(crate) struct Stamping {
     /// The peer's name for the flow.
-    pub(crate) token: u64,
+    token: u64,
     /// Of the tags.
-    pub(crate) key: Key,
-    /// The next number.
-    pub(crate) number: u64,
+    key: Key,
+    /// The last number.
+    number: u64,
+    passage: Passage,
 }
 
 /// A sender that asks the routers on the way before it takes over.
@@ -97,6 +99,8 @@ pub(crate) struct Flow {
 struct Inner {
     sender: Box<dyn Sender>,
     stamping: Option<Stamping>,
+    /// Who drove before the packets were stamped, and drives again if these do not get through.
+    before: Option<Box<dyn Sender>>,
     opening: Option<Opening>,
     /// Asked, and no router on the way has answered.
     unanswered: bool,
@@ -127,7 +131,8 @@ struct Inner {
     /// Of that, what a timeout gave up.
     given_up: u64,
     /// Departures that no acknowledgment has reached yet: when quinn believes that it was, and when it was.
-    departures: VecDeque<(Instant, Time)>,
+    /// And whether it had a stamp.
+    departures: VecDeque<(Instant, Time, bool)>,
 
     /// What the acknowledgment that is being read says so far.
     ack: Ack,
@@ -154,6 +159,7 @@ impl Flow {
         let inner = Inner {
             sender,
             stamping: None,
+            before: None,
             opening: None,
             unanswered: false,
             report: None,
@@ -201,7 +207,7 @@ impl Flow {
         let mut inner = self.lock();
         inner.stamping = Some(stamping);
         match sender.open(self.clock.now()) {
-            Stamp::None => inner.sender = sender,
+            Stamp::None => inner.take_over(sender),
             stamp => inner.opening = Some(Opening { sender, stamp, until: Time::MAX }),
         }
         self.ask(&mut inner);
@@ -292,12 +298,15 @@ impl Flow {
         inner.confirmed.on_ack(now, sent, bytes);
         // Packets that quinn built at the same time left in the order in which they are acknowledged, unless one was lost: then
         // this is off by the gap to the next one.
-        while let Some(&(built, left)) = inner.departures.front()
+        while let Some(&(built, left, stamped)) = inner.departures.front()
             && built <= sent
         {
             inner.departures.pop_front();
             if built == sent {
                 inner.ack.rtt = Some(self.clock.at(now).since(left));
+                if bytes + header::SIZE as u64 > self.packet {
+                    inner.on_full_acked(stamped);
+                }
                 break;
             }
         }
@@ -382,18 +391,20 @@ impl Flow {
         if pipe.in_flight == Bytes(0) {
             inner.heard = now;
         }
-        if let Some(sent) = datagram.sent {
-            inner.departures.push_back((sent, now));
-        }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
         inner.last = Some((now, gap));
         if let Some(opening) = &mut inner.opening {
             let answer = inner.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
             opening.until = opening.until.min(now + answer + ANSWER);
         }
-        if let Some(stamping) = &mut inner.stamping {
+        if let Some(stamping) = &mut inner.stamping
+            && stamping.passage.is_open(inner.timeouts)
+        {
             let stamp = inner.opening.as_ref().map_or(as_it_was(stamp, size, gap), |opening| opening.stamp);
             datagram.header = stamping.write(stamp, &mut datagram.bytes);
+        }
+        if let Some(sent) = datagram.sent {
+            inner.departures.push_back((sent, now, datagram.header > 0));
         }
         self.ask(inner);
         if inner.queue.len() <= inner.room() / 2
@@ -432,7 +443,21 @@ impl Inner {
             let rtt = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, _)| smoothed);
             self.unanswered = self.report.is_none();
             opening.sender.on_open(now, rtt, self.report);
-            self.sender = opening.sender;
+            self.take_over(opening.sender);
+        }
+    }
+
+    fn take_over(&mut self, sender: Box<dyn Sender>) {
+        self.before = Some(std::mem::replace(&mut self.sender, sender));
+    }
+
+    /// A full packet was acknowledged.
+    fn on_full_acked(&mut self, stamped: bool) {
+        if self.stamping.as_mut().is_some_and(|stamping| stamping.passage.on_acked(stamped)) {
+            (self.stamping, self.opening, self.report) = (None, None, None);
+            if let Some(before) = self.before.take() {
+                self.sender = before;
+            }
         }
     }
 
@@ -494,6 +519,9 @@ impl Inner {
         self.timeouts += 1;
         self.heard = now;
         self.given_up = self.outstanding - self.queued;
+        // quinn may have built what leaves next together with what is given up: its acknowledgment must not be taken for that of an
+        // earlier packet (Karn and Partridge, "Improving round-trip time estimates", SIGCOMM 1987).
+        self.departures.clear();
         self.sender.on_loss(now, &Loss::Timeout);
     }
 }
@@ -513,6 +541,11 @@ fn as_it_was(stamp: Stamp, size: Bytes, gap: Duration) -> Stamp {
 }
 
 impl Stamping {
+    /// Of the flow that the peer knows by `token`, with tags by `key`.
+    pub(crate) fn new(token: u64, key: Key) -> Stamping {
+        Stamping { token, key, number: 0, passage: Passage::default() }
+    }
+
     /// Writes the header in front of a packet; how long it is.
     fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> usize {
         let Some(room) = bytes.first_chunk_mut() else { return 0 };

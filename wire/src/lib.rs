@@ -41,6 +41,7 @@ mod identity;
 mod lasting;
 mod message;
 mod pacer;
+mod passage;
 #[cfg_attr(not(target_os = "linux"), path = "receive_late.rs")]
 mod receive;
 pub mod replays;

@@ -20,6 +20,8 @@ pub enum Stamps {
     Asked,
     /// They are, and the controller drives; one that needs routers once they have answered.
     On,
+    /// They were, but only packets without them got through: a window controller drives for good.
+    Blocked,
     /// They are, but no router on the way has answered: a window controller drives for good.
     Unanswered,
     /// The peer does not know them, or has no such receiver: a window controller drives for good.
@@ -77,7 +79,7 @@ pub(crate) async fn talk(
                     }
                     Some(Message::Grant) if *stamps.borrow() == Stamps::Asked => {
                         let Some((token, key)) = secrets(&connection, own) else { continue };
-                        flow.stamp(choice.parties(packet).sender, Stamping { token, key, number: 0 });
+                        flow.stamp(choice.parties(packet).sender, Stamping::new(token, key));
                         stamps.send_replace(Stamps::On);
                     }
                     Some(Message::Refuse) if *stamps.borrow() == Stamps::Asked => {

@@ -2,33 +2,22 @@
 
 mod common;
 
-use common::{ANY, PROTOCOL, choice, noise, runtime, transfer};
-use std::net::SocketAddr;
+use common::{ANY, PROTOCOL, between, choice, noise, runtime, transfer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use wire::{Endpoint, Stamps};
 
-/// Carries datagrams between the first who sends and `to`; to each it adds its own. Counts the stamped ones it saw.
-async fn meddle(socket: tokio::net::UdpSocket, to: SocketAddr, meddles: Arc<AtomicBool>, stamped: Arc<AtomicU64>) {
-    let (mut client, mut buffer) = (None, vec![0; 65536]);
+/// To each datagram it adds its own. Counts the stamped ones it saw.
+fn meddle(meddles: Arc<AtomicBool>, stamped: Arc<AtomicU64>) -> impl FnMut(&[u8]) -> Vec<Vec<u8>> {
     let mut random = noise(1 << 16).into_iter().cycle();
-    loop {
-        let Ok((size, from)) = socket.recv_from(&mut buffer).await else { continue };
-        let other = if from == to {
-            let Some(client) = client else { continue };
-            client
-        } else {
-            client = Some(from);
-            to
-        };
-        let datagram = &buffer[..size];
-        let _ = socket.send_to(datagram, other).await;
+    move |datagram| {
+        let size = datagram.len();
         if size >= header::SIZE && datagram[0] == header::MAGIC {
             stamped.fetch_add(1, Ordering::Relaxed);
         }
         if !meddles.load(Ordering::Relaxed) {
-            continue;
+            return vec![datagram.to_vec()];
         }
         let mut chance = || random.next().unwrap() as usize;
         let mut changed = datagram.to_vec();
@@ -37,10 +26,9 @@ async fn meddle(socket: tokio::net::UdpSocket, to: SocketAddr, meddles: Arc<Atom
         if chance() % 2 == 0 {
             invented[0] = header::MAGIC;
         }
-        let cut = &datagram[..chance() % size];
-        for bytes in [datagram, &changed, &invented, cut] {
-            let _ = socket.send_to(bytes, other).await; // a copy, and three that are wrong
-        }
+        let cut = datagram[..chance() % size].to_vec();
+        // It, a copy, and three that are wrong.
+        vec![datagram.to_vec(), datagram.to_vec(), changed, invented, cut]
     }
 }
 
@@ -50,10 +38,8 @@ fn what_is_forged_replayed_cut_or_random_neither_breaks_nor_speeds_up_a_transfer
     for name in ["rapid", "rrrp"] {
         runtime().block_on(async {
             let (server, address, fingerprint) = common::server(choice("cubic"));
-            let between = tokio::net::UdpSocket::bind(ANY).await.unwrap();
-            let via = between.local_addr().unwrap();
             let (meddles, stamped) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-            tokio::spawn(meddle(between, address, meddles.clone(), stamped.clone()));
+            let via = between(address, meddle(meddles.clone(), stamped.clone())).await;
             let client = Endpoint::client(ANY, choice(name)).unwrap();
             let (near, far) = tokio::join!(client.connect_pinned(via, fingerprint, PROTOCOL), async {
                 server.accept().await.unwrap().finish().await.unwrap()

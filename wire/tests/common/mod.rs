@@ -67,3 +67,27 @@ pub async fn transfer(near: &Connection, far: &quinn::Connection, data: &[u8]) -
 pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
+
+/// Somebody between the first who sends to this address and the one who is at `to`, in a background task; of each datagram they get what
+/// `make` makes of it.
+pub async fn between(to: SocketAddr, mut make: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> SocketAddr {
+    let socket = tokio::net::UdpSocket::bind(ANY).await.unwrap();
+    let own = socket.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut client, mut buffer) = (None, vec![0; 65536]);
+        loop {
+            let Ok((size, from)) = socket.recv_from(&mut buffer).await else { continue };
+            let other = if from == to {
+                let Some(client) = client else { continue };
+                client
+            } else {
+                client = Some(from);
+                to
+            };
+            for datagram in make(&buffer[..size]) {
+                let _ = socket.send_to(&datagram, other).await;
+            }
+        }
+    });
+    own
+}

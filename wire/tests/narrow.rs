@@ -1,0 +1,34 @@
+//! A path that takes QUIC's packets, but no headers in front of them.
+
+mod common;
+
+use common::{ANY, PROTOCOL, between, choice, noise, runtime, transfer};
+use std::time::Duration;
+use wire::{Endpoint, Stamps};
+
+/// The UDP payload of 1280 bytes of IPv6, which every path must take.
+const IPV6: usize = 1280 - 40 - 8;
+
+async fn crosses(name: &str) {
+    let data = noise(1 << 18);
+    let (server, address, fingerprint) = common::server(choice("cubic"));
+    let pass = |datagram: &[u8]| if datagram.len() <= IPV6 { vec![datagram.to_vec()] } else { vec![] };
+    let via = between(address, pass).await;
+    let client = Endpoint::client(ANY, choice(name)).unwrap();
+    let (near, far) = tokio::join!(client.connect_pinned(via, fingerprint, PROTOCOL), async {
+        server.accept().await.unwrap().finish().await.unwrap()
+    });
+    let near = near.unwrap();
+    assert_eq!(near.settled().await, Stamps::On, "{name}: small packets pass");
+    let carried = tokio::time::timeout(Duration::from_secs(20), transfer(&near, &far, &data)).await;
+    let Ok((time, got)) = carried else { panic!("{name}: not done; {:?} {:?}", near.state(), near.stats()) };
+    assert!(got == data);
+    println!("{name}: {time:.0?}, {:?}", near.state());
+    assert_eq!(near.stamps(), Stamps::Blocked, "{name}");
+    assert!(near.state().window.is_some(), "{name}: {:?}", near.state());
+}
+
+#[test]
+fn where_stamped_packets_are_too_large_a_window_controller_drives() {
+    runtime().block_on(async { tokio::join!(crosses("rapid"), crosses("thalweg-hybrid"), crosses("rcp")) });
+}
