@@ -4,6 +4,7 @@
 //! counted from when the packet really left, and what waits here is not in flight. What the controllers call the pipe is counted
 //! from quinn's callbacks (`adaptor.rs`); when packets leave is up to the pacer's thread (`pacer.rs`).
 
+use crate::batch::{Batch, Way};
 use crate::clock::Clock;
 use crate::confirmed::Confirmed;
 use crate::pacer::Agenda;
@@ -11,9 +12,8 @@ use crate::passage::Passage;
 use crate::tag::{self, Key};
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 use header::{Header, ROUTED};
-use quinn::udp::{EcnCodepoint, Transmit};
+use quinn::udp::Transmit;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -40,23 +40,21 @@ pub(crate) struct Datagram {
     bytes: Vec<u8>,
     /// How much of the room is a header.
     header: usize,
-    destination: SocketAddr,
-    source: Option<IpAddr>,
-    ecn: Option<EcnCodepoint>,
+    /// Where it goes.
+    pub(crate) way: Way,
     /// When quinn believes to have sent it.
     sent: Option<Instant>,
 }
 
 impl Datagram {
-    /// As the socket takes it.
-    pub(crate) fn transmit(&self) -> Transmit<'_> {
-        Transmit {
-            destination: self.destination,
-            ecn: self.ecn,
-            contents: &self.bytes[ROUTED - self.header..],
-            segment_size: None,
-            src_ip: self.source,
-        }
+    #[cfg(test)]
+    pub(crate) fn plain(contents: &[u8], way: Way) -> Datagram {
+        Datagram { bytes: [&[0; ROUTED], contents].concat(), header: 0, way, sent: None }
+    }
+
+    /// What the network sees.
+    pub(crate) fn contents(&self) -> &[u8] {
+        &self.bytes[ROUTED - self.header..]
     }
 
     /// Bytes that QUIC knows of.
@@ -73,6 +71,8 @@ pub(crate) struct Stamping {
     key: Key,
     /// The last number.
     number: u64,
+    /// Bytes of the last header.
+    size: usize,
     passage: Passage,
 }
 
@@ -280,7 +280,7 @@ impl Flow {
         bytes.resize(ROUTED, 0);
         bytes.extend_from_slice(transmit.contents);
         let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
-        inner.queue.push_back(Datagram { bytes, header: 0, destination, source, ecn, sent });
+        inner.queue.push_back(Datagram { bytes, header: 0, way: (destination, source, ecn), sent });
         inner.queued += size as u64;
         inner.outstanding += size as u64;
         if inner.queue.len() == 1 {
@@ -364,47 +364,26 @@ impl Flow {
         self.lock().leaving = false;
     }
 
-    /// The datagram that leaves now, if it is time and this was `scheduled`, after `done`, the buffer of one that has left.
-    pub(crate) fn depart(self: &Arc<Flow>, scheduled: Time, done: Option<Datagram>) -> Option<Datagram> {
+    /// What leaves now, if it is time and this was `scheduled`.
+    pub(crate) fn depart(self: &Arc<Flow>, scheduled: Time, batch: &mut Batch) {
+        batch.clear();
         let mut inner = self.lock();
         let inner = &mut *inner;
-        if let Some(done) = done
-            && inner.spare.len() < *QUEUE.end() as usize
-        {
-            inner.spare.push(done.bytes);
-        }
         if inner.scheduled != Some(scheduled) {
-            return None; // something earlier came in between
+            return; // something earlier came in between
         }
         inner.scheduled = None;
         let now = self.clock.now();
-        if inner.queue.is_empty() || inner.next(now, self.packet) != Next::Now {
-            inner.time_out(now);
-            self.ask(inner);
-            return None;
-        }
-        let pipe = inner.pipe(self.packet);
-        let mut datagram = inner.queue.pop_front()?;
-        let size = datagram.size();
-        let stamp = inner.sender.on_send(now, size, &pipe);
-        inner.queued -= size.0;
-        if pipe.in_flight == Bytes(0) {
-            inner.heard = now;
-        }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
-        inner.last = Some((now, gap));
-        if let Some(opening) = &mut inner.opening {
-            let answer = inner.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
-            opening.until = opening.until.min(now + answer + ANSWER);
+        while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
+            inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
         }
-        if let Some(stamping) = &mut inner.stamping
-            && stamping.passage.is_open(inner.timeouts)
-        {
-            let stamp = inner.opening.as_ref().map_or(as_it_was(stamp, size, gap), |opening| opening.stamp);
-            datagram.header = stamping.write(stamp, &mut datagram.bytes);
-        }
-        if let Some(sent) = datagram.sent {
-            inner.departures.push_back((sent, now, datagram.header > 0));
+        match batch.count() {
+            0 => inner.time_out(now),
+            count => {
+                inner.last = Some((now, Duration(gap.0 / count as u64)));
+                inner.leaving = true;
+            }
         }
         self.ask(inner);
         if inner.queue.len() <= inner.room() / 2
@@ -413,8 +392,6 @@ impl Flow {
             waker.wake();
             inner.woken = true;
         }
-        inner.leaving = true;
-        Some(datagram)
     }
 
     /// Asks the sender when the next datagram may leave, and has the pacer come back then.
@@ -484,6 +461,41 @@ impl Inner {
         self.sender.next(now, &pipe)
     }
 
+    /// Whether the next datagram can leave together with those before it.
+    fn goes_along(&self, batch: &Batch) -> bool {
+        let header = self.stamping.as_ref().map_or(0, |stamping| stamping.size);
+        self.queue.front().is_some_and(|first| batch.takes(&first.way, first.size().0 as usize + header))
+    }
+
+    /// The next datagram leaves, `gap` after the one before.
+    fn depart(&mut self, now: Time, gap: Duration, packet: u64, batch: &mut Batch) {
+        let pipe = self.pipe(packet);
+        let Some(mut datagram) = self.queue.pop_front() else { return };
+        let size = datagram.size();
+        let stamp = self.sender.on_send(now, size, &pipe);
+        self.queued -= size.0;
+        if pipe.in_flight == Bytes(0) {
+            self.heard = now;
+        }
+        if let Some(opening) = &mut self.opening {
+            let answer = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
+            opening.until = opening.until.min(now + answer + ANSWER);
+        }
+        if let Some(stamping) = &mut self.stamping
+            && stamping.passage.is_open(self.timeouts)
+        {
+            let stamp = self.opening.as_ref().map_or(as_it_was(stamp, size, gap), |opening| opening.stamp);
+            datagram.header = stamping.write(stamp, &mut datagram.bytes);
+        }
+        if let Some(sent) = datagram.sent {
+            self.departures.push_back((sent, now, datagram.header > 0));
+        }
+        batch.add(&datagram);
+        if self.spare.len() < *QUEUE.end() as usize {
+            self.spare.push(datagram.bytes);
+        }
+    }
+
     fn is_recovering(&self) -> bool {
         self.recovery.is_some_and(|began| self.latest.is_none_or(|latest| latest <= began))
     }
@@ -543,14 +555,15 @@ fn as_it_was(stamp: Stamp, size: Bytes, gap: Duration) -> Stamp {
 impl Stamping {
     /// Of the flow that the peer knows by `token`, with tags by `key`.
     pub(crate) fn new(token: u64, key: Key) -> Stamping {
-        Stamping { token, key, number: 0, passage: Passage::default() }
+        Stamping { token, key, number: 0, size: 0, passage: Passage::default() }
     }
 
     /// Writes the header in front of a packet; how long it is.
     fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> usize {
         let Some(room) = bytes.first_chunk_mut() else { return 0 };
         self.number += 1;
-        tag::write(&Header { token: self.token, number: self.number, stamp }, &self.key, room)
+        self.size = tag::write(&Header { token: self.token, number: self.number, stamp }, &self.key, room);
+        self.size
     }
 }
 
@@ -558,6 +571,7 @@ impl Stamping {
 mod tests {
     use super::*;
     use control::Phase;
+    use std::net::SocketAddr;
 
     const PACKET: u64 = 1200;
 
@@ -590,11 +604,13 @@ mod tests {
 
     /// How many packets the pacer would send now.
     fn departing(flow: &Arc<Flow>) -> u64 {
+        let mut batch = Batch::new(4);
         let next = || {
             let scheduled = flow.lock().scheduled?;
-            flow.depart(scheduled, None)
+            flow.depart(scheduled, &mut batch);
+            Some(batch.count() as u64).filter(|count| *count > 0)
         };
-        std::iter::from_fn(next).count() as u64
+        std::iter::from_fn(next).sum()
     }
 
     #[test]

@@ -31,6 +31,7 @@
 
 mod adaptor;
 mod arrivals;
+mod batch;
 pub mod bench;
 mod choice;
 mod clock;

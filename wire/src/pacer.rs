@@ -1,13 +1,14 @@
 //! The thread from which datagrams leave, each at its time: it sleeps until shortly before, then spins.
 //!
-//! One thread serves all flows of an endpoint. It takes the flow whose datagram is due first, sends that one datagram, and looks
-//! again, so that none waits for another's schedule. It never catches up by itself: a sender is asked again after each
+//! One thread serves all flows of an endpoint. It takes the flow whose datagram is due first, sends that one datagram (or the few that
+//! its sender lets go at once), and looks again, so that none waits for another's schedule. It never catches up by itself: a sender is asked again after each
 //! datagram, with the time as it is.
 
+use crate::batch::Batch;
 use crate::clock::{Clock, to_std};
 use crate::flow::Flow;
 use control::{Duration, Time};
-use quinn::udp::{UdpSockRef, UdpSocketState};
+use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
 use std::cmp::Ordering as Order;
 use std::collections::BinaryHeap;
 use std::io;
@@ -108,22 +109,21 @@ pub(crate) fn start(
         // Sleep ends up to 50 us late unless a thread asks for better.
         #[cfg(target_os = "linux")]
         let _ = nix::sys::prctl::set_timerslack(1);
-        let mut done = None;
+        let mut batch = Batch::new(socket.1.max_gso_segments());
         while let Some(Entry { due, flow }) = agenda.wait(clock) {
-            let datagram = flow.depart(due, done.take());
-            if let Some(datagram) = &datagram {
-                send(&socket, datagram);
+            flow.depart(due, &mut batch);
+            if let Some(transmit) = batch.transmit() {
+                send(&socket, &transmit);
                 flow.left();
             }
-            done = datagram;
         }
     })
 }
 
-/// Sends a datagram. If that cannot be done it is lost, as it might be on the way.
-fn send((socket, state): &(UdpSocket, UdpSocketState), datagram: &crate::flow::Datagram) {
+/// Sends datagrams. If that cannot be done they are lost, as they might be on the way.
+fn send((socket, state): &(UdpSocket, UdpSocketState), transmit: &Transmit<'_>) {
     for _ in 0..TRIES {
-        match state.send(UdpSockRef::from(socket), &datagram.transmit()) {
+        match state.send(UdpSockRef::from(socket), transmit) {
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => std::thread::yield_now(),
             _ => return,
         }
