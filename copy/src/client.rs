@@ -73,7 +73,7 @@ pub struct Copy {
 }
 
 /// How long an attempt to connect to one address may take.
-const ATTEMPT: Duration = Duration::from_secs(8);
+const ATTEMPT: Duration = Duration::from_secs(10);
 /// Between attempts.
 const PAUSE: Duration = Duration::from_millis(500);
 

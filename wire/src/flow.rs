@@ -28,6 +28,10 @@ const UNANSWERED: u64 = 8;
 const QUEUE: std::ops::RangeInclusive<u64> = 2..=32;
 const AHEAD: Duration = Duration::from_millis(1);
 
+/// Packets that leave after a timeout whatever the controller says (RFC 9002, section 7.5); small ones do not count. Were it one that asks for no
+/// acknowledgment, the next would leave only after twice the time.
+const PROBES: u32 = 2;
+
 /// Bounds of the retransmission timeout (RFC 6298; the lower one is what the simulator takes).
 const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_millis(60_000);
 /// How much later than acknowledgments the routers' answer may be, as reports travel by themselves.
@@ -148,6 +152,8 @@ struct Inner {
     heard: Time,
     /// Timeouts since then.
     timeouts: u32,
+    /// Packets that may still leave because of the last one.
+    probes: u32,
 
     /// When the pacer will look at this flow.
     scheduled: Option<Time>,
@@ -183,6 +189,7 @@ impl Flow {
             rtt: None,
             heard: Time::ZERO,
             timeouts: 0,
+            probes: 0,
             scheduled: None,
         };
         Arc::new(Flow { clock, agenda, packet, inner: Mutex::new(inner), received: AtomicU64::new(0) })
@@ -321,7 +328,7 @@ impl Flow {
         // Not counted by ourselves alone: quinn drops packets without a word when it drops the handshake's keys.
         inner.outstanding = in_flight.saturating_sub(building).max(inner.queued);
         inner.given_up = inner.given_up.min(inner.outstanding - inner.queued);
-        (inner.heard, inner.timeouts) = (now, 0);
+        (inner.heard, inner.timeouts, inner.probes) = (now, 0, 0);
         let ack = Ack {
             in_flight: inner.in_flight(),
             recovery: inner.is_recovering(),
@@ -455,10 +462,11 @@ impl Inner {
         let pipe = self.pipe(packet);
         // In silence it halves with each timeout: into a dead path goes less and less.
         let limit = (self.confirmed.limit(packet) >> self.timeouts.min(16)).max(2 * packet);
-        if pipe.in_flight.0 + packet > limit {
-            return Next::AfterAck;
+        match self.sender.next(now, &pipe) {
+            Next::AfterAck if self.probes > 0 => Next::Now,
+            _ if pipe.in_flight.0 + packet > limit && self.probes == 0 => Next::AfterAck,
+            next => next,
         }
-        self.sender.next(now, &pipe)
     }
 
     /// Whether the next datagram can leave together with those before it.
@@ -474,6 +482,9 @@ impl Inner {
         let size = datagram.size();
         let stamp = self.sender.on_send(now, size, &pipe);
         self.queued -= size.0;
+        if size.0 > SMALL as u64 {
+            self.probes = self.probes.saturating_sub(1);
+        }
         if pipe.in_flight == Bytes(0) {
             self.heard = now;
         }
@@ -529,6 +540,7 @@ impl Inner {
             return;
         }
         self.timeouts += 1;
+        self.probes = PROBES;
         self.heard = now;
         self.given_up = self.outstanding - self.queued;
         // quinn may have built what leaves next together with what is given up: its acknowledgment must not be taken for that of an
@@ -664,6 +676,44 @@ mod tests {
         inner.time_out(heard + FIRST_TIMEOUT);
         assert_eq!(inner.in_flight(), Bytes(0));
         assert_eq!(inner.timeout(), FIRST_TIMEOUT.scale(2.0));
+    }
+
+    /// Waits for acknowledgments that do not come.
+    struct Shut;
+
+    impl Sender for Shut {
+        fn next(&mut self, _: Time, _: &Pipe) -> Next {
+            Next::AfterAck
+        }
+        fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
+            Stamp::None
+        }
+        fn on_ack(&mut self, _: Time, _: &Ack) {}
+        fn on_loss(&mut self, _: Time, _: &Loss) {}
+        fn state(&self) -> State {
+            State { window: Some(1.0), rate: None, phase: Phase::Recovery }
+        }
+    }
+
+    #[test]
+    fn after_a_timeout_two_packets_leave_whatever_the_controller_says_and_small_ones_with_them() {
+        let flow = flow();
+        assert!(push(&flow, Instant::now(), PACKET as usize));
+        assert_eq!(departing(&flow), 1);
+        {
+            let mut inner = flow.lock();
+            inner.sender = Box::new(Shut);
+            let heard = inner.heard;
+            inner.time_out(heard + FIRST_TIMEOUT);
+        }
+        for size in [50, PACKET as usize, 50, PACKET as usize, PACKET as usize] {
+            assert!(push(&flow, Instant::now(), size) || size == 50);
+        }
+        flow.lock().scheduled = None;
+        flow.ask(&mut flow.lock());
+        let full = |flow: &Arc<Flow>| flow.lock().queue.iter().filter(|d| d.size() == Bytes(PACKET)).count();
+        departing(&flow);
+        assert_eq!(full(&flow), 1, "two of three have left");
     }
 
     #[test]
