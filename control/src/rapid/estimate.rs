@@ -28,7 +28,7 @@ pub enum Estimator {
 /// One packet of a stream that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// Rate that the gap before it stands for, bits per second.
+    /// The rate that the gap before it stands for, or that of the packet before if it is higher, bits per second.
     pub rate: f64,
     /// One-way delay less the same constant for all packets of the stream, picoseconds.
     pub delay: i64,
@@ -137,12 +137,18 @@ impl Receiver for Analyser {
         // One that was overtaken is none of the series.
         if index >= self.next && self.samples.len() < self.samples.capacity() {
             self.next = index.saturating_add(1);
-            let (delay, arrival) = (now.0.wrapping_sub(sent.0) as i64, now.0 as i64);
+            let (delay, arrival, mut rate) = (now.0.wrapping_sub(sent.0) as i64, now.0 as i64, rate as f64);
             match self.samples.last() {
-                Some(last) => self.bunches.on_gap(Duration(arrival.wrapping_sub(last.arrival) as u64)),
+                Some(last) => {
+                    self.bunches.on_gap(Duration(arrival.wrapping_sub(last.arrival) as u64));
+                    // From the second packet on rates rise; one that does not is that of a packet that left late.
+                    if self.samples.len() > 1 {
+                        rate = rate.max(last.rate);
+                    }
+                }
                 None => self.bunches.reset(),
             }
-            self.samples.push(Sample { rate: rate as f64, delay, arrival });
+            self.samples.push(Sample { rate, delay, arrival });
         }
         if index + 1 == len { self.close(size) } else { report }
     }

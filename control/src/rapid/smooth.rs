@@ -20,7 +20,6 @@
 
 use super::estimate::{Sample, onset};
 use crate::units::{Bytes, Duration};
-use std::cmp::Reverse;
 
 /// An event begins with a gap more than so many times as long as those within it may be.
 const SPIKE: u64 = 8;
@@ -79,9 +78,9 @@ pub fn estimate(
     // A card whose timer starts with the first packet of an event holds all first packets back for the same time; one that
     // interrupts at regular times, the last ones least. Which it is, the line tells.
     find_points(samples, bunches.within, Of::First, points);
-    let by_first = fit(samples, points, packet);
+    let by_first = fit(samples, points, packet, resolution);
     find_points(samples, bunches.within, Of::Last, points);
-    let by_last = fit(samples, points, packet);
+    let by_last = fit(samples, points, packet, resolution);
     let line = match (by_first, by_last) {
         (Some(first), Some(last)) if first.error < last.error => Some(first),
         (first, last) => last.or(first),
@@ -128,11 +127,13 @@ struct Line {
 }
 
 /// The line through the points after the onset; none if there are too few, or no congestion.
-fn fit(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
+fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Option<Line> {
     let at = |k: usize| &samples[points[k] as usize];
-    // First from where the delay was least.
-    let mut start = (0..points.len()).min_by_key(|&k| (at(k).delay, Reverse(k)))?;
-    let end = points.len() - 1;
+    // From where the delay was least for the last time: there was no queue yet, and the line does not go through what was before,
+    // least of all when a packet that left late let a queue drain.
+    let least = (0..points.len()).map(|k| at(k).delay).min()?;
+    let empty = (0..points.len()).rfind(|&k| at(k).delay.saturating_sub(least) <= resolution)?;
+    let (mut start, end) = (empty, points.len() - 1);
     // Less than one receive gap is within what the events do not tell.
     let gap = at(end).arrival.saturating_sub(at(start).arrival) / (points[end] - points[start]).max(1) as i64;
     if at(end).delay.saturating_sub(at(start).delay) <= gap {
@@ -144,7 +145,7 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
         let onset = samples.partition_point(|sample| sample.rate <= better.rate);
         line = Some(better);
         // Then without what came before the onset, where there is no queue.
-        let next = points.partition_point(|&k| k as usize <= onset).saturating_sub(1);
+        let next = points.partition_point(|&k| k as usize <= onset).saturating_sub(1).max(empty);
         if next == start {
             break;
         }
@@ -210,12 +211,18 @@ mod tests {
 
     /// A stream from 100 Mbps up, at 1.04 times the rate with each packet, through a link of 1 Gbps of which `spare` is left.
     fn stream(len: usize, spare: f64) -> Vec<Sample> {
+        stream_with_late(len, spare, &[])
+    }
+
+    /// The packets at `late` leave 200 us late.
+    fn stream_with_late(len: usize, spare: f64, late: &[usize]) -> Vec<Sample> {
         let (mut rate, mut sent, mut queue, mut samples) = (1e8, 0.0, 0.0, vec![]);
-        for _ in 0..len {
-            let gap = 8e15 / rate;
+        for k in 0..len {
+            let gap = 8e15 / rate + if late.contains(&k) { 200.0 * US as f64 } else { 0.0 };
             sent += gap;
             queue = f64::max(0.0, queue + (8e15 - spare * gap) / 1e9);
-            samples.push(Sample { rate, delay: queue as i64, arrival: (sent + queue) as i64 });
+            let probed = samples.last().map_or(0.0, |last: &Sample| last.rate).max(8e15 / gap);
+            samples.push(Sample { rate: probed, delay: queue as i64, arrival: (sent + queue) as i64 });
             rate *= 1.04;
         }
         samples
@@ -240,6 +247,28 @@ mod tests {
         for spare in [3e8, 5e8, 1e9] {
             let found = smoothed(&stream(90, spare)).unwrap();
             assert!((found / spare - 1.0).abs() < 0.01, "{found} of {spare}");
+        }
+    }
+
+    #[test]
+    fn packets_that_left_late_hide_nothing() {
+        let found = |late: &[usize]| {
+            let mut samples = stream_with_late(90, 5e8, late);
+            // A few microseconds of jitter besides.
+            for (k, sample) in samples.iter_mut().enumerate() {
+                let held = (k * 7 % 5) as i64 * US;
+                (sample.delay, sample.arrival) = (sample.delay + held, sample.arrival + held);
+            }
+            let bunches = Bunches::new(Duration::from_micros(1));
+            estimate(&mut samples, PACKET, &bunches, 10 * US, &mut Vec::new()).unwrap() / 5e8
+        };
+        for k in 1..90 {
+            let one = found(&[k]);
+            assert!((0.9..=1.2).contains(&one), "{one} of the truth, late: {k}");
+        }
+        for k in 1..88 {
+            let two = found(&[k, 88]);
+            assert!(two >= 0.9, "{two} of the truth, late: {k} and the last but one");
         }
     }
 
