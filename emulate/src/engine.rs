@@ -1,22 +1,19 @@
 //! The loop: takes in what arrives, lets out what is due, and waits.
 
-use crate::clock::Clock;
 use crate::crossing::{Crossing, Path};
 use crate::handle::{Direction, Handle};
 use crate::histogram::Histogram;
 use crate::pool::Pool;
 use crate::record::{Record, Totals};
-use crate::rest::{Rest, Waking};
 use control::{Duration, Stamp, Time};
 use path::Counters;
+use realtime::{Clock, Rest, Waking, hurry, to_std};
 use std::io;
-use thread_priority::{
-    RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
-    set_thread_priority_and_policy, thread_native_id,
-};
 
 /// The emulator's priority: the ends of a path on the same host may have the one below.
 const FIRST: u8 = 2;
+/// One packet in so many may leave late for want of sleeping less.
+const LATE: u64 = 10;
 /// How often somebody asks whether to go on, at least.
 const CHECK: Duration = Duration::from_millis(20);
 /// How often progress is told.
@@ -96,12 +93,10 @@ pub fn run(
 ) -> io::Result<Record> {
     let mut record = Record::new(path.hops.len(), sample);
     record.realtime = hurry(FIRST);
-    // The kernel may wake a thread 50 us late to spare power, unless told not to; if it does not listen, packets are late.
-    let _ = nix::sys::prctl::set_timerslack(1);
     let mut emulator =
         Emulator { crossing: Crossing::new(path), pool: Pool::default(), record, recent: Histogram::default() };
     let mut told = Told { at: Time::ZERO, delivered: [Totals::default(); 2], hops: emulator.counters(Time::ZERO) };
-    let (mut rest, mut waking) = (Rest::new(emulator.record.realtime), Waking::default());
+    let (mut rest, mut waking) = (Rest::new(emulator.record.realtime), Waking::new(LATE));
     let mut check = Time::ZERO;
     loop {
         let now = clock.now();
@@ -126,12 +121,12 @@ pub fn run(
         let must_rest = rest.due(now);
         if !full && next > now + waking.takes() {
             let until = (next - waking.takes()).min(check).min(emulator.record.next_sample());
-            ends.wait(std::time::Duration::from_nanos(until.since(now).0 / 1000))?;
+            ends.wait(to_std(until.since(now)))?;
             let woken = clock.now();
             waking.learn(until, woken);
             rest.rested(woken);
         } else if let Some(piece) = must_rest {
-            std::thread::sleep(std::time::Duration::from_nanos(piece.0 / 1000));
+            std::thread::sleep(to_std(piece));
             rest.rested(clock.now());
         }
     }
@@ -140,14 +135,6 @@ pub fn run(
     emulator.record.sample(now, hops);
     (emulator.record.missed, emulator.record.refused) = ends.missed();
     Ok(emulator.record)
-}
-
-/// Has this thread, and those that it starts, scheduled before all ordinary ones, which it preempts whenever a packet is due, and before
-/// others with a lower `priority`, from 1 on; those with the same take turns. Whether the system allows it.
-pub fn hurry(priority: u8) -> bool {
-    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::RoundRobin);
-    let Ok(priority) = ThreadPriorityValue::try_from(priority) else { return false };
-    set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Crossplatform(priority), policy).is_ok()
 }
 
 struct Emulator {

@@ -7,7 +7,6 @@
 //! Rules of the room: one thread; no allocation per packet; a packet's place in time is computed by `path` from when it
 //! arrived, so that being woken late makes it leave late, and is counted, but never shifts those behind it.
 
-mod clock;
 mod crossing;
 mod engine;
 mod handle;
@@ -16,13 +15,11 @@ pub mod namespace;
 mod pool;
 pub mod record;
 pub mod relay;
-mod rest;
 pub mod tunnel;
 mod udp;
 
-pub use clock::Clock;
 pub use crossing::{Hop, Path};
-pub use engine::{Ends, Progress, Received, hurry, run};
+pub use engine::{Ends, Progress, Received, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;
 pub use record::{Record, Sample, Totals};

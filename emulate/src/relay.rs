@@ -2,7 +2,6 @@
 //!
 //! It listens at an address per route of the path. The server sees each client at a port of its own, as behind a NAT.
 
-use crate::clock::Clock;
 use crate::engine::{Ends, Received};
 use crate::handle::Direction;
 use control::Stamp;
@@ -12,6 +11,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
+use realtime::Clock;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -274,7 +274,7 @@ impl Receiver {
         let mut at = None;
         for control in message.cmsgs()? {
             match control {
-                ControlMessageOwned::ScmTimestampns(stamp) => at = Some(clock.of_stamp(stamp)),
+                ControlMessageOwned::ScmTimestampns(stamp) => at = Some(clock.of_stamp(stamp.into())),
                 ControlMessageOwned::RxqOvfl(missed) => socket.missed = missed,
                 _ => {}
             }

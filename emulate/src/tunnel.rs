@@ -1,6 +1,5 @@
 //! Two TUN devices, with the path between them: one on the host, one in a network namespace.
 
-use crate::clock::Clock;
 use crate::engine::{Ends, Received};
 use crate::handle::Direction;
 use crate::relay::wait;
@@ -8,6 +7,7 @@ use crate::udp;
 use control::Stamp;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollOp};
+use realtime::Clock;
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd};

@@ -2,9 +2,10 @@
 //! arrives, in which order, and not before the path allows.
 
 use control::{Duration, Rate};
-use emulate::{Clock, Handle, Hop, Path, Record, relay::Relay};
+use emulate::{Handle, Hop, Path, Record, relay::Relay};
 use nix::sys::socket::{setsockopt, sockopt};
 use path::{Buffer, Impairments, Link};
+use realtime::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,6 @@
 //! How exactly packets leave: what a flow of constant rate makes of its schedule, through the same queue, pacer and socket as a
 //! connection's packets, on loopback.
 
-use crate::clock::Clock;
 use crate::endpoint::PACKET;
 use crate::flow::Flow;
 use crate::pacer::{self, Agenda};
@@ -9,13 +8,15 @@ use crate::receive::Reader;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
+use realtime::Clock;
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// How packets are sent at their time.
-pub const PACING: &str = "sleep until 80 us before, then spin (no launch times in the kernel)";
+pub const PACING: &str =
+    "sleep until shortly before, as long as waking is found to take, then spin (no launch times in the kernel)";
 
 /// By how much gaps missed their plan, either way.
 #[derive(Clone, Debug)]
@@ -83,7 +84,7 @@ fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
     far.set_read_timeout(Some(SILENCE))?;
 
     let departures = Arc::new(Mutex::new(Vec::with_capacity(count as usize)));
-    let (clock, agenda) = (Clock::new(), Arc::new(Agenda::new()));
+    let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
     let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
     let flow = Flow::new(clock, agenda.clone(), PACKET, Box::new(sender));
     let state = UdpSocketState::new(UdpSockRef::from(&near))?;
@@ -189,7 +190,7 @@ mod tests {
         let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let destination = near.local_addr().unwrap();
         let state = UdpSocketState::new(UdpSockRef::from(&near)).unwrap();
-        let (clock, agenda) = (Clock::new(), Arc::new(Agenda::new()));
+        let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
         let flow = |mbps| {
             let departures = Arc::new(Mutex::new(Vec::new()));
             let sender =

@@ -5,7 +5,6 @@
 //! from quinn's callbacks (`adaptor.rs`); when packets leave is up to the pacer's thread (`pacer.rs`).
 
 use crate::batch::{Batch, Way};
-use crate::clock::Clock;
 use crate::confirmed::Confirmed;
 use crate::pacer::Agenda;
 use crate::passage::Passage;
@@ -13,6 +12,7 @@ use crate::tag::{self, Key};
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 use header::{Header, ROUTED};
 use quinn::udp::Transmit;
+use realtime::Clock;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -605,7 +605,7 @@ mod tests {
     }
 
     fn flow() -> Arc<Flow> {
-        Flow::new(Clock::new(), Arc::new(Agenda::new()), PACKET, Box::new(Eager))
+        Flow::new(Clock::start(), Arc::new(Agenda::new()), PACKET, Box::new(Eager))
     }
 
     fn push(flow: &Arc<Flow>, sent: Instant, size: usize) -> bool {

@@ -34,7 +34,6 @@ mod arrivals;
 mod batch;
 pub mod bench;
 mod choice;
-mod clock;
 mod confirmed;
 mod endpoint;
 mod flow;

@@ -5,10 +5,10 @@
 //! datagram, with the time as it is.
 
 use crate::batch::Batch;
-use crate::clock::{Clock, to_std};
 use crate::flow::Flow;
-use control::{Duration, Time};
+use control::Time;
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
+use realtime::{Clock, Waking, to_std, wake_in_time};
 use std::cmp::Ordering as Order;
 use std::collections::BinaryHeap;
 use std::io;
@@ -16,8 +16,8 @@ use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Sleep ends this long before a datagram is due: the kernel wakes a thread some tens of microseconds late.
-const SPIN: Duration = Duration::from_micros(80);
+/// One datagram in so many may leave late for want of sleeping less.
+const LATE: u64 = 50;
 /// A socket whose buffer is full is tried again so many times before the datagram is given up.
 const TRIES: u32 = 1000;
 
@@ -67,8 +67,8 @@ impl Agenda {
         self.news.notify_one();
     }
 
-    /// Waits until a flow is due; none when it is over.
-    fn wait(&self, clock: Clock) -> Option<Entry> {
+    /// Waits until a flow is due; none when it is over. Lets others in meanwhile if threads take `turns`.
+    fn wait(&self, clock: Clock, waking: &mut Waking, turns: bool) -> Option<Entry> {
         let mut heap = self.lock();
         loop {
             if self.over.load(Ordering::Relaxed) {
@@ -84,14 +84,19 @@ impl Agenda {
                 return heap.pop();
             }
             self.next.store(due.0, Ordering::Relaxed);
-            let ahead = due.since(now);
-            if ahead > SPIN {
-                let sleep = to_std(ahead - SPIN);
+            let until = due - waking.takes();
+            if until > now {
+                let sleep = to_std(until.since(now));
                 heap = self.news.wait_timeout(heap, sleep).unwrap_or_else(PoisonError::into_inner).0;
+                waking.learn(until, clock.now());
             } else {
                 drop(heap);
                 while clock.now() < due && self.next.load(Ordering::Relaxed) == due.0 {
-                    std::hint::spin_loop();
+                    if turns {
+                        std::thread::yield_now();
+                    } else {
+                        std::hint::spin_loop();
+                    }
                 }
                 heap = self.lock();
             }
@@ -106,11 +111,9 @@ pub(crate) fn start(
     socket: Arc<(UdpSocket, UdpSocketState)>,
 ) -> io::Result<std::thread::JoinHandle<()>> {
     std::thread::Builder::new().name("pacer".into()).spawn(move || {
-        // Sleep ends up to 50 us late unless a thread asks for better.
-        #[cfg(target_os = "linux")]
-        let _ = nix::sys::prctl::set_timerslack(1);
+        let (turns, mut waking) = (wake_in_time(), Waking::new(LATE));
         let mut batch = Batch::new(socket.1.max_gso_segments());
-        while let Some(Entry { due, flow }) = agenda.wait(clock) {
+        while let Some(Entry { due, flow }) = agenda.wait(clock, &mut waking, turns) {
             flow.depart(due, &mut batch);
             if let Some(transmit) = batch.transmit() {
                 send(&socket, &transmit);

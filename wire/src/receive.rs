@@ -1,10 +1,10 @@
 //! Datagrams and when they arrived: the kernel's own timestamps (`SO_TIMESTAMPNS`), which are not late when this process is.
 //! `quinn-udp` does not pass them on, so that this asks for them itself, through `nix`.
 
-use crate::clock::from_std;
 use control::Time;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use quinn::udp::{EcnCodepoint, RecvMeta};
+use realtime::from_std;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;

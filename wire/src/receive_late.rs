@@ -1,8 +1,8 @@
 //! Datagrams and when they were read, where the kernel's own timestamps are not available without unsafe code.
 
-use crate::clock::Clock;
 use control::Time;
 use quinn::udp::{RecvMeta, UdpSockRef, UdpSocketState};
+use realtime::Clock;
 use std::io::{self, IoSliceMut};
 use std::net::UdpSocket;
 
@@ -15,7 +15,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads from `socket`.
     pub(crate) fn new(socket: &UdpSocket) -> io::Result<Reader> {
-        Ok(Reader { clock: Clock::new(), state: UdpSocketState::new(UdpSockRef::from(socket))? })
+        Ok(Reader { clock: Clock::start(), state: UdpSocketState::new(UdpSockRef::from(socket))? })
     }
 
     /// The next datagram, into `buffer`, and the present time.

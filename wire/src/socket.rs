@@ -3,12 +3,12 @@
 
 use crate::adaptor::{leave_built, take_built};
 use crate::arrivals::Arrivals;
-use crate::clock::Clock;
 use crate::flow::Flow;
 use crate::pacer::{self, Agenda};
 use crate::receive::Reader;
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use quinn::{AsyncUdpSocket, UdpPoller};
+use realtime::Clock;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -40,7 +40,7 @@ impl Socket {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         let reader = Reader::new(&socket)?;
         let readiness = tokio::net::UdpSocket::from_std(socket.try_clone()?)?;
-        let (clock, agenda, socket) = (Clock::new(), Arc::new(Agenda::new()), Arc::new((socket, state)));
+        let (clock, agenda, socket) = (Clock::start(), Arc::new(Agenda::new()), Arc::new((socket, state)));
         pacer::start(agenda.clone(), clock, socket.clone())?;
         let (arrivals, peers) = (Arrivals::default(), RwLock::default());
         Ok(Socket { clock, agenda, arrivals, readiness, socket, reader, peers })

@@ -148,7 +148,7 @@ fn listen(host: Ipv4Addr) -> io::Result<TcpListener> {
 
 /// Receives a flow until the run is over.
 fn receive(listener: &TcpListener, over: &Over) -> io::Result<Arrivals> {
-    emulate::hurry(1);
+    realtime::hurry(1);
     let mut arrivals = Arrivals::default();
     let mut stream = loop {
         match listener.accept() {
@@ -182,7 +182,7 @@ pub fn send() -> io::Result<()> {
         return Ok(()); // nobody wants anything
     }
     let Orders { host, congestion, flows } = serde_json::from_str(&line)?;
-    emulate::hurry(1);
+    realtime::hurry(1);
     fs::write("/proc/sys/net/ipv4/tcp_wmem", format!("4096 65536 {WINDOW}"))?;
     for flow in flows {
         let congestion = congestion.clone();

@@ -1,6 +1,7 @@
 //! What the ends of a flow saw, and what the simulator would have called it.
 
 use control::{Bytes, Duration, Phase, Rate, Time};
+use realtime::from_std;
 use sim::{Acquire, Experiment, Flow, FlowOutcome, FlowSeries, spare_capacity};
 use std::time::Instant;
 
@@ -161,14 +162,4 @@ fn acquired(experiment: &Experiment, flow: &Flow, arrived: &[(Time, Bytes)]) -> 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, n) = values.fold((0.0, 0u64), |(sum, n), x| (sum + x, n + 1));
     (n > 0).then(|| sum / n as f64)
-}
-
-/// The controllers' unit of time.
-pub fn from_std(time: std::time::Duration) -> Duration {
-    Duration(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).saturating_mul(1000))
-}
-
-/// The system's unit of time.
-pub fn to_std(time: Duration) -> std::time::Duration {
-    std::time::Duration::from_nanos(time.0 / 1000)
 }

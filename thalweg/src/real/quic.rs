@@ -1,7 +1,7 @@
 //! Flows over QUIC: a sender and a receiver for each of the scenario's, at the two ends of the relay.
 
 use super::contestant::Congestion;
-use super::log::{Arrivals, Framing, Log, PAYLOAD, Seen, data, from_std, to_std};
+use super::log::{Arrivals, Framing, Log, PAYLOAD, Seen, data};
 use super::stage::{Over, Stage};
 use crate::emulate::progress::Lines;
 use crate::failure::Failure;
@@ -12,6 +12,7 @@ use lab::reason;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{EndpointConfig, SendStream, TokioRuntime, TransportConfig, VarInt};
+use realtime::{from_std, to_std};
 use serde_json::{Map, Value};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -148,7 +149,7 @@ impl End {
 
 /// For an end of all flows, on a thread of its own, which goes before all ordinary ones if the system allows it.
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    emulate::hurry(1);
+    realtime::hurry(1);
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 

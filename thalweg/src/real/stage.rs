@@ -1,14 +1,15 @@
 //! What all contestants have in common: the time, the path, and the emulator on a thread of its own.
 
-use super::log::{Log, from_std, to_std};
+use super::log::Log;
 use crate::emulate::outcome;
 use crate::emulate::progress::Lines;
 use crate::emulate::way::Ways;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use control::{Duration, Time};
-use emulate::{Clock, Ends, Record, Sample};
+use emulate::{Ends, Record, Sample};
 use lab::{Finished, Run, reason};
+use realtime::{Clock, from_std, to_std};
 use sim::{Experiment, Outcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

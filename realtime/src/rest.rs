@@ -1,4 +1,4 @@
-//! When the emulator sleeps: until shortly before something is due, and a little although something is.
+//! How much a thread must sleep although something is due.
 //!
 //! Linux does not let real-time threads have a processor for themselves: after 0.95 s of a second (unless told otherwise), others have
 //! the rest of it (sched(7); since Linux 6.12, if there are any). That would be 50 ms at once. So who must rest does it a little at a time.
@@ -43,37 +43,6 @@ impl Rest {
     pub fn rested(&mut self, now: Time) {
         self.due = (self.due - (1.0 - self.share) * now.since(self.counted).as_secs()).max(-SAVED);
         self.counted = now;
-    }
-}
-
-/// How long before something is due sleep must end, and spinning begin: as long as it takes to be woken, nine times out of ten.
-#[derive(Debug)]
-pub struct Waking(Duration);
-
-/// It is not less, and so much more that nothing else would run is not waited for.
-const WAKING: (Duration, Duration) = (Duration::from_micros(2), Duration::from_micros(50));
-/// By how much it is corrected if it was too little, and a ninth of that if it was enough.
-const STEP: Duration = Duration(900_000); // 0.9 us
-
-impl Default for Waking {
-    fn default() -> Waking {
-        Waking(Duration::from_micros(10))
-    }
-}
-
-impl Waking {
-    /// How long it takes.
-    pub fn takes(&self) -> Duration {
-        self.0
-    }
-
-    /// Sleep was to end at `until`, and did at `woken`; if that is earlier, there was another reason.
-    pub fn learn(&mut self, until: Time, woken: Time) {
-        if woken >= until {
-            let enough = woken.since(until) <= self.0;
-            self.0 = if enough { self.0 - Duration(STEP.0 / 9) } else { self.0 + STEP };
-            self.0 = self.0.clamp(WAKING.0, WAKING.1);
-        }
     }
 }
 
@@ -122,23 +91,6 @@ mod tests {
         assert_eq!(rest.due(now), None, "for some time");
         now += Duration::from_millis(200);
         assert_eq!(rest.due(now), Some(PIECE));
-    }
-
-    #[test]
-    fn sleep_ends_early_enough_nine_times_out_of_ten() {
-        let mut waking = Waking::default();
-        let learn = |i: u64| {
-            let late = Duration::from_micros(10 + i * 7 % 20);
-            let enough = late <= waking.takes();
-            waking.learn(Time::ZERO, Time::ZERO + late);
-            enough
-        };
-        let enough = (0..20_000).map(learn).filter(|&enough| enough).count();
-        assert!((17_500..=18_500).contains(&enough), "{enough}");
-        (0..20_000).for_each(|_| waking.learn(Time::ZERO, Time::ZERO + Duration::from_millis(3)));
-        assert_eq!(waking.takes(), WAKING.1);
-        (0..20_000).for_each(|_| waking.learn(Time::ZERO, Time::ZERO));
-        assert_eq!(waking.takes(), WAKING.0);
     }
 
     #[test]
