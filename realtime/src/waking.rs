@@ -12,15 +12,13 @@ pub struct Waking {
 
 /// It is not less, and so much more that nothing else would run is not waited for.
 const WITHIN: (Duration, Duration) = (Duration::from_micros(2), Duration::from_micros(50));
-/// Before anything is known.
-const FIRST: Duration = Duration::from_micros(10);
-/// By how much it is corrected if it was too little; if it was enough, by so much less that both balance.
-const STEP: Duration = Duration(900_000); // 0.9 us
+/// By how much it is corrected if it was enough; if it was too little, by so much more that both balance.
+const STEP: Duration = Duration(100_000); // 0.1 us
 
 impl Waking {
     /// One time in so many (at least 2), waking may take longer.
     pub fn new(times: u64) -> Waking {
-        Waking { takes: FIRST, times }
+        Waking { takes: WITHIN.1, times }
     }
 
     /// How long it takes.
@@ -32,7 +30,7 @@ impl Waking {
     pub fn learn(&mut self, until: Time, woken: Time) {
         if woken >= until {
             let enough = woken.since(until) <= self.takes;
-            self.takes = if enough { self.takes - Duration(STEP.0 / (self.times - 1)) } else { self.takes + STEP };
+            self.takes = if enough { self.takes - STEP } else { self.takes + Duration(STEP.0 * (self.times - 1)) };
             self.takes = self.takes.clamp(WITHIN.0, WITHIN.1);
         }
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One datagram in so many may leave late for want of sleeping less.
-const LATE: u64 = 50;
+const LATE: u64 = 100;
 /// A socket whose buffer is full is tried again so many times before the datagram is given up.
 const TRIES: u32 = 1000;
 
