@@ -37,6 +37,50 @@ impl Bar {
     }
 }
 
+/// A bar over several artefacts, by the time that each is expected to take.
+pub struct Whole {
+    bar: ProgressBar,
+    done: f64,
+}
+
+impl Whole {
+    /// A bar for what is expected to take `seconds` in all, hidden if `quiet`.
+    pub fn new(seconds: f64, quiet: bool) -> Whole {
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some((seconds * PER_SECOND) as u64), target);
+        if let Ok(style) =
+            ProgressStyle::with_template("{elapsed_precise} [{wide_bar}] {percent}% {msg}, about {eta} left")
+        {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Whole { bar, done: 0.0 }
+    }
+
+    /// Shows that of `what`, which is expected to take `seconds`, a `share` from 0 to 1 is done.
+    pub fn show(&self, what: &str, seconds: f64, share: f64) {
+        if !self.bar.is_hidden() {
+            self.bar.set_message(what.to_string());
+            self.bar.set_position(((self.done + seconds * share.clamp(0.0, 1.0)) * PER_SECOND) as u64);
+        }
+    }
+
+    /// What was expected to take `seconds` is done.
+    pub fn finish(&mut self, seconds: f64) {
+        self.done += seconds;
+    }
+
+    /// Does what writes to the terminal, with the bar out of the way.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();

@@ -4,7 +4,7 @@ use crate::args::Reproduce;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
-use crate::progress::Bar;
+use crate::progress::Whole;
 use lab::reproduce::paper::papers;
 use lab::reproduce::record::{self, Claims, Record};
 use lab::reproduce::{self, Artefact, Planned, Scale};
@@ -29,6 +29,10 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     let machine = Machine::this(args.jobs);
     let interrupt = Interrupt::catch();
     let store = Store { folder: args.out.join("kept"), scale };
+    // Those that need no run count a little, too.
+    let expected = |artefact: &Artefact| artefact.seconds.at(scale).max(0.1);
+    let missing = wanted.iter().filter(|artefact| store.find(artefact).is_none());
+    let mut whole = Whole::new(missing.map(|artefact| expected(artefact)).sum(), args.quiet);
     let mut refused = 0;
     let mut unexplained = 0;
     for (i, artefact) in wanted.iter().enumerate() {
@@ -41,24 +45,25 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                     Ok(planned) => planned,
                     // Such as one that needs more memory than is free: the others can do without it.
                     Err(lines) => {
-                        lines.iter().for_each(|line| print::note(line));
+                        whole.aside(|| lines.iter().for_each(|line| print::note(line)));
                         refused += 1;
                         continue;
                     }
                 };
-                if !args.quiet {
-                    print::note(&format!("{} of {}: {}", i + 1, wanted.len(), artefact.id));
-                }
                 let begin = Instant::now();
-                let record = make(artefact, scale, planned, &machine, &interrupt, args.quiet)?;
+                let place = format!("{} of {}: {}", i + 1, wanted.len(), artefact.id);
+                let show = |text: &str, share| whole.show(&format!("{place}{text}"), expected(artefact), share);
+                let record = make(artefact, scale, planned, &machine, &interrupt, &show)?;
+                whole.finish(expected(artefact));
                 let kept = Kept { wall_seconds: begin.elapsed().as_secs_f64(), record };
                 store.keep(artefact, &kept).map_err(|e| unwritable(&args.out, &e))?;
                 kept
             }
         };
         unexplained += record.claims.iter().filter(|claim| claim.unexplained()).count();
-        print::text(&record::text(&record))?;
+        whole.aside(|| print::text(&record::text(&record)))?;
     }
+    drop(whole);
     // The pages show whatever is kept, whichever call made it.
     let kept: Vec<Kept> = catalogue.iter().filter_map(|artefact| store.find(artefact)).collect();
     let seconds = kept.iter().map(|it| it.wall_seconds).sum();
@@ -90,13 +95,13 @@ fn make(
     planned: Vec<Planned>,
     machine: &Machine,
     interrupt: &Interrupt,
-    quiet: bool,
+    show: &(dyn Fn(&str, f64) + Sync),
 ) -> Result<Record, Failure> {
-    let runs = planned.iter().map(|it| it.plan.runs.len()).sum();
-    let seconds = planned.iter().map(|it| runner::total_seconds(&it.plan)).sum();
-    let bar = Bar::new(runs, seconds, quiet);
+    let runs: usize = planned.iter().map(|it| it.plan.runs.len()).sum();
+    let seconds: f64 = planned.iter().map(|it| runner::total_seconds(&it.plan)).sum();
+    show("", 0.0);
     let record = reproduce::make(artefact, scale, planned, machine, &|progress| {
-        bar.show(progress);
+        show(&format!(", {} of {runs} runs", progress.runs), progress.simulated_seconds / seconds);
         !interrupt.came()
     });
     record.map_err(|stopped| match stopped {

@@ -50,7 +50,8 @@ fn group(artefact: &Artefact, chart: &Chart, made: &[Made]) -> Group {
         Line { entry: Some(curves.len() + i), name: format!("{name}, simulated"), values }
     };
     let lines: Vec<Line> = curves.iter().enumerate().map(law).chain(names.iter().enumerate().map(points)).collect();
-    let legend = entries(lines.iter().map(|line| line.name.clone()));
+    let mut legend = entries(lines.iter().map(|line| line.name.clone()));
+    legend[curves.len()..].iter_mut().for_each(|entry| entry.points = true);
     let across = Across { axis: chart.across.clone(), values: Curve(places) };
     let figure = figure(chart.axis.clone(), lines);
     let figure = Figure {

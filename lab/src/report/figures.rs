@@ -60,6 +60,9 @@ pub(super) struct Entry {
     pub(super) style: Option<usize>,
     /// Whether it is the band around the curve of that style.
     pub(super) band: bool,
+    /// Whether it is points that stand alone.
+    #[serde(default)]
+    pub(super) points: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -178,7 +181,7 @@ impl Draw {
         let mut figures = vec![self.flows(run, self.rate_axis("Throughput"), |draw, flow| draw.throughput(run, flow))];
         if flows > 1 {
             let total = Line { entry: Some(legend.len()), name: "total".into(), values: self.total(run) };
-            legend.push(Entry { name: "total".into(), style: None, band: false });
+            legend.push(Entry { name: "total".into(), style: None, band: false, points: false });
             if self.banded {
                 figures.insert(0, figure(self.rate_axis("Total"), vec![total]));
             } else {
@@ -304,7 +307,7 @@ impl Draw {
         if !self.banded {
             return entries(flow_names(run));
         }
-        let entry = |name: &str, band| Entry { name: name.into(), style: Some(0), band };
+        let entry = |name: &str, band| Entry { name: name.into(), style: Some(0), band, points: false };
         vec![entry("median flow", false), entry("10–90 % of flows", true)]
     }
 
@@ -391,7 +394,7 @@ impl Draw {
 
 /// An entry for each name, each with a style of its own.
 pub(super) fn entries(names: impl IntoIterator<Item = String>) -> Vec<Entry> {
-    names.into_iter().enumerate().map(|(i, name)| Entry { name, style: Some(i), band: false }).collect()
+    names.into_iter().enumerate().map(|(i, name)| Entry { name, style: Some(i), band: false, points: false }).collect()
 }
 
 /// As [`entries`], but a real run has the colour of the simulated one, and another dash.
@@ -461,10 +464,10 @@ fn fastest(runs: &[Finished]) -> Rate {
     links.map(|link| link.rate).fold(Rate::ZERO, |most, rate| if rate > most { rate } else { most })
 }
 
-/// The rate of the only link of all runs.
+/// The rate of the only link of all runs, if that stays the same.
 fn capacity(runs: &[Finished]) -> Option<Rate> {
     let only = |run: &Finished| match &run.run.experiment.links[..] {
-        [link] => Some(link.rate),
+        [link] if link.changes.is_empty() => Some(link.rate),
         _ => None,
     };
     let rate = only(runs.first()?);

@@ -15,11 +15,12 @@ use serde_json::Value;
 
 /// What the page draws of an artefact, as JSON: one per figure.
 pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> {
+    let several = artefact.figures.iter().any(|figure| figure.scenario != artefact.figures[0].scenario);
     let draw = |wanted: &Figure| {
         let beside = || made.iter().filter(|it| wanted.beside.contains(&it.scenario)).flat_map(|it| &it.runs);
         let first = made.iter().find(|it| it.scenario == wanted.scenario)?;
         let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
-        let page = if let Some(keys) = &wanted.map {
+        let mut page = if let Some(keys) = &wanted.map {
             Page::of(maps(keys, wanted, span, &first.runs))
         } else if !wanted.panels.is_empty() {
             Page::of(panels::panels(artefact, scale, wanted, made))
@@ -38,6 +39,9 @@ pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> 
             page.keep(&wanted.axes);
             page
         };
+        if let (true, Some(group)) = (several, page.groups.first_mut()) {
+            group.title = Some(wanted.scenario.clone());
+        }
         Some(embed(&page))
     };
     artefact.figures.iter().filter_map(draw).collect()
@@ -127,7 +131,7 @@ fn over_windows(wanted: &Figure, span: Option<[f64; 2]>, runs: &[Finished]) -> G
             ..figure(what.axis().into(), vec![median])
         }
     };
-    let entry = |name: &str, band| Entry { name: name.into(), style: Some(0), band };
+    let entry = |name: &str, band| Entry { name: name.into(), style: Some(0), band, points: false };
     let figures = wanted.measures.iter().flat_map(|&what| runs.iter().map(move |run| (run, what)));
     Group {
         title: None,
@@ -235,13 +239,13 @@ fn claims(claims: &[Judged]) -> String {
     let mut html = String::from(
         "<table class=\"setup claims\">\n<thead><tr><td></td><td>claim</td><td>paper</td><td>wanted</td><td>measured</td></tr></thead>\n",
     );
-    for claim in claims {
+    for (claim, because) in claims.iter().zip(record::reasons(claims)) {
         let verdict = match claim.verdict {
             Verdict::Pass => "<span class=\"pass\">PASS</span>",
             Verdict::Miss => "<span class=\"miss\">MISS</span>",
             Verdict::Untold => "<span class=\"untold\">untold</span>",
         };
-        let because = claim.because.as_ref().map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
+        let because = because.map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
         html += &format!(
             "<tr><td>{verdict}</td><td>{}{because}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             escape(&claim.says),

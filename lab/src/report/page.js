@@ -30,10 +30,16 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
   }
 
   // A piece of the line, as the legend shows it.
-  function sample({ colour, dash }, wide) {
+  function sample({ colour, dash }, wide, points) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
     for (const [key, value] of Object.entries({ width: 30, height: 10 })) svg.setAttribute(key, value);
+    if (points) {
+      const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+      for (const [key, value] of Object.entries({ cx: 22, cy: 5, r: 3.5, fill: "#fff", stroke: colour, "stroke-width": 2 })) circle.setAttribute(key, value);
+      svg.append(circle);
+      return svg;
+    }
     const stroke = { x1: 0, x2: 30, y1: 5, y2: 5, stroke: colour, "stroke-width": wide ? 9 : 2, "stroke-dasharray": dash.join(" ") };
     for (const [key, value] of Object.entries(stroke)) line.setAttribute(key, value);
     if (wide) line.setAttribute("stroke-opacity", 0.25);
@@ -241,12 +247,12 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
       }
       const next = group.figures[i + 1];
       const last = group.panels || next === undefined || next.across !== null;
-      plot(figure, group.legend, node, group.panels ? 210 : (i === 0 ? 250 : 190) + (last ? 20 : 0), last);
+      plot(figure, group.legend, node, group.panels ? 210 : figure.across !== null && group.figures.length === 1 ? 340 : (i === 0 ? 250 : 190) + (last ? 20 : 0), last);
       own.push(node.plot);
     });
     if (group.legend.length < 2) return;
-    group.legend.forEach(({ name, style, band }, entry) => {
-      const button = element("button", { type: "button" }, sample(look(style), band), name);
+    group.legend.forEach(({ name, style, band, points }, entry) => {
+      const button = element("button", { type: "button" }, sample(look(style), band, points), name);
       const show = (shown) => {
         button.setAttribute("aria-pressed", shown);
         for (const u of own) {

@@ -79,7 +79,8 @@ pub fn panels(artefact: &Artefact, scale: Scale, wanted: &Figure, made: &[Made])
     places.dedup();
     let unit = if key.ends_with("rate") { " (Mbps)" } else { "" };
     let value = |panel: &Panel, run: &Finished, place| if at(run) == Some(place) { of(panel, run, None) } else { None };
-    drawn(wanted, &runs, (&format!("{key}{unit}"), &places), value)
+    let label = wanted.label.clone().unwrap_or_else(|| format!("{key}{unit}"));
+    drawn(wanted, &runs, (&label, &places), value)
 }
 
 /// The windows of a run's flows, and points on them that say in which phase a flow is: a panel per flow.
@@ -103,7 +104,9 @@ pub fn phases(run: &Finished) -> (Grid, Group) {
         let title = Some(format!("flow {}", i + 1));
         figures::Figure { title, points: seen.len(), ..figure("Window (packets)".into(), lines) }
     };
-    let window = Entry { name: "window".into(), style: None, band: false };
-    let legend = std::iter::once(window).chain(entries(seen.iter().map(ToString::to_string))).collect();
+    let window = Entry { name: "window".into(), style: None, band: false, points: false };
+    let points = |entry| Entry { points: true, ..entry };
+    let legend = entries(seen.iter().map(ToString::to_string)).into_iter().map(points);
+    let legend = std::iter::once(window).chain(legend).collect();
     (grid, Group { title: None, legend, panels: false, figures: outcome.flows.iter().enumerate().map(panel).collect() })
 }

@@ -182,6 +182,13 @@ impl Drawing {
                     self.body,
                     "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{SAMPLE}\" height=\"{LETTER}\" fill=\"{colour}\" fill-opacity=\"0.25\"/>"
                 );
+            } else if entry.points {
+                let (colour, _) = look(entry.style);
+                let middle_of_sample = x + SAMPLE / 2.0;
+                let _ = writeln!(
+                    self.body,
+                    "<circle cx=\"{middle_of_sample:.2}\" cy=\"{middle:.2}\" r=\"1.3\" fill=\"{colour}\"/>"
+                );
             } else {
                 self.line([x, middle], [x + SAMPLE, middle], &stroke(entry.style));
             }

@@ -70,7 +70,7 @@ fn group(draw: &Draw, title: String, shown: &[Shown]) -> Group {
         .collect();
     let mut legend = entries(shown.iter().map(|shown| shown.name.to_string()));
     if figures.iter().flat_map(|figure| &figure.lines).any(|line| line.entry == Some(shown.len())) {
-        legend.push(Entry { name: IDEAL.into(), style: None, band: false });
+        legend.push(Entry { name: IDEAL.into(), style: None, band: false, points: false });
     }
     Group { title: Some(title), legend, panels: false, figures }
 }

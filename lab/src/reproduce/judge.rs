@@ -87,20 +87,26 @@ impl Judged {
     }
 }
 
-/// What tells each of them from the others.
+/// What tells each of them from the others: one of their parts if that is enough, else all that differ. The one without that part
+/// is called by its measure.
 fn names(all: &[Quantity]) -> Vec<String> {
     let parts: Vec<_> = all.iter().map(Quantity::names).collect();
-    let differs = |&i: &usize| parts.iter().any(|one| one[i] != parts[0][i]);
+    let count = parts.first().map_or(0, Vec::len);
+    let differing: Vec<usize> = (0..count).filter(|&i| parts.iter().any(|one| one[i] != parts[0][i])).collect();
+    let enough =
+        |&&i: &&usize| parts.iter().enumerate().all(|(k, one)| parts[..k].iter().all(|other| other[i] != one[i]));
+    let chosen = differing.iter().find(enough).map_or(&differing[..], std::slice::from_ref);
     let name = |one: &Vec<String>| {
-        let parts = (0..one.len()).filter(differs).map(|i| one[i].as_str()).filter(|part| !part.is_empty());
-        parts.collect::<Vec<_>>().join(", ")
+        let chosen = chosen.iter().map(|&i| one[i].as_str()).filter(|part| !part.is_empty());
+        let name = chosen.collect::<Vec<_>>().join(", ");
+        if name.is_empty() { one.last().cloned().unwrap_or_default() } else { name }
     };
     parts.iter().map(name).collect()
 }
 
 fn between(least: f64, most: f64) -> String {
     match (least.is_finite(), most.is_finite()) {
-        (true, true) if least == most => number(least),
+        (true, true) if number(least) == number(most) => number(least),
         (true, true) => format!("{} to {}", number(least), number(most)),
         (true, false) => format!("at least {}", number(least)),
         _ => format!("at most {}", number(most)),

@@ -78,11 +78,11 @@ pub fn key(artefact: &Artefact, scale: Scale) -> String {
 /// Claim by claim, for the terminal.
 pub fn text(record: &Record) -> String {
     let mut text = format!("{}: {} ({})\n", record.id, record.title, verdicts(&record.claims));
-    for claim in &record.claims {
+    for (claim, because) in record.claims.iter().zip(reasons(&record.claims)) {
         let paper = claim.paper.map_or(String::new(), |x| format!(", the paper {}", number(x)));
         let verdict = mark(claim.verdict);
         let _ = writeln!(text, "  {verdict}  {}: {} (wanted {}{paper})", claim.says, claim.measured, claim.wanted());
-        if let Some(because) = &claim.because {
+        if let Some(because) = because {
             let _ = writeln!(text, "        {because}");
         }
     }
@@ -118,6 +118,18 @@ pub fn markdown(scale: Scale, records: &[Record], made: Option<&str>) -> String 
     text
 }
 
+/// Why each of `claims` misses; what was just said is not said again.
+pub fn reasons(claims: &[Judged]) -> Vec<Option<&str>> {
+    let mut last = None;
+    claims
+        .iter()
+        .map(|claim| {
+            let because = claim.because.as_deref()?;
+            Some(if last.replace(because) == Some(because) { "As above." } else { because })
+        })
+        .collect()
+}
+
 /// The claims of all `records`.
 pub fn claims(records: &[Record]) -> Vec<Judged> {
     records.iter().flat_map(|it| it.claims.clone()).collect()
@@ -126,8 +138,8 @@ pub fn claims(records: &[Record]) -> Vec<Judged> {
 fn table(record: &Record) -> String {
     let mut text = format!("\n### {}\n\n{}. {}\n\n", record.id, record.title, verdicts(&record.claims));
     text += "| | claim | paper | wanted | measured |\n|---|---|---|---|---|\n";
-    for claim in &record.claims {
-        let because = claim.because.as_ref().map_or(String::new(), |why| format!(". *{why}*"));
+    for (claim, because) in record.claims.iter().zip(reasons(&record.claims)) {
+        let because = because.map_or(String::new(), |why| format!(". *{why}*"));
         let cells = [
             &format!("{}{because}", claim.says),
             &claim.paper.map_or(String::new(), number),

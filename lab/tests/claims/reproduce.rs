@@ -94,6 +94,16 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
         measure = "utilization"
         rising = [{ span = "late" }, {}]
         [[claim]]
+        says = "it loses more than it queues at most, and more than it queues on average"
+        measure = "drops"
+        rising = [{}, { measure = "mean-queue", span = "late" }, { measure = "max-queue" }]
+        because = "the queue is one BDP"
+        [[claim]]
+        says = "and once more"
+        measure = "drops"
+        most = -1
+        because = "the queue is one BDP"
+        [[claim]]
         says = "the whole run is below its end"
         measure = "utilization"
         above = { span = "late" }
@@ -110,12 +120,20 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let scenario = "duration = \"10 s\"\npath = { rate = \"10 Mbps\", rtt = \"100 ms\", buffer = \"1 bdp\" }\nflow = [{ controller = \"reno\" }]\n";
     let record = make(&artefact, |_| Some(scenario.into()));
     let verdicts: Vec<Verdict> = record.claims.iter().map(|claim| claim.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Pass, Verdict::Miss, Verdict::Pass, Verdict::Miss, Verdict::Pass, Verdict::Untold]);
+    let (pass, miss) = (Verdict::Pass, Verdict::Miss);
+    assert_eq!(verdicts, [pass, miss, pass, miss, miss, miss, pass, Verdict::Untold]);
     assert_eq!(record.claims[0].because, None);
     assert_eq!(record.claims[1].because.as_deref(), Some("the link is full"));
     assert_eq!(record.claims[1].wanted(), "at most 50, our band");
     let unexplained: Vec<bool> = record.claims.iter().map(|claim| claim.unexplained()).collect();
-    assert_eq!(unexplained, [false, false, false, true, false, false], "one misses, and says not why");
+    assert_eq!(unexplained, [false, false, false, true, false, false, false, false], "one misses, and says not why");
+    assert_eq!(
+        record.claims[4].band, "Drops < Mean queue < Longest queue",
+        "the span tells two of them apart, and not all"
+    );
+    let reasons = lab::reproduce::record::reasons(&record.claims);
+    assert_eq!(reasons[1], Some("the link is full"));
+    assert_eq!((reasons[4], reasons[5]), (Some("the queue is one BDP"), Some("As above.")));
     assert_eq!(record.figures.len(), 1);
 }
 
