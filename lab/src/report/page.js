@@ -247,7 +247,7 @@ for (const source of document.querySelectorAll("script[data-plots]")) {
       }
       const next = group.figures[i + 1];
       const last = group.panels || next === undefined || next.across !== null;
-      plot(figure, group.legend, node, group.panels ? 210 : figure.across !== null && group.figures.length === 1 ? 340 : (i === 0 ? 250 : 190) + (last ? 20 : 0), last);
+      plot(figure, group.legend, node, group.panels ? 210 : figure.across !== null && group.figures.length === 1 ? 340 : (i === 0 ? 250 : figure.across !== null ? 230 : 190) + (last ? 20 : 0), last);
       own.push(node.plot);
     });
     if (group.legend.length < 2) return;

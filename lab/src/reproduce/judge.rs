@@ -101,7 +101,23 @@ fn names(all: &[Quantity]) -> Vec<String> {
         let name = chosen.collect::<Vec<_>>().join(", ");
         if name.is_empty() { one.last().cloned().unwrap_or_default() } else { name }
     };
-    parts.iter().map(name).collect()
+    shortened(parts.iter().map(name).collect())
+}
+
+/// `names` without what all of them begin and end with: `10 Gbps` for `rapid, path.rate = 10 Gbps`.
+fn shortened(names: Vec<String>) -> Vec<String> {
+    let Some((first, others)) = names.split_first() else { return names };
+    let places = || first.char_indices().map(|(i, _)| i);
+    let ends = |text: &str| text.ends_with(", ") || text.ends_with(" = ");
+    let begin = places().rev().find(|&i| ends(&first[..i]) && others.iter().all(|it| it.starts_with(&first[..i])));
+    let begin = begin.unwrap_or(0);
+    let tail = |&i: &usize| {
+        i > begin && first[i..].starts_with(", ") && others.iter().all(|it| it[begin..].ends_with(&first[i..]))
+    };
+    let end = places().find(tail).map_or(0, |i| first.len() - i);
+    let short = names.iter().map(|it| it[begin..it.len() - end].to_string());
+    let short: Vec<String> = short.collect();
+    if short.iter().any(String::is_empty) { names } else { short }
 }
 
 fn between(least: f64, most: f64) -> String {
@@ -133,4 +149,20 @@ pub fn quantities(claim: &super::artefact::Claim) -> Vec<&Quantity> {
         Band::Rising(all) => all,
     };
     own.iter().flat_map(|one| [Some(one), one.divisor.as_deref(), one.base.as_deref()]).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_names_have_in_common_is_left_out() {
+        let short = |names: &[&str]| shortened(names.iter().map(ToString::to_string).collect()).join(" < ");
+        assert_eq!(short(&["rapid, rapid.tau = 1 s", "rapid, rapid.tau = 25 ms"]), "1 s < 25 ms");
+        assert_eq!(short(&["cubic, path.rate = 10 Gbps", "fast, path.rate = 10 Gbps"]), "cubic < fast");
+        assert_eq!(short(&["aimd", "bic"]), "aimd < bic");
+        assert_eq!(short(&["X_T = 0.3 Mbps", "X_T = 0.6 Mbps"]), "0.3 Mbps < 0.6 Mbps");
+        assert_eq!(short(&["rcp", "rcp, gamma = 1"]), "rcp < rcp, gamma = 1");
+        assert_eq!(short(&[]), "");
+    }
 }

@@ -43,13 +43,15 @@ pub enum Measure {
     /// Jain's index of what flows that are active throughout the span get over it; with a window, the quantile of its value over
     /// consecutive windows.
     Jain,
+    /// The same of all the flows, also of those that have not started.
+    JainOfAll,
     /// How long transfers of connections that come and go take: the quantile of those that begin in the span and are completed.
     Response,
     /// Standard deviation of the flow's throughput from second to second over its mean, over the span.
     Variation,
     /// From the beginning of the span until the flow's mean throughput over a second is at least `level` Mbps.
     ReachSeconds,
-    /// From the beginning of the span until Jain's index over 50 s is at least `level`.
+    /// From the beginning of the span until Jain's index of all the flows over 50 s is at least `level`.
     FairSeconds,
     /// What the flow, or all flows, estimate the available bandwidth to be, over the span: a quantile.
     Available,
@@ -105,7 +107,7 @@ impl Measure {
             Measure::MaxQueue => "Longest queue (packets)",
             Measure::Drops => "Drops (packets)",
             Measure::Loss => "Loss (%)",
-            Measure::Jain => "Jain index",
+            Measure::Jain | Measure::JainOfAll => "Jain index",
             Measure::Response => "Response time (ms)",
             Measure::Variation => "Variation of throughput",
             Measure::ReachSeconds => "Reached after (s)",
@@ -324,6 +326,10 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             let shares: Vec<f64> = flows.iter().filter(active).map(got).collect();
             100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
         }
+        Measure::JainOfAll => {
+            let got = |it: &sim::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
+            crate::results::jain(&flows.iter().map(got).collect::<Vec<_>>())
+        }
         Measure::Rtt => {
             let of_sample = |i: usize| {
                 let known: Vec<f64> = flows.iter().map(|it| it.series.rtt[i]).filter(|rtt| rtt.is_finite()).collect();
@@ -377,8 +383,11 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
             let width = 50.0;
             let ends = (1..).map(|i| from + width * f64::from(i)).take_while(|end| *end <= to + 1e-9);
             let fair = |end: &f64| {
-                of_run(Measure::Jain, run, Of { span: Some([end - width, *end]), flows: of.flows, ..Of::default() })
-                    >= level
+                of_run(
+                    Measure::JainOfAll,
+                    run,
+                    Of { span: Some([end - width, *end]), flows: of.flows, ..Of::default() },
+                ) >= level
             };
             ends.into_iter().find(fair).map_or(f64::INFINITY, |end| end - from)
         }
