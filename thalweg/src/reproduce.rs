@@ -52,6 +52,9 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                 };
                 let begin = Instant::now();
                 let place = format!("{} of {}: {}", i + 1, wanted.len(), artefact.id);
+                if !args.quiet {
+                    whole.aside(|| print::note(&place));
+                }
                 let show = |text: &str, share| whole.show(&format!("{place}{text}"), expected(artefact), share);
                 let record = make(artefact, scale, planned, &machine, &interrupt, &show)?;
                 whole.finish(expected(artefact));

@@ -39,7 +39,7 @@ pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> 
             page.keep(&wanted.axes);
             page
         };
-        if let (true, Some(group)) = (several, page.groups.first_mut()) {
+        if let (true, true, Some(group)) = (several, wanted.beside.is_empty(), page.groups.first_mut()) {
             group.title = Some(wanted.scenario.clone());
         }
         Some(embed(&page))
