@@ -27,6 +27,8 @@ pub enum Event {
     Retry(String),
     /// The other end was started again, or something else that is worth a line.
     Note(String),
+    /// How this end sends: for whoever wants to know more.
+    Detail(String),
 }
 
 /// Who is told.

@@ -1,6 +1,6 @@
 //! One copy over one connection: who the client is and what it wants, then the threads of either side.
 
-use crate::event::Watch;
+use crate::event::{Event, Watch};
 use crate::key::Key;
 use crate::message::{Farewell, Hello, LONGEST, LONGEST_HELLO, Request, Welcome, checked, decode, encode, short};
 use crate::pipe::{In, Out};
@@ -138,6 +138,7 @@ pub(crate) async fn run(
     let (out, gone) = Out::new(to);
     let work = match role {
         Role::Send(sending) => {
+            watch(Event::Detail(format!("pacing: {}", connection.pacing())));
             let data = connection.open_uni().await.map_err(|e| lost(&e))?;
             let own = connection.clone();
             let kept = farewell.clone();

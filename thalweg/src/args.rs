@@ -253,7 +253,7 @@ pub struct Cp {
     /// Show no progress and say nothing but errors.
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say which files are complete.
+    /// Say which files are complete, and how packets sent here are paced.
     #[arg(long, short)]
     pub verbose: bool,
     /// What ssh runs on the other host.
@@ -306,7 +306,7 @@ pub struct Serve {
     /// Show no progress and say nothing but the connection string and errors.
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say which files are complete.
+    /// Say which files are complete, and how packets sent here are paced.
     #[arg(long, short)]
     pub verbose: bool,
 }

@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::print;
 use control::{Duration, Rate};
 use lab::reason;
-use wire::bench::{Errors, PACING, pacing};
+use std::io;
+use wire::bench::{Errors, pacing};
 
 /// What is measured unless told otherwise.
 const RATES: [Rate; 3] = [Rate::from_mbps(100.0), Rate::from_mbps(500.0), Rate::from_mbps(1000.0)];
@@ -24,8 +25,15 @@ pub fn bench(bench: &Bench) -> Result<(), Failure> {
             "--rate: {rate} is not within 100 kbps and 100 Gbps; write one like 1Gbps"
         )]));
     }
+    let run = |&rate| pacing(rate, *duration).map(|run| (rate, run));
+    let runs: Vec<_> = rates
+        .iter()
+        .map(run)
+        .collect::<io::Result<_>>()
+        .map_err(|e| Failure::Failed(format!("loopback: {}", reason(&e))))?;
     let mut text = format!(
-        "Packets of 1200 bytes on loopback. Pacing: {PACING}. Arrival times: {}.\nBy how much gaps miss their plan, microseconds:\n\n{:12} {:>9} {:>10}",
+        "Packets of 1200 bytes on loopback. Pacing: {}. Arrival times: {}.\nBy how much gaps miss their plan, microseconds:\n\n{:12} {:>9} {:>10}",
+        runs[0].1.pacing,
         wire::TIMESTAMPS,
         "rate",
         "reached",
@@ -35,8 +43,7 @@ pub fn bench(bench: &Bench) -> Result<(), Failure> {
         QUANTILES.iter().for_each(|(_, name)| text += &format!(" {:>12}", format!("{clock} {name}")));
     }
     text += "      lost\n";
-    for &rate in rates {
-        let run = pacing(rate, *duration).map_err(|e| Failure::Failed(format!("loopback: {}", reason(&e))))?;
+    for (rate, run) in runs {
         let percent = 100.0 * (run.rate / rate);
         text += &format!("{:12} {percent:>7.1} % {:>10.2}", rate.to_string(), micros(run.planned));
         for errors in [&run.left, &run.seen] {

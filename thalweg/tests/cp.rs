@@ -163,7 +163,8 @@ fn a_tree_is_the_same_on_the_other_side() {
 
     // And the other way, to a folder that is not there yet.
     let mut served = Served::new(&to, &["--writable"]);
-    succeeds(&cp(&["-rp", text(&from), &format!("{}new", served.string)]));
+    let said = succeeds(&cp(&["-rpv", text(&from), &format!("{}new", served.string)]));
+    assert!(said.contains("pacing: sleep until"), "loopback keeps no launch times: {said}");
     assert_same(&from, &to.join("new"), true);
     assert_eq!(served.end().0, Some(0));
 }

@@ -3,20 +3,18 @@
 
 use crate::endpoint::PACKET;
 use crate::flow::Flow;
+use crate::launch;
 use crate::pacer::{self, Agenda};
+use crate::pacing::Pacing;
 use crate::receive::Reader;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
 use realtime::Clock;
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-
-/// How packets are sent at their time.
-pub const PACING: &str =
-    "sleep until shortly before, as long as waking is found to take, then spin (no launch times in the kernel)";
 
 /// By how much gaps missed their plan, either way.
 #[derive(Clone, Debug)]
@@ -40,14 +38,16 @@ impl Errors {
 
 /// What one run of the benchmark found.
 #[derive(Clone, Debug)]
-pub struct Pacing {
+pub struct Run {
+    /// How packets were sent at their time.
+    pub pacing: Pacing,
     /// Every gap should be this long.
     pub planned: Duration,
     /// Packets sent.
     pub sent: u64,
     /// Packets that arrived.
     pub arrived: u64,
-    /// By the sender's clock, read before the packet is given to the kernel.
+    /// By the sender's clock, read before the packet is given to the kernel; or by their launch times.
     pub left: Errors,
     /// By [`crate::TIMESTAMPS`] at the receiver.
     pub seen: Errors,
@@ -56,11 +56,12 @@ pub struct Pacing {
 }
 
 /// Sends 1200-byte packets at `rate` (of their bytes, without headers) for `length`, and measures. Fails if loopback sockets do.
-pub fn pacing(rate: Rate, length: Duration) -> io::Result<Pacing> {
-    let (left, arrivals) = run(rate, length)?;
+pub fn pacing(rate: Rate, length: Duration) -> io::Result<Run> {
+    let (left, arrivals, pacing) = run(rate, length, launch::choose)?;
     let planned = rate.time_for(Bytes(PACKET));
     let whole = left.last().map_or(Duration::ZERO, |last| last.1.since(left[0].1));
-    Ok(Pacing {
+    Ok(Run {
+        pacing,
         planned,
         sent: left.len() as u64,
         arrived: arrivals.len() as u64,
@@ -73,8 +74,12 @@ pub fn pacing(rate: Rate, length: Duration) -> io::Result<Pacing> {
 /// Packets by number, and when.
 type Times = Vec<(u64, Time)>;
 
-/// When packets left and when they arrived.
-fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
+/// When packets left and when they arrived, and how they were sent in the end.
+fn run(
+    rate: Rate,
+    length: Duration,
+    choose: fn(&UdpSocket, SocketAddr) -> Pacing,
+) -> io::Result<(Times, Times, Pacing)> {
     let count = ((length.as_secs() * rate.as_bps() / Bytes(PACKET).as_bits()) as u64).max(2);
     let (near, far) = (UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?, UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
     near.set_nonblocking(true)?;
@@ -87,6 +92,7 @@ fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
     let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
     let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
     let flow = Flow::new(clock, agenda.clone(), PACKET, Box::new(sender));
+    flow.pace(choose(&near, destination));
     let state = UdpSocketState::new(UdpSockRef::from(&near))?;
     // All of it waits from the beginning, so that nothing but the pacer decides.
     let built = Instant::now();
@@ -101,7 +107,7 @@ fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
     agenda.end();
     let _ = thread.join();
     let departures = departures.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(((0..).zip(departures.iter().copied()).collect(), arrivals))
+    Ok(((0..).zip(departures.iter().copied()).collect(), arrivals, flow.pacing()))
 }
 
 /// A run is over when nothing has arrived for so long.
@@ -169,8 +175,8 @@ mod tests {
     #[test]
     fn a_sender_that_falls_behind_does_not_burst() {
         let rate = Rate::from_mbps(50.0);
-        let (left, _) = run(rate, Duration::from_millis(200)).expect("loopback");
-        assert_eq!(left.len(), 1041);
+        let (left, _, pacing) = run(rate, Duration::from_millis(200), launch::choose).expect("loopback");
+        assert_eq!((left.len(), pacing), (1041, Pacing::Spin));
         // The schedule is kept by what is late by less than a gap, and begun anew by what is later. So however busy this machine
         // is, three packets take a gap at least.
         let gap = rate.time_for(Bytes(PACKET));
@@ -183,6 +189,56 @@ mod tests {
                 last.since(first).0 / 1_000_000
             );
         }
+    }
+
+    /// Loopback takes launch times, and holds nothing.
+    #[cfg(target_os = "linux")]
+    fn launch(socket: &UdpSocket, _: SocketAddr) -> Pacing {
+        launch::allow(socket).unwrap();
+        Pacing::Launch
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn with_launch_times_packets_are_early_and_their_times_as_planned() {
+        let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        let (destination, reader) = (far.local_addr().unwrap(), Reader::new(&far).unwrap());
+        let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
+        let (departures, rate) = (Arc::new(Mutex::new(Vec::new())), Rate::from_mbps(20.0));
+        let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
+        let flow = Flow::new(clock, agenda.clone(), PACKET, Box::new(sender));
+        flow.pace(launch(&near, destination));
+        let begin = clock.now();
+        for _ in 0..50 {
+            flow.on_built(Instant::now(), PACKET);
+            let contents = &[0x40; PACKET as usize];
+            flow.push(&Transmit { destination, ecn: None, contents, segment_size: None, src_ip: None });
+        }
+        let state = UdpSocketState::new(UdpSockRef::from(&near)).unwrap();
+        let thread = pacer::start(agenda.clone(), clock, Arc::new((near, state))).unwrap();
+        let arrivals = (0..50).map(|_| {
+            far.peek(&mut [0; 8]).unwrap();
+            reader.read(&far, &mut IoSliceMut::new(&mut [0; 2048])).unwrap();
+            clock.now()
+        });
+        let arrivals: Vec<_> = arrivals.collect();
+        agenda.end();
+        thread.join().unwrap();
+        assert_eq!(flow.pacing(), Pacing::Launch);
+        let left = departures.lock().unwrap();
+        let planned = |pair: &&[Time]| pair[1].since(pair[0]) == rate.time_for(Bytes(PACKET));
+        // Where the machine was busy for longer than a gap and the lead, a new schedule has begun.
+        let kept = left.windows(2).filter(planned).count();
+        assert!(left[0] >= begin && kept >= 25, "{kept} of 49 gaps are exact");
+        let early = left.iter().zip(&arrivals).filter(|(left, arrival)| arrival < left).count();
+        assert!(early >= 25, "{early} of 50 were handed over before their time");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_kernel_that_holds_nothing_is_found_out() {
+        let (left, arrivals, pacing) = run(Rate::from_mbps(50.0), Duration::from_millis(50), launch).expect("loopback");
+        assert_eq!((left.len(), arrivals.len(), pacing), (260, 260, Pacing::Spin));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::choice::Choice;
 use crate::flow::Flow;
 use crate::identity::{Fingerprint, Identity, NAME, Pinned, provider};
 use crate::lasting;
+use crate::pacing::Pacing;
 use crate::socket::Socket;
 use crate::talk::{Stamps, talk};
 use control::State;
@@ -111,7 +112,7 @@ impl Endpoint {
         tls.alpn_protocols = with_stamps(&tls.alpn_protocols);
         let crypto = QuicClientConfig::try_from(tls).map_err(|_| ConnectError::Tls)?;
         let mut config = quinn::ClientConfig::new(Arc::new(crypto));
-        let flow = self.flow();
+        let flow = self.flow(address);
         config.transport_config(transport(&flow, self.silence));
         let connecting = self.quinn.connect_with(config, address, name).map_err(ConnectError::Start)?;
         Ok(self.connection(connecting.await.map_err(ConnectError::Lost)?, flow))
@@ -143,8 +144,10 @@ impl Endpoint {
         self.socket.arrivals.refused.load(Ordering::Relaxed)
     }
 
-    fn flow(&self) -> Arc<Flow> {
-        Flow::new(self.socket.clock, self.socket.agenda.clone(), PACKET, self.choice.first(PACKET))
+    fn flow(&self, peer: SocketAddr) -> Arc<Flow> {
+        let flow = Flow::new(self.socket.clock, self.socket.agenda.clone(), PACKET, self.choice.first(PACKET));
+        flow.pace(self.socket.pacing(peer));
+        flow
     }
 
     fn connection(&self, quinn: quinn::Connection, flow: Arc<Flow>) -> Connection {
@@ -173,7 +176,7 @@ impl Incoming {
     /// Completes the handshake.
     pub async fn finish(self) -> Result<Connection, quinn::ConnectionError> {
         let mut config = self.endpoint.server.clone().ok_or(quinn::ConnectionError::LocallyClosed)?;
-        let flow = self.endpoint.flow();
+        let flow = self.endpoint.flow(self.incoming.remote_address());
         config.transport_config(transport(&flow, self.endpoint.silence));
         let quinn = self.incoming.accept_with(Arc::new(config))?.await?;
         Ok(self.endpoint.connection(quinn, flow))
@@ -214,6 +217,11 @@ impl Connection {
     /// acknowledgment. It takes the place of quinn's, in which they wait for their turn, too.
     pub fn rtt(&self) -> Option<control::Duration> {
         self.flow.rtt()
+    }
+
+    /// How packets sent here are sent at their time.
+    pub fn pacing(&self) -> Pacing {
+        self.flow.pacing()
     }
 
     /// Whether packets sent here are stamped, and so whether the chosen controller drives.

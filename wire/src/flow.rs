@@ -7,6 +7,7 @@
 use crate::batch::{Batch, Way};
 use crate::confirmed::Confirmed;
 use crate::pacer::Agenda;
+use crate::pacing::Pacing;
 use crate::passage::Passage;
 use crate::tag::{self, Key};
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
@@ -36,6 +37,8 @@ const PROBES: u32 = 2;
 const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_millis(60_000);
 /// How much later than acknowledgments the routers' answer may be, as reports travel by themselves.
 const ANSWER: Duration = Duration::from_millis(50);
+/// quinn's time stands still while it reads what has arrived: it may be late by less than this.
+const STALE: Duration = Duration::from_micros(100);
 /// Before there is an RTT sample.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
 
@@ -109,6 +112,7 @@ struct Inner {
     /// Asked, and no router on the way has answered.
     unanswered: bool,
     report: Option<Report>,
+    pacing: Pacing,
 
     queue: VecDeque<Datagram>,
     /// Bytes in it.
@@ -169,6 +173,7 @@ impl Flow {
             opening: None,
             unanswered: false,
             report: None,
+            pacing: Pacing::default(),
             queue: VecDeque::new(),
             queued: 0,
             plenty: false,
@@ -207,6 +212,16 @@ impl Flow {
     /// Its smoothed round-trip time.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         self.lock().rtt.map(|(smoothed, _)| smoothed)
+    }
+
+    /// How its packets are sent at their time.
+    pub(crate) fn pacing(&self) -> Pacing {
+        self.lock().pacing
+    }
+
+    /// From now on packets are sent so.
+    pub(crate) fn pace(&self, pacing: Pacing) {
+        self.lock().pacing = pacing;
     }
 
     /// From now on packets carry stamps, and `sender` decides, once it has asked the routers if it does.
@@ -269,7 +284,8 @@ impl Flow {
     /// soon take them for lost (RFC 9002, section 6.1.2).
     fn is_answer(&self, inner: &Inner, size: usize) -> bool {
         let answers = inner.small < self.received.load(Ordering::Relaxed) + UNANSWERED;
-        size <= SMALL && inner.queue.is_empty() && !inner.leaving && answers
+        let behind = inner.leaving || inner.last.is_some_and(|(last, _)| last > self.clock.now());
+        size <= SMALL && inner.queue.is_empty() && !behind && answers
     }
 
     /// A packet comes. If it is a small answer, nothing happens and the caller sends it at once.
@@ -310,7 +326,10 @@ impl Flow {
         {
             inner.departures.pop_front();
             if built == sent {
-                inner.ack.rtt = Some(self.clock.at(now).since(left));
+                match self.clock.at(now) {
+                    now if now + STALE < left => inner.pacing = Pacing::Spin, // the kernel did not hold it
+                    now => inner.ack.rtt = Some(now.since(left)),
+                }
                 if bytes + header::SIZE as u64 > self.packet {
                     inner.on_full_acked(stamped);
                 }
@@ -371,16 +390,21 @@ impl Flow {
         self.lock().leaving = false;
     }
 
-    /// What leaves now, if it is time and this was `scheduled`.
-    pub(crate) fn depart(self: &Arc<Flow>, scheduled: Time, batch: &mut Batch) {
+    /// What leaves now, if it is time and this was `scheduled`; or what the kernel gets, and when that leaves.
+    pub(crate) fn depart(self: &Arc<Flow>, scheduled: Time, batch: &mut Batch) -> Option<Time> {
         batch.clear();
         let mut inner = self.lock();
         let inner = &mut *inner;
         if inner.scheduled != Some(scheduled) {
-            return; // something earlier came in between
+            return None; // something earlier came in between
         }
         inner.scheduled = None;
-        let now = self.clock.now();
+        let launched = inner.pacing == Pacing::Launch;
+        let mut now = self.clock.now();
+        if launched {
+            // It leaves then, and in its turn. For the sender, and in its stamp, it is that late.
+            now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |(last, _)| last));
+        }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
         while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
             inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
@@ -399,6 +423,7 @@ impl Flow {
             waker.wake();
             inner.woken = true;
         }
+        launched.then_some(now)
     }
 
     /// Asks the sender when the next datagram may leave, and has the pacer come back then.
@@ -415,7 +440,7 @@ impl Flow {
         };
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
             inner.scheduled = Some(due);
-            self.agenda.schedule(due, self);
+            self.agenda.schedule(due, inner.pacing, self);
         }
     }
 }

@@ -39,8 +39,13 @@ mod endpoint;
 mod flow;
 mod identity;
 mod lasting;
+#[cfg_attr(not(target_os = "linux"), path = "launch_never.rs")]
+mod launch;
 mod message;
+#[cfg(target_os = "linux")]
+mod netlink;
 mod pacer;
+mod pacing;
 mod passage;
 #[cfg_attr(not(target_os = "linux"), path = "receive_late.rs")]
 mod receive;
@@ -53,6 +58,7 @@ pub use choice::Choice;
 pub use endpoint::{ConnectError, Connection, Endpoint, Incoming, PACKET, client_tls, server_tls};
 pub use header;
 pub use identity::{Fingerprint, Identity};
+pub use pacing::Pacing;
 pub use talk::Stamps;
 
 /// Where the arrival times of packets come from.

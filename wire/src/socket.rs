@@ -4,7 +4,9 @@
 use crate::adaptor::{leave_built, take_built};
 use crate::arrivals::Arrivals;
 use crate::flow::Flow;
+use crate::launch;
 use crate::pacer::{self, Agenda};
+use crate::pacing::Pacing;
 use crate::receive::Reader;
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use quinn::{AsyncUdpSocket, UdpPoller};
@@ -44,6 +46,11 @@ impl Socket {
         pacer::start(agenda.clone(), clock, socket.clone())?;
         let (arrivals, peers) = (Arrivals::default(), RwLock::default());
         Ok(Socket { clock, agenda, arrivals, readiness, socket, reader, peers })
+    }
+
+    /// How packets to `peer` are best sent at their time.
+    pub(crate) fn pacing(&self, peer: SocketAddr) -> Pacing {
+        launch::choose(&self.socket.0, peer)
     }
 
     /// Remembers where `flow` sends to.

@@ -86,6 +86,12 @@ impl Show {
                 drop(state);
                 self.say(&format!("{why}; trying again"));
             }
+            Event::Detail(line) => {
+                drop(state);
+                if self.verbose {
+                    self.say(&line);
+                }
+            }
             Event::Note(line) => {
                 drop(state);
                 if !self.quiet {
