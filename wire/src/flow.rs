@@ -39,6 +39,9 @@ const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..
 const ANSWER: Duration = Duration::from_millis(50);
 /// quinn's time stands still while it reads what has arrived: it may be late by less than this.
 const STALE: Duration = Duration::from_micros(100);
+/// Who has heard something says something so long after the last time, whatever the window: acknowledgments wait behind what the window
+/// holds back (they are not congestion controlled, RFC 9002, section 7), and the other end's window may wait for them.
+const OWED: Duration = Duration::from_millis(5);
 /// Before there is an RTT sample.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
 
@@ -158,6 +161,10 @@ struct Inner {
     timeouts: u32,
     /// Packets that may still leave because of the last one.
     probes: u32,
+    /// Something came since the last datagram left, and that is [`OWED`] ago.
+    owes: bool,
+    /// Datagrams that had come when the last one left.
+    answered: u64,
 
     /// When the pacer will look at this flow.
     scheduled: Option<Time>,
@@ -195,6 +202,8 @@ impl Flow {
             heard: Time::ZERO,
             timeouts: 0,
             probes: 0,
+            owes: false,
+            answered: 0,
             scheduled: None,
         };
         Arc::new(Flow { clock, agenda, packet, inner: Mutex::new(inner), received: AtomicU64::new(0) })
@@ -399,6 +408,9 @@ impl Flow {
             return None; // something earlier came in between
         }
         inner.scheduled = None;
+        let received = self.received.load(Ordering::Relaxed);
+        let silent = inner.last.is_some_and(|(last, _)| self.clock.now().since(last) >= OWED);
+        inner.owes = silent && received > inner.answered;
         let launched = inner.pacing == Pacing::Launch;
         let mut now = self.clock.now();
         if launched {
@@ -414,6 +426,7 @@ impl Flow {
             count => {
                 inner.last = Some((now, Duration(gap.0 / count as u64)));
                 inner.leaving = true;
+                inner.answered = received;
             }
         }
         self.ask(inner);
@@ -436,7 +449,7 @@ impl Flow {
         let due = match inner.next(now, self.packet) {
             Next::Now => now,
             Next::At(time) => time.max(now),
-            Next::AfterAck => (inner.heard + inner.timeout()).max(now + AHEAD),
+            Next::AfterAck => (inner.heard + inner.timeout()).max(now + AHEAD).min(now + OWED),
         };
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
             inner.scheduled = Some(due);
@@ -487,9 +500,10 @@ impl Inner {
         let pipe = self.pipe(packet);
         // In silence it halves with each timeout: into a dead path goes less and less.
         let limit = (self.confirmed.limit(packet) >> self.timeouts.min(16)).max(2 * packet);
+        let free = self.probes > 0 || self.owes;
         match self.sender.next(now, &pipe) {
-            Next::AfterAck if self.probes > 0 => Next::Now,
-            _ if pipe.in_flight.0 + packet > limit && self.probes == 0 => Next::AfterAck,
+            Next::AfterAck if free => Next::Now,
+            _ if pipe.in_flight.0 + packet > limit && !free => Next::AfterAck,
             next => next,
         }
     }
@@ -509,6 +523,7 @@ impl Inner {
         self.queued -= size.0;
         if size.0 > SMALL as u64 {
             self.probes = self.probes.saturating_sub(1);
+            self.owes = false;
         }
         if pipe.in_flight == Bytes(0) {
             self.heard = now;
@@ -687,6 +702,19 @@ mod tests {
         assert_eq!(departing(&flow), 1);
         flow.left();
         assert!(!push(&flow, now, 50));
+    }
+
+    #[test]
+    fn what_came_is_answered_whatever_the_window() {
+        let flow = flow();
+        (0..80).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
+        assert_eq!(departing(&flow), 64, "what may leave before anything is confirmed");
+        flow.received.fetch_add(5, Ordering::Relaxed);
+        assert_eq!(departing(&flow), 0, "not yet");
+        std::thread::sleep(std::time::Duration::from_nanos(OWED.0 / 1000));
+        assert_eq!(departing(&flow), 1);
+        std::thread::sleep(std::time::Duration::from_nanos(OWED.0 / 1000));
+        assert_eq!(departing(&flow), 0, "once");
     }
 
     #[test]
