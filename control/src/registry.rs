@@ -260,7 +260,7 @@ pub fn all() -> &'static [Controller] {
                 PacketScale,
                 Sack,
                 "our own, after PACKET-SCALE-2017, section VI-C",
-                "thalweg where the bandwidth-delay product is large, CUBIC where it is not: what thalweg cp uses",
+                "thalweg where the bandwidth-delay product is large or packets are lost to errors, CUBIC elsewhere: what thalweg cp uses",
                 crate::rapid::Hybrid::of_thalweg(),
             ),
             Controller::new(

@@ -30,7 +30,7 @@ pub struct Thalweg {
     pub eta: f64,
     /// Factor on the average rate after a loss
     pub beta: f64,
-    /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
+    /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more. As much as BBR tolerates
     pub errors: f64,
     /// Rate of the first packets
     pub initial_rate: Rate,
@@ -65,7 +65,7 @@ impl Default for Thalweg {
             tau: Duration::from_millis(250),
             eta: 1.5,
             beta: 0.5,
-            errors: 0.002,
+            errors: 0.02,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
             lowest_step: 0.05,
@@ -132,6 +132,6 @@ impl Protocol for Thalweg {
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
         let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest) as usize;
-        Some(Box::new(Analyser::new(self.estimator, self.resolution, self.smoothing, longest)))
+        Some(Box::new(Analyser::new(self.estimator, self.resolution, self.smoothing, longest).tolerant(self.errors)))
     }
 }

@@ -1,6 +1,7 @@
 //! The receiver's analysis: which of a stream's rates was the last that did not make the bottleneck's queue grow
 //! (self-induced congestion; algorithms after pathChirp's excursions)?
 
+use super::missing::Missing;
 use super::smooth::{self, Bunches};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
@@ -51,13 +52,13 @@ pub struct Analyser {
     resolution: i64,
     stream: Option<u32>,
     samples: Vec<Sample>,
-    /// Index of the packet that is to arrive next.
+    /// Index of the first packet that arrived, and of the one that is to arrive next.
+    begun: u16,
     next: u16,
     /// What looks for packets that were held back by a host and not by a queue, and its room.
     bunches: Bunches,
     points: Vec<u16>,
-    /// How many of `samples` arrived before the first packet of the stream that did not.
-    cut: Option<usize>,
+    missing: Missing,
     closed: Option<u32>,
 }
 
@@ -71,12 +72,18 @@ impl Analyser {
             resolution,
             stream: None,
             samples: Vec::with_capacity(longest),
+            begun: 0,
             next: 0,
             bunches: Bunches::new(smoothing),
             points: Vec::with_capacity(longest),
-            cut: None,
+            missing: Missing::new(0.0, longest),
             closed: None,
         }
+    }
+
+    /// One that puts the loss of this share of packets down to transmission errors.
+    pub fn tolerant(self, errors: f64) -> Analyser {
+        Analyser { missing: Missing::new(errors, self.samples.capacity()), ..self }
     }
 
     /// The stream that is open ends.
@@ -90,7 +97,7 @@ impl Analyser {
             Estimator::PathChirp if !spoilt => pathchirp(&self.samples, self.resolution),
             _ => smooth::estimate(&mut self.samples, packet, &self.bunches, self.resolution, &mut self.points),
         };
-        let rate = rate.map(|rate| match self.cut {
+        let rate = rate.map(|rate| match self.missing.cut(self.next) {
             // The delay behind a full queue does not grow: a stream that lost packets and shows no congestion may have met some. The
             // rate before the loss is the last one that is known to have been carried.
             Some(cut) if self.samples.last().is_some_and(|last| rate >= last.rate) => self.samples[cut - 1].rate,
@@ -128,11 +135,13 @@ impl Receiver for Analyser {
         if self.stream != Some(stream) {
             self.stream = Some(stream);
             // A stream whose beginning was lost is analysed from what arrived.
-            self.cut = None;
-            self.next = index;
+            self.missing.clear();
+            (self.begun, self.next) = (index, index);
         }
         if index > self.next {
-            self.cut.get_or_insert(self.samples.len());
+            self.missing.on_gap(self.next, index, self.samples.len());
+        } else if index < self.next {
+            self.missing.on_late(index);
         }
         // One that was overtaken is none of the series.
         if index >= self.next && self.samples.len() < self.samples.capacity() {
@@ -144,6 +153,9 @@ impl Receiver for Analyser {
                     // From the second packet on rates rise; one that does not is that of a packet that left late.
                     if self.samples.len() > 1 {
                         rate = rate.max(last.rate);
+                    } else if self.begun > 0 {
+                        // What was before its first packet never arrived: that may have been a pause.
+                        self.samples[0].rate = rate;
                     }
                 }
                 None => self.bunches.reset(),

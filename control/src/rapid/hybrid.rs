@@ -13,9 +13,13 @@
 //! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in slow start up to `threshold`. When the available
 //!   bandwidth falls below a stream's lowest rate, the estimates are half of that, and eight of them come within milliseconds: r_avg
 //!   may be far below the truth, and CUBIC without a memory of losses takes 10 s from 0.7 to 1 of 200 Mbps x 50 ms.
+//! - Transmission errors keep a window small on however large a path. Where the packet-scale protocol tells them from congestion
+//!   (`thalweg` does, RAPID does not), the threshold is no more than what a window can keep at that many errors, as that may not
+//!   be all there is. If there proves to be less, it is twice as much the next time.
 //! - Nothing is switched while a loss is being repaired. A timeout in RAPID's time makes the transfer begin afresh, as section IV-C
 //!   has it: with the window protocol.
 
+use super::errors::{Errors, Kept};
 use super::{Estimator, Machine, RESOLUTION, Rapid};
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
@@ -100,6 +104,13 @@ impl Hybrid {
             PacketScale::Thalweg => Thalweg::default().machine(packet),
         }
     }
+
+    fn errors(&self) -> Errors {
+        match self.packet_scale {
+            PacketScale::Rapid => Errors::up_to(0.0),
+            PacketScale::Thalweg => Errors::up_to(Thalweg::default().errors),
+        }
+    }
 }
 
 impl Protocol for Hybrid {
@@ -116,7 +127,9 @@ impl Protocol for Hybrid {
             window: Inner::new(self.window, Reno::default().initial_window, f64::INFINITY, packet),
             rapid: self.machine(packet),
             probing: false,
-            enough: self.threshold.0 as f64,
+            errors: self.errors(),
+            kept: Kept::default(),
+            margin: 1.0,
             low: 0,
             last: None,
             rtt: Duration::MAX,
@@ -186,8 +199,11 @@ struct Switch {
     rapid: Machine,
     /// RAPID is in charge.
     probing: bool,
-    /// With more than so many bytes in the path, it takes over.
-    enough: f64,
+    /// With so many times the threshold in the path, it takes over.
+    margin: f64,
+    /// Which losses are errors, and what window they leave.
+    errors: Errors,
+    kept: Kept,
     /// Estimates in a row below the threshold, and the last stream seen of them.
     low: u32,
     last: Option<u32>,
@@ -206,12 +222,17 @@ impl Switch {
         (self.last.replace(stream) != Some(stream)).then_some(Rate::from_bps(rate as f64))
     }
 
+    /// What a path holds, in bytes, that is RAPID's.
+    fn threshold(&self) -> f64 {
+        (self.hybrid.threshold.0 as f64).min(self.kept.window() * self.packet.0 as f64)
+    }
+
     /// Section VI-C: "once the congestion-window exceeds a threshold, the transfer switches to RAPID".
     fn consider_rapid(&mut self, now: Time) {
         let Some(w) = self.window.state().window else { return };
         let held = w * self.packet.0 as f64;
         // What of that is in the path, and not waiting.
-        if held * self.least_rtt.as_secs() > self.enough * self.rtt.as_secs() {
+        if held * self.least_rtt.as_secs() > self.margin * self.threshold() * self.rtt.as_secs() {
             self.rapid.take_over(now, Bytes(held as u64).over(self.rtt), self.rtt);
             self.probing = true;
             self.low = 0;
@@ -220,10 +241,11 @@ impl Switch {
 
     /// The same, downwards: "when the estimation consistently returns estimates lower than th_AB, RAPID is turned off".
     fn consider_window(&mut self, estimate: Rate) {
-        let th_ab = self.hybrid.threshold.over(self.least_rtt);
+        let th_ab = Bytes(self.threshold() as u64).over(self.least_rtt);
         self.low = if estimate < th_ab { self.low + 1 } else { 0 };
         if self.low >= self.hybrid.streams {
-            self.enough = MARGIN * self.hybrid.threshold.0 as f64;
+            self.margin = MARGIN;
+            self.kept.double();
             self.resume_window();
         }
     }
@@ -250,6 +272,8 @@ impl Sender for Switch {
             self.rtt = rtt;
             self.least_rtt = self.least_rtt.min(rtt);
         }
+        self.errors.on_ack(ack, self.packet);
+        self.kept.on_ack(ack, self.packet);
         self.in_charge().on_ack(now, ack);
         let estimate = self.news(ack.report);
         if ack.recovery || self.rtt == Duration::MAX {
@@ -263,6 +287,9 @@ impl Sender for Switch {
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
+        if *loss == Loss::Event && self.errors.explain() {
+            self.kept.on_error();
+        }
         if self.probing && *loss == Loss::Timeout {
             self.resume_window();
         }

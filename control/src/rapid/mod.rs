@@ -9,6 +9,7 @@ mod errors;
 mod estimate;
 mod filter;
 mod hybrid;
+mod missing;
 mod sender;
 mod smooth;
 mod spread;

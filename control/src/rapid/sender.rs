@@ -85,6 +85,9 @@ enum Mode {
 const INITIAL_RTT: Duration = Duration::from_millis(250);
 /// A sender without feedback for so many round trips (or lengths of its stream) has none: it must slow down.
 const SILENCE: u64 = 4;
+/// Of the initial rate, what is sent always: from much less, streams would take minutes to find out that the path is free again. A window
+/// protocol sends a packet per round trip.
+const LEAST: f64 = 0.1;
 /// No path has more. Estimates that say so come from a receiver whose packets all arrive at once, and would raise the rate for
 /// ever: to more packets than there are picoseconds.
 const HIGHEST: f64 = 1e13;
@@ -133,6 +136,11 @@ impl Machine {
         self.begin_slow_start(self.settings.slow_start.first, self.settings.initial_rate);
     }
 
+    fn set_average(&mut self, rate: Rate) {
+        let least = self.settings.initial_rate * LEAST;
+        self.average = if rate < least { least } else { rate };
+    }
+
     fn begin_slow_start(&mut self, len: u16, first: Rate) {
         self.stream =
             Stream::starting_at(self.stream.id().wrapping_add(1), len, self.settings.slow_start.spread, first);
@@ -143,7 +151,9 @@ impl Machine {
     /// The next p-stream, after applying the filter (its "just before sending out a new p-stream").
     fn begin_stream(&mut self, pipe: &Pipe) {
         if let Some(estimate) = self.estimate {
-            self.average = self.settings.filter.apply(self.average, estimate, self.stream_length());
+            let length = self.stream_length();
+            let average = self.settings.filter.apply(self.average, estimate, length);
+            self.set_average(average);
         }
         // Never wait for more data: what there is makes a shorter stream.
         let available = pipe.backlog.0.div_ceil(self.settings.packet.0).max(1);
@@ -171,6 +181,19 @@ impl Machine {
         self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
     }
 
+    fn end_recovery(&mut self, now: Time) {
+        let Mode::Recovery { from_slow_start } = self.mode else { return };
+        if from_slow_start && let Some(estimate) = self.estimate {
+            self.average = estimate;
+        }
+        self.set_average(self.average * self.settings.beta);
+        // What streams found that were sent before the loss is out of date: behind a full buffer they look uncongested.
+        self.estimate = None;
+        self.mode = Mode::Probing;
+        self.heard = now;
+        self.end_stream();
+    }
+
     fn lose_feedback(&mut self, now: Time) {
         self.heard = now;
         self.previous = Some(now);
@@ -193,7 +216,7 @@ impl Machine {
         if let Mode::SlowStart { len, top } = self.mode {
             // In single precision, as the rate travels.
             if rate.as_bps() < 0.999_999 * top.as_bps() {
-                self.average = rate;
+                self.set_average(rate);
                 self.mode = Mode::Probing;
                 self.end_stream();
             } else {
@@ -257,18 +280,8 @@ impl Sender for Machine {
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(rate as f64));
         }
-        if let Mode::Recovery { from_slow_start } = self.mode
-            && !ack.recovery
-        {
-            if from_slow_start && let Some(estimate) = self.estimate {
-                self.average = estimate;
-            }
-            self.average = self.average * self.settings.beta;
-            // What streams found that were sent before the loss is out of date: behind a full buffer they look uncongested.
-            self.estimate = None;
-            self.mode = Mode::Probing;
-            self.heard = now;
-            self.end_stream();
+        if !ack.recovery {
+            self.end_recovery(now);
         }
     }
 
@@ -276,14 +289,18 @@ impl Sender for Machine {
         match loss {
             Loss::Timeout => self.lose_feedback(now),
             Loss::Event => {
+                if self.settings.errors.explain() {
+                    // Where there are many errors, one is always being repaired.
+                    self.end_recovery(now);
+                    return;
+                }
                 let from_slow_start = match self.mode {
                     Mode::Recovery { from_slow_start } => {
                         // What was sent at the reduced rate was lost as well.
-                        self.average = self.average * self.settings.beta;
+                        self.set_average(self.average * self.settings.beta);
                         from_slow_start
                     }
                     Mode::SlowStart { .. } => true,
-                    Mode::Probing if self.settings.errors.explain(self.rtt) => return,
                     Mode::Probing => false,
                 };
                 self.begin_recovery(from_slow_start);

@@ -86,7 +86,8 @@ pub fn estimate(
         (first, last) => last.or(first),
     };
 
-    let low = samples.first()?.rate;
+    // One packet says nothing.
+    let &[Sample { rate: low, .. }, _, ..] = &samples[..] else { return None };
     // Of one event or two, no more is known than that they came.
     let &[from, .., last] = &points[..] else { return Some(low) };
     let (from, last) = (from as usize, last as usize);

@@ -48,6 +48,23 @@ fn on_large_paths_hybrids_are_never_below_their_packet_scale_protocol() {
     }
 }
 
+/// Errors keep CUBIC's window small on paths of any size: thalweg, which knows them, takes over also from a small one.
+#[test]
+fn where_packets_are_lost_to_errors_the_hybrid_is_far_above_the_window_protocol() {
+    for (path, times) in [
+        (r#"rate = "100 Mbps", rtt = "20 ms", packet-error = 0.001"#, 2.0),
+        (r#"rate = "100 Mbps", rtt = "20 ms", packet-error = 0.01"#, 8.0),
+        (r#"rate = "500 Mbps", rtt = "100 ms", packet-error = 0.001"#, 20.0),
+        (r#"rate = "500 Mbps", rtt = "100 ms", packet-error = 0.01"#, 100.0),
+    ] {
+        let (hybrid, window) = beside("thalweg-hybrid", "cubic", path, 40);
+        assert!(hybrid >= times * window, "{path}: {hybrid} and {window} Mbps");
+    }
+    let (hybrid, window) =
+        beside("rapid-hybrid", "cubic", r#"rate = "100 Mbps", rtt = "20 ms", packet-error = 0.01"#, 40);
+    assert_eq!(hybrid, window, "the published one is as published");
+}
+
 /// Constant traffic takes so much of 1 Gbps x 50 ms that less than 2.5 MB (400 Mbps) is left, and gives it back. Down it goes within a
 /// round trip or two; up, when CUBIC has climbed from 200 to 440 Mbps, which takes it some seconds.
 #[test]
