@@ -51,7 +51,7 @@ pub enum Measure {
     Variation,
     /// From the beginning of the span until the flow's mean throughput over a second is at least `level` Mbps.
     ReachSeconds,
-    /// From the beginning of the span until Jain's index of all the flows over 50 s is at least `level`.
+    /// From the beginning of the span until Jain's index of all the flows over 50 s is at least `level`, and stays there.
     FairSeconds,
     /// What the flow, or all flows, estimate the available bandwidth to be, over the span: a quantile.
     Available,
@@ -382,6 +382,7 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
         Measure::FairSeconds => {
             let width = 50.0;
             let ends = (1..).map(|i| from + width * f64::from(i)).take_while(|end| *end <= to + 1e-9);
+            let ends: Vec<f64> = ends.collect();
             let fair = |end: &f64| {
                 of_run(
                     Measure::JainOfAll,
@@ -389,7 +390,8 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
                     Of { span: Some([end - width, *end]), flows: of.flows, ..Of::default() },
                 ) >= level
             };
-            ends.into_iter().find(fair).map_or(f64::INFINITY, |end| end - from)
+            let first = ends.iter().rposition(|end| !fair(end)).map_or(0, |last| last + 1);
+            ends.get(first).map_or(f64::INFINITY, |end| end - from)
         }
         Measure::AcquireRtts | Measure::SettleRtts => {
             let Some(one) = run.run.experiment.flows.get(flow) else { return f64::NAN };
