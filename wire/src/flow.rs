@@ -39,9 +39,11 @@ const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..
 const ANSWER: Duration = Duration::from_millis(50);
 /// quinn's time stands still while it reads what has arrived: it may be late by less than this.
 const STALE: Duration = Duration::from_micros(100);
-/// Who has heard something says something so long after the last time, whatever the window: acknowledgments wait behind what the window
-/// holds back (they are not congestion controlled, RFC 9002, section 7), and the other end's window may wait for them.
+/// Who owes an acknowledgment lets a packet go so long after the last one, and an eighth of a round trip at least, whatever the controller's window:
+/// quinn puts acknowledgments into packets that wait here behind what the window holds back, and the other end's window may wait for them.
 const OWED: Duration = Duration::from_millis(5);
+/// What is no larger is taken for an acknowledgment or a report, for which none is owed.
+const UNOWED: usize = 100;
 /// Before there is an RTT sample.
 const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
 
@@ -54,12 +56,14 @@ pub(crate) struct Datagram {
     pub(crate) way: Way,
     /// When quinn believes to have sent it.
     sent: Option<Instant>,
+    /// Datagrams that had come, which it acknowledges.
+    heard: u64,
 }
 
 impl Datagram {
     #[cfg(test)]
     pub(crate) fn plain(contents: &[u8], way: Way) -> Datagram {
-        Datagram { bytes: [&[0; ROUTED], contents].concat(), header: 0, way, sent: None }
+        Datagram { bytes: [&[0; ROUTED], contents].concat(), header: 0, way, sent: None, heard: 0 }
     }
 
     /// What the network sees.
@@ -103,7 +107,9 @@ pub(crate) struct Flow {
     packet: u64,
     inner: Mutex<Inner>,
     /// Datagrams that came from where the last one was sent to.
-    pub(crate) received: AtomicU64,
+    received: AtomicU64,
+    /// Of those, the ones that are to be acknowledged, probably.
+    heard: AtomicU64,
 }
 
 struct Inner {
@@ -130,8 +136,8 @@ struct Inner {
     leaving: bool,
     /// Buffers to use again.
     spare: Vec<Vec<u8>>,
-    /// What quinn has built last, until it reaches the queue.
-    building: Option<(Instant, u64)>,
+    /// What quinn has built last, until it reaches the queue: when, its size, and how many datagrams had come.
+    building: Option<(Instant, u64, u64)>,
     /// Small datagrams that left unpaced.
     small: u64,
     /// When the last datagram left, and how long after the one before.
@@ -139,8 +145,9 @@ struct Inner {
 
     /// What quinn has in flight, as far as it reached the queue.
     outstanding: u64,
-    /// Of that, what a timeout gave up.
+    /// Of that, what a timeout gave up, and when the last of it was sent, for quinn.
     given_up: u64,
+    given_up_until: Option<Instant>,
     /// Departures that no acknowledgment has reached yet: when quinn believes that it was, and when it was.
     /// And whether it had a stamp.
     departures: VecDeque<(Instant, Time, bool)>,
@@ -159,12 +166,14 @@ struct Inner {
     heard: Time,
     /// Timeouts since then.
     timeouts: u32,
+    /// When the last packet that left was sent, for quinn.
+    departed: Option<Instant>,
     /// Packets that may still leave because of the last one.
     probes: u32,
-    /// Something came since the last datagram left, and that is [`OWED`] ago.
-    owes: bool,
-    /// Datagrams that had come when the last one left.
+    /// Datagrams that had come when the latest of those that have left was built.
     answered: u64,
+    /// One packet may leave, as an acknowledgment is owed.
+    passing: bool,
 
     /// When the pacer will look at this flow.
     scheduled: Option<Time>,
@@ -193,6 +202,7 @@ impl Flow {
             last: None,
             outstanding: 0,
             given_up: 0,
+            given_up_until: None,
             departures: VecDeque::new(),
             ack: Ack::default(),
             latest: None,
@@ -201,12 +211,20 @@ impl Flow {
             rtt: None,
             heard: Time::ZERO,
             timeouts: 0,
+            departed: None,
             probes: 0,
-            owes: false,
             answered: 0,
+            passing: false,
             scheduled: None,
         };
-        Arc::new(Flow { clock, agenda, packet, inner: Mutex::new(inner), received: AtomicU64::new(0) })
+        let (received, heard) = Default::default();
+        Arc::new(Flow { clock, agenda, packet, inner: Mutex::new(inner), received, heard })
+    }
+
+    /// A datagram of so many bytes came from where the last one was sent to.
+    pub(crate) fn on_datagram(&self, size: usize) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+        self.heard.fetch_add((size > UNOWED) as u64, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -275,17 +293,18 @@ impl Flow {
 
     /// quinn has built a packet of `size`.
     pub(crate) fn on_built(&self, sent: Instant, size: u64) {
-        self.lock().building = Some((sent, size));
+        self.lock().building = Some((sent, size, self.heard.load(Ordering::Relaxed)));
     }
 
     /// Whether the packet that quinn has built may come; if not, its driver is woken when it may.
-    pub(crate) fn poll_room(&self, context: &Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_room(self: &Arc<Flow>, context: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
         if inner.queue.len() < inner.room() {
             return Poll::Ready(());
         }
         inner.plenty = true;
         inner.waker = Some(context.waker().clone());
+        self.ask(&mut inner); // something may have come
         Poll::Pending
     }
 
@@ -301,10 +320,11 @@ impl Flow {
     pub(crate) fn push(self: &Arc<Flow>, transmit: &Transmit<'_>) -> bool {
         let mut inner = self.lock();
         let inner = &mut *inner;
-        let sent = inner.building.take().map(|(sent, _)| sent);
+        let (sent, heard) = inner.building.take().map_or((None, 0), |(sent, _, heard)| (Some(sent), heard));
         let size = transmit.contents.len();
         if self.is_answer(inner, size) {
             inner.small += 1;
+            inner.answered = inner.answered.max(heard);
             return false;
         }
         let mut bytes = inner.spare.pop().unwrap_or_default();
@@ -312,7 +332,7 @@ impl Flow {
         bytes.resize(ROUTED, 0);
         bytes.extend_from_slice(transmit.contents);
         let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
-        inner.queue.push_back(Datagram { bytes, header: 0, way: (destination, source, ecn), sent });
+        inner.queue.push_back(Datagram { bytes, header: 0, way: (destination, source, ecn), sent, heard });
         inner.queued += size as u64;
         inner.outstanding += size as u64;
         if inner.queue.len() == 1 {
@@ -328,6 +348,10 @@ impl Flow {
         inner.ack.acked += Bytes(bytes);
         inner.latest = inner.latest.max(Some(sent));
         inner.confirmed.on_ack(now, sent, bytes);
+        let old = inner.was_given_up(sent);
+        if old {
+            inner.given_up = inner.given_up.saturating_sub(bytes);
+        }
         // Packets that quinn built at the same time left in the order in which they are acknowledged, unless one was lost: then
         // this is off by the gap to the next one.
         while let Some(&(built, left, stamped)) = inner.departures.front()
@@ -337,6 +361,9 @@ impl Flow {
             if built == sent {
                 match self.clock.at(now) {
                     now if now + STALE < left => inner.pacing = Pacing::Spin, // the kernel did not hold it
+                    // quinn may have built it together with what was given up, of which this may be the acknowledgment (Karn and Partridge,
+                    // "Improving round-trip time estimates", SIGCOMM 1987).
+                    _ if old => {}
                     now => inner.ack.rtt = Some(now.since(left)),
                 }
                 if bytes + header::SIZE as u64 > self.packet {
@@ -352,7 +379,7 @@ impl Flow {
         let now = self.clock.at(now);
         let mut inner = self.lock();
         let inner = &mut *inner;
-        let building = inner.building.map_or(0, |(_, size)| size);
+        let building = inner.building.map_or(0, |(_, size, _)| size);
         // Not counted by ourselves alone: quinn drops packets without a word when it drops the handshake's keys.
         inner.outstanding = in_flight.saturating_sub(building).max(inner.queued);
         inner.given_up = inner.given_up.min(inner.outstanding - inner.queued);
@@ -380,11 +407,15 @@ impl Flow {
         let mut inner = self.lock();
         let inner = &mut *inner;
         inner.outstanding = inner.outstanding.saturating_sub(lost).max(inner.queued);
-        inner.given_up = inner.given_up.saturating_sub(lost);
+        // Of a loss that a timeout has told of, the controller does not hear again.
+        let old = inner.was_given_up(sent);
+        if old {
+            inner.given_up = inner.given_up.saturating_sub(lost);
+        }
         // quinn looks for losses after it has told of an acknowledgment: they count with the next one.
         inner.ack.lost += Bytes(lost);
         // One reduction per window: what was sent before it began is the same loss event.
-        if persistent || inner.recovery.is_none_or(|began| sent > began) {
+        if !old && (persistent || inner.recovery.is_none_or(|began| sent > began)) {
             inner.recovery = Some(now);
             let loss = if persistent { Loss::Timeout } else { Loss::Event };
             inner.sender.on_loss(self.clock.at(now), &loss);
@@ -408,9 +439,6 @@ impl Flow {
             return None; // something earlier came in between
         }
         inner.scheduled = None;
-        let received = self.received.load(Ordering::Relaxed);
-        let silent = inner.last.is_some_and(|(last, _)| self.clock.now().since(last) >= OWED);
-        inner.owes = silent && received > inner.answered;
         let launched = inner.pacing == Pacing::Launch;
         let mut now = self.clock.now();
         if launched {
@@ -418,16 +446,19 @@ impl Flow {
             now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |(last, _)| last));
         }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
+        if inner.next(now, self.packet) != Next::Now {
+            inner.time_out(now);
+            let owed =
+                self.owed(inner).is_some_and(|time| time <= now) && inner.in_flight().0 < inner.limit(self.packet);
+            inner.passing = owed && inner.next(now, self.packet) == Next::AfterAck;
+        }
         while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
             inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
         }
-        match batch.count() {
-            0 => inner.time_out(now),
-            count => {
-                inner.last = Some((now, Duration(gap.0 / count as u64)));
-                inner.leaving = true;
-                inner.answered = received;
-            }
+        inner.passing = false;
+        if batch.count() > 0 {
+            inner.last = Some((now, Duration(gap.0 / batch.count() as u64)));
+            inner.leaving = true;
         }
         self.ask(inner);
         if inner.queue.len() <= inner.room() / 2
@@ -439,6 +470,13 @@ impl Flow {
         launched.then_some(now)
     }
 
+    /// When a packet may leave whatever the window, if an acknowledgment is owed that no packet before it carries.
+    fn owed(&self, inner: &Inner) -> Option<Time> {
+        let interval = inner.rtt.map_or(OWED, |(smoothed, _)| OWED.max(Duration(smoothed.0 / 8)));
+        let owes = self.heard.load(Ordering::Relaxed) > inner.answered;
+        owes.then(|| inner.last.map_or(Time::ZERO, |(last, _)| last + interval))
+    }
+
     /// Asks the sender when the next datagram may leave, and has the pacer come back then.
     fn ask(self: &Arc<Flow>, inner: &mut Inner) {
         if inner.queue.is_empty() {
@@ -448,9 +486,13 @@ impl Flow {
         let now = self.clock.now();
         let due = match inner.next(now, self.packet) {
             Next::Now => now,
-            Next::At(time) => time.max(now),
-            Next::AfterAck => (inner.heard + inner.timeout()).max(now + AHEAD).min(now + OWED),
+            Next::At(time) if inner.in_flight() == Bytes(0) => time,
+            Next::At(time) => time.min(inner.heard + inner.timeout()),
+            Next::AfterAck => {
+                (inner.heard + inner.timeout()).max(now + AHEAD).min(self.owed(inner).unwrap_or(Time::MAX))
+            }
         };
+        let due = due.max(now);
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
             inner.scheduled = Some(due);
             self.agenda.schedule(due, inner.pacing, self);
@@ -498,14 +540,23 @@ impl Inner {
 
     fn next(&mut self, now: Time, packet: u64) -> Next {
         let pipe = self.pipe(packet);
-        // In silence it halves with each timeout: into a dead path goes less and less.
-        let limit = (self.confirmed.limit(packet) >> self.timeouts.min(16)).max(2 * packet);
-        let free = self.probes > 0 || self.owes;
+        let free = self.probes > 0 || self.passing;
         match self.sender.next(now, &pipe) {
             Next::AfterAck if free => Next::Now,
-            _ if pipe.in_flight.0 + packet > limit && !free => Next::AfterAck,
+            _ if pipe.in_flight.0 + packet > self.limit(packet) && !free => Next::AfterAck,
             next => next,
         }
+    }
+
+    /// What may be in flight, bytes, whatever the controller says.
+    fn limit(&self, packet: u64) -> u64 {
+        // In silence it halves with each timeout: into a dead path goes less and less.
+        (self.confirmed.limit(packet) >> self.timeouts.min(16)).max(2 * packet)
+    }
+
+    /// Whether what was sent at this time was given up.
+    fn was_given_up(&self, sent: Instant) -> bool {
+        self.given_up_until.is_some_and(|until| sent <= until)
     }
 
     /// Whether the next datagram can leave together with those before it.
@@ -523,7 +574,11 @@ impl Inner {
         self.queued -= size.0;
         if size.0 > SMALL as u64 {
             self.probes = self.probes.saturating_sub(1);
-            self.owes = false;
+        }
+        self.passing = false;
+        self.answered = self.answered.max(datagram.heard);
+        if datagram.sent.is_some() {
+            self.departed = datagram.sent;
         }
         if pipe.in_flight == Bytes(0) {
             self.heard = now;
@@ -583,8 +638,7 @@ impl Inner {
         self.probes = PROBES;
         self.heard = now;
         self.given_up = self.outstanding - self.queued;
-        // quinn may have built what leaves next together with what is given up: its acknowledgment must not be taken for that of an
-        // earlier packet (Karn and Partridge, "Improving round-trip time estimates", SIGCOMM 1987).
+        self.given_up_until = self.departed;
         self.departures.clear();
         self.sender.on_loss(now, &Loss::Timeout);
     }
@@ -695,7 +749,7 @@ mod tests {
         let now = Instant::now();
         let unpaced = (0..100).filter(|_| !push(&flow, now, 50)).count() as u64;
         assert_eq!(unpaced, UNANSWERED);
-        flow.received.fetch_add(5, Ordering::Relaxed);
+        (0..5).for_each(|_| flow.on_datagram(40));
         assert!(push(&flow, now, 50), "what waits must not be overtaken");
         assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
         assert!(push(&flow, now, 50), "the last of them may not be out yet");
@@ -704,17 +758,82 @@ mod tests {
         assert!(!push(&flow, now, 50));
     }
 
+    /// Its controller says from now on that it waits for acknowledgments, and what left last did so this long ago.
+    fn shut(flow: &Arc<Flow>, ago: Duration) {
+        let mut inner = flow.lock();
+        inner.sender = Box::new(Shut);
+        let (last, gap) = inner.last.unwrap();
+        inner.last = Some((Time(last.0.saturating_sub(ago.0)), gap));
+        inner.scheduled = None;
+        flow.ask(&mut inner);
+    }
+
     #[test]
-    fn what_came_is_answered_whatever_the_window() {
+    fn an_acknowledgment_that_is_owed_passes_a_closed_window_a_packet_at_a_time() {
         let flow = flow();
-        (0..80).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
-        assert_eq!(departing(&flow), 64, "what may leave before anything is confirmed");
-        flow.received.fetch_add(5, Ordering::Relaxed);
-        assert_eq!(departing(&flow), 0, "not yet");
-        std::thread::sleep(std::time::Duration::from_nanos(OWED.0 / 1000));
+        std::thread::sleep(std::time::Duration::from_nanos(OWED.0 / 1000)); // so that there is a time that long ago
+        assert!(push(&flow, Instant::now(), PACKET as usize));
         assert_eq!(departing(&flow), 1);
-        std::thread::sleep(std::time::Duration::from_nanos(OWED.0 / 1000));
-        assert_eq!(departing(&flow), 0, "once");
+        (0..3).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
+        flow.on_datagram(40);
+        shut(&flow, OWED);
+        assert_eq!(departing(&flow), 0, "acknowledgments are not acknowledged");
+        flow.on_datagram(1000);
+        assert!(push(&flow, Instant::now(), PACKET as usize), "it carries the acknowledgment");
+        for left in [1, 1, 1, 1] {
+            shut(&flow, OWED);
+            assert_eq!(departing(&flow), left, "and three were built before it");
+            assert_eq!(departing(&flow), 0, "once");
+        }
+        assert!(push(&flow, Instant::now(), PACKET as usize));
+        shut(&flow, OWED);
+        assert_eq!(departing(&flow), 0, "nothing is owed any more");
+    }
+
+    #[test]
+    fn who_talks_and_acknowledges_nothing_is_given_up_all_the_same() {
+        let flow = flow();
+        (0..100).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
+        assert_eq!(departing(&flow), 64);
+        flow.lock().rtt = Some((Duration::from_millis(1), Duration::ZERO));
+        let begun = Instant::now();
+        while flow.lock().timeouts == 0 {
+            assert!(begun.elapsed().as_secs() < 10, "it never is");
+            flow.on_datagram(1000);
+            shut(&flow, OWED);
+            departing(&flow);
+        }
+    }
+
+    #[test]
+    fn what_was_given_up_is_neither_a_loss_nor_a_round_trip_time_later() {
+        let flow = flow();
+        let sent = Instant::now();
+        (0..10).for_each(|_| assert!(push(&flow, sent, PACKET as usize)));
+        assert_eq!(departing(&flow), 10);
+        {
+            let mut inner = flow.lock();
+            let heard = inner.heard;
+            inner.time_out(heard + FIRST_TIMEOUT);
+            assert_eq!(inner.in_flight(), Bytes(0));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let later = Instant::now();
+        (0..2).for_each(|_| assert!(push(&flow, later, PACKET as usize)));
+        flow.lock().scheduled = None;
+        flow.ask(&mut flow.lock());
+        assert_eq!(departing(&flow), 2);
+        flow.on_acked(Instant::now(), sent, PACKET);
+        flow.on_acks_end(Instant::now(), 11 * PACKET, false);
+        let known = |flow: &Arc<Flow>| {
+            let inner = flow.lock();
+            (inner.in_flight(), inner.rtt, inner.recovery)
+        };
+        assert_eq!(known(&flow), (Bytes(2 * PACKET), None, None), "the new ones are in flight");
+        flow.on_lost(Instant::now(), sent, true, 9 * PACKET);
+        assert_eq!(known(&flow), (Bytes(2 * PACKET), None, None));
+        flow.on_lost(Instant::now(), later, false, PACKET);
+        assert!(flow.lock().recovery.is_some());
     }
 
     #[test]

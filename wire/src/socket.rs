@@ -16,7 +16,6 @@ use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
@@ -78,7 +77,7 @@ impl Socket {
             if let Some(flow) =
                 self.peers.read().unwrap_or_else(PoisonError::into_inner).get(&got.addr).and_then(Weak::upgrade)
             {
-                flow.received.fetch_add(1, Ordering::Relaxed);
+                flow.on_datagram(got.len - header);
             }
             buffer.copy_within(header..got.len, 0);
             got.len -= header;
