@@ -29,6 +29,8 @@ pub enum Estimator {
 /// One packet of a stream that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
+    /// Its index in the stream.
+    pub index: u16,
     /// The rate that the gap before it stands for, or that of the packet before if it is higher, bits per second.
     pub rate: f64,
     /// One-way delay less the same constant for all packets of the stream, picoseconds.
@@ -160,7 +162,7 @@ impl Receiver for Analyser {
                 }
                 None => self.bunches.reset(),
             }
-            self.samples.push(Sample { rate, delay, arrival });
+            self.samples.push(Sample { index, rate, delay, arrival });
         }
         if index + 1 == len { self.close(size) } else { report }
     }
@@ -246,7 +248,11 @@ mod tests {
 
     /// Rates 1, 2, ... and these delays.
     fn samples(delays: &[i64]) -> Vec<Sample> {
-        delays.iter().enumerate().map(|(i, &delay)| Sample { rate: (i + 1) as f64, delay, arrival: 0 }).collect()
+        delays
+            .iter()
+            .enumerate()
+            .map(|(i, &delay)| Sample { index: i as u16, rate: (i + 1) as f64, delay, arrival: 0 })
+            .collect()
     }
 
     #[test]
