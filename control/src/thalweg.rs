@@ -30,7 +30,7 @@ pub struct Thalweg {
     pub eta: f64,
     /// Factor on the average rate after a loss
     pub beta: f64,
-    /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more. As much as BBR tolerates
+    /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
     pub errors: f64,
     /// Rate of the first packets
     pub initial_rate: Rate,
@@ -101,6 +101,7 @@ impl Thalweg {
             beta: self.beta,
             filter: Filter { tau: self.tau, eta: self.eta, limit: Some(limit) },
             errors: Errors::up_to(self.errors),
+            backs_off: true,
         })
     }
 }

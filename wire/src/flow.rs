@@ -39,8 +39,9 @@ const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..
 const ANSWER: Duration = Duration::from_millis(50);
 /// quinn's time stands still while it reads what has arrived: it may be late by less than this.
 const STALE: Duration = Duration::from_micros(100);
-/// Who owes an acknowledgment lets a packet go so long after the last one, and an eighth of a round trip at least, whatever the controller's window:
-/// quinn puts acknowledgments into packets that wait here behind what the window holds back, and the other end's window may wait for them.
+/// Who owes an acknowledgment lets a packet go so long after the last one, and an eighth of a round trip at least, whatever the controller's window
+/// (but not its schedule): quinn puts acknowledgments into packets that wait here behind what the window holds back, and the other end's window may
+/// wait for them. After each such packet in a row it takes twice as long, up to a round trip: then it is one packet more than the window.
 const OWED: Duration = Duration::from_millis(5);
 /// What is no larger is taken for an acknowledgment or a report, for which none is owed.
 const UNOWED: usize = 100;
@@ -56,7 +57,7 @@ pub(crate) struct Datagram {
     pub(crate) way: Way,
     /// When quinn believes to have sent it.
     sent: Option<Instant>,
-    /// Datagrams that had come, which it acknowledges.
+    /// Datagrams that had come, which it may acknowledge.
     heard: u64,
 }
 
@@ -174,6 +175,8 @@ struct Inner {
     answered: u64,
     /// One packet may leave, as an acknowledgment is owed.
     passing: bool,
+    /// How many left so since the window was open last.
+    passed: u32,
 
     /// When the pacer will look at this flow.
     scheduled: Option<Time>,
@@ -215,6 +218,7 @@ impl Flow {
             probes: 0,
             answered: 0,
             passing: false,
+            passed: 0,
             scheduled: None,
         };
         let (received, heard) = Default::default();
@@ -335,7 +339,7 @@ impl Flow {
         inner.queue.push_back(Datagram { bytes, header: 0, way: (destination, source, ecn), sent, heard });
         inner.queued += size as u64;
         inner.outstanding += size as u64;
-        if inner.queue.len() == 1 {
+        if inner.queue.len() == 1 || heard > inner.answered {
             self.ask(inner);
         }
         inner.woken = false; // behind that: what it has besides is not known yet
@@ -360,10 +364,10 @@ impl Flow {
             inner.departures.pop_front();
             if built == sent {
                 match self.clock.at(now) {
-                    now if now + STALE < left => inner.pacing = Pacing::Spin, // the kernel did not hold it
                     // quinn may have built it together with what was given up, of which this may be the acknowledgment (Karn and Partridge,
                     // "Improving round-trip time estimates", SIGCOMM 1987).
                     _ if old => {}
+                    now if now + STALE < left => inner.pacing = Pacing::Spin, // the kernel did not hold it
                     now => inner.ack.rtt = Some(now.since(left)),
                 }
                 if bytes + header::SIZE as u64 > self.packet {
@@ -409,9 +413,8 @@ impl Flow {
         inner.outstanding = inner.outstanding.saturating_sub(lost).max(inner.queued);
         // Of a loss that a timeout has told of, the controller does not hear again.
         let old = inner.was_given_up(sent);
-        if old {
-            inner.given_up = inner.given_up.saturating_sub(lost);
-        }
+        // When a later packet is lost, quinn has lost or heard of all before it.
+        inner.given_up = if old { inner.given_up.saturating_sub(lost) } else { 0 };
         // quinn looks for losses after it has told of an acknowledgment: they count with the next one.
         inner.ack.lost += Bytes(lost);
         // One reduction per window: what was sent before it began is the same loss event.
@@ -446,11 +449,13 @@ impl Flow {
             now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |(last, _)| last));
         }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
-        if inner.next(now, self.packet) != Next::Now {
+        if inner.next(now, self.packet) == Next::Now {
+            inner.passed = 0;
+        } else {
             inner.time_out(now);
-            let owed =
-                self.owed(inner).is_some_and(|time| time <= now) && inner.in_flight().0 < inner.limit(self.packet);
+            let owed = self.owed(inner).is_some_and(|time| time <= now);
             inner.passing = owed && inner.next(now, self.packet) == Next::AfterAck;
+            inner.passed += inner.passing as u32;
         }
         while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
             inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
@@ -472,9 +477,11 @@ impl Flow {
 
     /// When a packet may leave whatever the window, if an acknowledgment is owed that no packet before it carries.
     fn owed(&self, inner: &Inner) -> Option<Time> {
-        let interval = inner.rtt.map_or(OWED, |(smoothed, _)| OWED.max(Duration(smoothed.0 / 8)));
+        let eighths = 1 << inner.passed.min(3);
+        let interval = inner.rtt.map_or(OWED, |(smoothed, _)| OWED.max(Duration(smoothed.0 / 8 * eighths)));
         let owes = self.heard.load(Ordering::Relaxed) > inner.answered;
-        owes.then(|| inner.last.map_or(Time::ZERO, |(last, _)| last + interval))
+        let may = owes && inner.in_flight().0 < inner.limit(self.packet);
+        may.then(|| inner.last.map_or(Time::ZERO, |(last, _)| last + interval))
     }
 
     /// Asks the sender when the next datagram may leave, and has the pacer come back then.
@@ -802,6 +809,8 @@ mod tests {
             flow.on_datagram(1000);
             shut(&flow, OWED);
             departing(&flow);
+            let (now, scheduled) = (flow.clock.now(), flow.lock().scheduled);
+            assert!(scheduled.is_none_or(|time| time > now), "nothing left, so there is something to wait for");
         }
     }
 

@@ -55,15 +55,20 @@ impl Errors {
         }
     }
 
-    /// Whether more is lost than errors explain.
-    pub(super) fn are_too_many(&self) -> bool {
+    /// Whether more is lost than errors explain, if it is by chance.
+    pub(super) fn are_many(&self) -> bool {
         self.share > self.most
+    }
+
+    /// Whether more is lost than errors explain: by three standard deviations of a mean over so many packets.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.share > self.most + 3.0 * (self.most * (1.0 - self.most) / (2.0 * MEMORY)).sqrt()
     }
 
     /// Whether a loss that shows now is one.
     pub(super) fn explain(&self) -> bool {
         let queue = |rtt: Duration| rtt.0.saturating_sub(self.shortest.0) as f64;
-        let empty = self.beside() == self.shortest;
+        let empty = self.beside() == self.shortest && self.shortest < Duration::MAX;
         self.most > 0.0 && !self.are_too_many() && (empty || queue(self.beside()) < FULL * queue(self.longest))
     }
 
@@ -75,8 +80,8 @@ impl Errors {
 /// The window that transmission errors leave to a protocol that takes them for congestion.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
-    /// Packets between errors, a mean over about eight; 0: there was none.
-    between: f64,
+    /// Packets between errors, a mean over about eight, if there was one.
+    between: Option<f64>,
     /// Packets since the last one.
     since: f64,
     /// How often it was found to be too little.
@@ -90,9 +95,8 @@ impl Kept {
 
     /// Packets were lost to an error.
     pub(super) fn on_error(&mut self) {
-        let weight = if self.between == 0.0 { 1.0 } else { 0.125 };
-        self.between += weight * (self.since - self.between);
-        self.since = 0.0;
+        let between = self.between.map_or(self.since, |between| between + 0.125 * (self.since - between));
+        (self.between, self.since) = (Some(between), 0.0);
     }
 
     /// From now on, it is twice as much.
@@ -103,10 +107,8 @@ impl Kept {
     /// In packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), as the present gap between errors counts once it
     /// is long (RFC 5348, section 5.4).
     pub(super) fn window(&self) -> f64 {
-        match self.between {
-            0.0 => f64::INFINITY,
-            between => (1.5 * between.max(self.since)).sqrt() * 2f64.powi(self.doubled),
-        }
+        let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
+        (1.5 * between).sqrt() * 2f64.powi(self.doubled)
     }
 }
 

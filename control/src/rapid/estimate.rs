@@ -54,8 +54,7 @@ pub struct Analyser {
     resolution: i64,
     stream: Option<u32>,
     samples: Vec<Sample>,
-    /// Index of the first packet that arrived, and of the one that is to arrive next.
-    begun: u16,
+    /// Index of the packet that is to arrive next.
     next: u16,
     /// What looks for packets that were held back by a host and not by a queue, and its room.
     bunches: Bunches,
@@ -74,7 +73,6 @@ impl Analyser {
             resolution,
             stream: None,
             samples: Vec::with_capacity(longest),
-            begun: 0,
             next: 0,
             bunches: Bunches::new(smoothing),
             points: Vec::with_capacity(longest),
@@ -138,7 +136,7 @@ impl Receiver for Analyser {
             self.stream = Some(stream);
             // A stream whose beginning was lost is analysed from what arrived.
             self.missing.clear();
-            (self.begun, self.next) = (index, index);
+            self.next = index;
         }
         if index > self.next {
             self.missing.on_gap(self.next, index, self.samples.len());
@@ -155,8 +153,8 @@ impl Receiver for Analyser {
                     // From the second packet on rates rise; one that does not is that of a packet that left late.
                     if self.samples.len() > 1 {
                         rate = rate.max(last.rate);
-                    } else if self.begun > 0 {
-                        // What was before its first packet never arrived: that may have been a pause.
+                    } else if last.index > 0 && index == last.index + 1 {
+                        // What was before the first packet never arrived: that may have been a pause.
                         self.samples[0].rate = rate;
                     }
                 }

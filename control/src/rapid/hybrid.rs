@@ -15,7 +15,8 @@
 //!   may be far below the truth, and CUBIC without a memory of losses takes 10 s from 0.7 to 1 of 200 Mbps x 50 ms.
 //! - Transmission errors keep a window small on however large a path. Where the packet-scale protocol tells them from congestion
 //!   (`thalweg` does, RAPID does not), the threshold is no more than what a window can keep at that many errors, as that may not
-//!   be all there is. If there proves to be less, it is twice as much the next time.
+//!   be all there is. If there proves to be less, it is twice as much the next time. With more errors than it puts up with, the
+//!   window protocol is left in charge.
 //! - Nothing is switched while a loss is being repaired. A timeout in RAPID's time makes the transfer begin afresh, as section IV-C
 //!   has it: with the window protocol.
 
@@ -42,7 +43,8 @@ const MARGIN: f64 = 1.1;
 pub struct Hybrid {
     /// The window protocol, with its source's parameters
     pub window: Fallback,
-    /// RAPID takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT)
+    /// RAPID takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT); thalweg also when it holds more than errors
+    /// let the window protocol keep
     pub threshold: Bytes,
     /// The window protocol takes over after so many streams in a row whose estimates are below that
     pub streams: u32,
@@ -227,13 +229,19 @@ impl Switch {
         (self.hybrid.threshold.0 as f64).min(self.kept.window() * self.packet.0 as f64)
     }
 
+    /// Whether that is less because of errors.
+    fn is_for_errors(&self) -> bool {
+        self.threshold() < self.hybrid.threshold.0 as f64
+    }
+
     /// Section VI-C: "once the congestion-window exceeds a threshold, the transfer switches to RAPID".
     fn consider_rapid(&mut self, now: Time) {
         let Some(w) = self.window.state().window else { return };
         let held = w * self.packet.0 as f64;
         // What of that is in the path, and not waiting.
-        if held * self.least_rtt.as_secs() > self.margin * self.threshold() * self.rtt.as_secs() {
-            self.rapid.take_over(now, Bytes(held as u64).over(self.rtt), self.rtt);
+        let is_enough = held * self.least_rtt.as_secs() > self.margin * self.threshold() * self.rtt.as_secs();
+        if is_enough && !(self.is_for_errors() && self.errors.are_many()) {
+            self.rapid.take_over(now, Bytes(held as u64).over(self.rtt), self.rtt, &self.errors);
             self.probing = true;
             self.low = 0;
         }
@@ -243,16 +251,20 @@ impl Switch {
     fn consider_window(&mut self, estimate: Rate) {
         let th_ab = Bytes(self.threshold() as u64).over(self.least_rtt);
         self.low = if estimate < th_ab { self.low + 1 } else { 0 };
-        if self.low >= self.hybrid.streams {
-            self.margin = MARGIN;
-            self.kept.double();
+        if self.errors.are_too_many() {
             self.resume_window();
+        } else if self.low >= self.hybrid.streams {
+            self.margin = MARGIN;
+            self.resume_window();
+            if self.is_for_errors() {
+                self.kept.double();
+            }
         }
     }
 
     fn resume_window(&mut self) {
         let w = self.rapid.average().as_bps() * self.rtt.as_secs() / self.packet.as_bits();
-        let ssthresh = self.hybrid.threshold.0 as f64 / self.packet.0 as f64;
+        let ssthresh = self.threshold() / self.packet.0 as f64;
         self.window = Inner::new(self.hybrid.window, w.max(1.0), ssthresh, self.packet);
         self.probing = false;
     }

@@ -12,6 +12,8 @@ pub(super) struct Missing {
 struct Gap {
     /// Its first packet.
     index: u16,
+    /// The one after it.
+    next: u16,
     /// How many of its packets are missing still: others come late.
     count: u16,
     /// Packets that had arrived before it.
@@ -32,13 +34,13 @@ impl Missing {
     /// Packets `index` to `next` - 1 are missing, after so many that arrived.
     pub(super) fn on_gap(&mut self, index: u16, next: u16, arrived: usize) {
         if self.gaps.len() < self.gaps.capacity() {
-            self.gaps.push(Gap { index, count: next - index, arrived: arrived as u16 });
+            self.gaps.push(Gap { index, next, count: next - index, arrived: arrived as u16 });
         }
     }
 
     /// This packet came after later ones.
     pub(super) fn on_late(&mut self, index: u16) {
-        if let Some(gap) = self.gaps.iter_mut().rfind(|gap| gap.index <= index) {
+        if let Some(gap) = self.gaps.iter_mut().rfind(|gap| (gap.index..gap.next).contains(&index)) {
             gap.count = gap.count.saturating_sub(1);
         }
     }
@@ -86,6 +88,8 @@ mod tests {
     fn what_comes_late_is_not_missing() {
         let mut missing = Missing::new(0.0, 90);
         missing.on_gap(7, 9, 7);
+        missing.on_late(10); // it came twice
+        assert_eq!(missing.cut(90), Some(7));
         [8, 7].into_iter().for_each(|index| missing.on_late(index));
         assert_eq!(missing.cut(90), None);
         missing.on_gap(30, 31, 30);

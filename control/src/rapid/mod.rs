@@ -114,6 +114,7 @@ impl Rapid {
             beta: self.beta,
             filter: Filter { tau: self.tau, eta: self.eta, limit: None },
             errors: Errors::up_to(0.0),
+            backs_off: false,
         })
     }
 }

@@ -46,6 +46,8 @@ pub struct Settings {
     pub filter: Filter,
     /// Which losses do not count.
     pub errors: Errors,
+    /// Whether each slow start that nothing is heard of makes the initial rate of the next one half of its own.
+    pub backs_off: bool,
 }
 
 /// The sender's state machine.
@@ -60,6 +62,8 @@ pub struct Machine {
     heard: Time,
     /// The first stream whose estimate is of interest.
     oldest: u32,
+    /// Slow starts in a row that nothing was heard of.
+    unheard: i32,
     /// What is being sent.
     stream: Stream,
     /// When the packet sent last was due; none if the next one is due at once.
@@ -85,8 +89,8 @@ enum Mode {
 const INITIAL_RTT: Duration = Duration::from_millis(250);
 /// A sender without feedback for so many round trips (or lengths of its stream) has none: it must slow down.
 const SILENCE: u64 = 4;
-/// Of the initial rate, what is sent always: from much less, streams would take minutes to find out that the path is free again. A window
-/// protocol sends a packet per round trip.
+/// **Decided** the average rate is never below this share of the initial one: from much less, streams would take minutes to find out that the path
+/// is free again. A window protocol, too, sends a packet per round trip.
 const LEAST: f64 = 0.1;
 /// No path has more. Estimates that say so come from a receiver whose packets all arrive at once, and would raise the rate for
 /// ever: to more packets than there are picoseconds.
@@ -102,6 +106,7 @@ impl Machine {
             estimated: u32::MAX,
             heard: Time::ZERO,
             oldest: 0,
+            unheard: 0,
             stream: Stream::uniform(0, settings.initial_rate),
             previous: None,
             rtt: INITIAL_RTT,
@@ -112,7 +117,8 @@ impl Machine {
     }
 
     /// It takes over, now, from another protocol that sent at `rate`: no slow start, as streams around that rate find more.
-    pub(super) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration) {
+    pub(super) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, errors: &Errors) {
+        self.settings.errors = errors.clone();
         self.mode = Mode::Probing;
         self.average = rate;
         self.rtt = rtt;
@@ -132,8 +138,8 @@ impl Machine {
     /// Back to the initial rate (PACKET-SCALE-2017, section IV-C).
     fn restart(&mut self) {
         self.estimate = None;
-        self.average = self.settings.initial_rate;
-        self.begin_slow_start(self.settings.slow_start.first, self.settings.initial_rate);
+        let rate = self.settings.initial_rate * LEAST.max(2f64.powi(-self.unheard));
+        self.begin_slow_start(self.settings.slow_start.first, rate);
     }
 
     fn set_average(&mut self, rate: Rate) {
@@ -197,6 +203,7 @@ impl Machine {
     fn lose_feedback(&mut self, now: Time) {
         self.heard = now;
         self.previous = Some(now);
+        self.unheard += self.settings.backs_off as i32;
         self.restart();
     }
 
@@ -207,6 +214,7 @@ impl Machine {
         let rate = Rate::from_bps(rate.as_bps().min(HIGHEST));
         self.estimated = stream;
         self.heard = now;
+        self.unheard = 0;
         self.estimate = Some(rate);
         if self.mode == Mode::Probing && self.stream.probes() {
             self.settings.spread.update(rate, self.stream.range());

@@ -381,8 +381,8 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
         }
         Measure::FairSeconds => {
             let width = 50.0;
-            let ends = (1..).map(|i| from + width * f64::from(i)).take_while(|end| *end <= to + 1e-9);
-            let ends: Vec<f64> = ends.collect();
+            let ends: Vec<f64> =
+                (1..).map(|i| from + width * f64::from(i)).take_while(|end| *end <= to + 1e-9).collect();
             let fair = |end: &f64| {
                 of_run(
                     Measure::JainOfAll,

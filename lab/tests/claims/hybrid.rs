@@ -28,6 +28,14 @@ fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
         r#"rate = "100 Mbps", rtt = "100 ms""#,
         r#"rate = "1 Gbps", rtt = "5 ms""#,
     ] {
+        // Small paths, and more errors than thalweg puts up with: there is nothing to gain, nor to lose.
+        for rate in [10, 20, 100] {
+            for errors in [0.005, 0.015, 0.02, 0.03, 0.05] {
+                let path = format!(r#"rate = "{rate} Mbps", rtt = "20 ms", packet-error = {errors}"#);
+                let (hybrid, window) = beside("thalweg-hybrid", "cubic", &path, 60);
+                assert!(hybrid >= 0.8 * window, "{path}: {hybrid} and {window} Mbps");
+            }
+        }
         let (hybrid, window) = beside("rapid-hybrid", "cubic", path, 10);
         assert!(hybrid >= 0.95 * window, "{path}: {hybrid} and {window} Mbps");
     }
@@ -63,6 +71,26 @@ fn where_packets_are_lost_to_errors_the_hybrid_is_far_above_the_window_protocol(
     let (hybrid, window) =
         beside("rapid-hybrid", "cubic", r#"rate = "100 Mbps", rtt = "20 ms", packet-error = 0.01"#, 40);
     assert_eq!(hybrid, window, "the published one is as published");
+}
+
+/// What an active queue drops is no error, or if it is taken for one, nobody suffers.
+#[test]
+fn hybrids_share_a_link_with_codel_as_the_window_protocol_does() {
+    let [hybrid, window] = ["thalweg-hybrid", "cubic"].map(|controller| {
+        let run = run(&format!(
+            r#"
+            duration = "60 s"
+            path = {{ rate = "20 Mbps", rtt = "40 ms", buffer = "2 bdp", queue = "codel" }}
+            flow = [{{ controller = "{controller}", count = 4 }}]
+            "#
+        ));
+        let figures = figures(&run);
+        let queue = figures.links[0].mean_queue_packets;
+        println!("{controller}: Jain {:.3}, queue {queue:.1}", figures.jain);
+        (figures.jain, queue)
+    });
+    assert!(hybrid.0 >= 0.95 && window.0 >= 0.95);
+    assert!(hybrid.1 <= 1.25 * window.1);
 }
 
 /// Constant traffic takes so much of 1 Gbps x 50 ms that less than 2.5 MB (400 Mbps) is left, and gives it back. Down it goes within a
