@@ -2,7 +2,7 @@
 //! connection; between them are a few blocks.
 
 use bytes::{Buf, Bytes, BytesMut};
-use quinn::{RecvStream, SendStream};
+use quinn::{Connection, RecvStream, SendStream};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -16,6 +16,10 @@ const WAITING: usize = 4;
 const TOGETHER: Duration = Duration::from_millis(1);
 /// Frames taken from a stream at a time.
 const FRAMES: usize = 64;
+/// Contents are divided among streams of so many bytes, which follow one after the other. quinn gives up a connection when one of its streams has more than
+/// 1024 gaps (so that nobody fills memory with tiny fragments), and that is no more than a fast path with many losses leaves in a large window. So
+/// many bytes are fewer packets.
+const STREAM: usize = 1 << 20;
 
 /// What comes.
 pub(crate) struct In {
@@ -34,10 +38,22 @@ impl In {
     /// when all was said.
     pub(crate) fn new(stream: impl Future<Output = Option<RecvStream>> + Send + 'static) -> In {
         let (to, blocks) = mpsc::channel(WAITING);
-        tokio::spawn(async {
+        tokio::spawn(async move {
             if let Some(stream) = stream.await {
-                receive(stream, to).await;
+                receive(stream, &to).await;
             }
+        });
+        In { blocks, block: Bytes::new() }
+    }
+
+    /// Reads what the peer gives to [`Out::over`].
+    pub(crate) fn over(connection: Connection) -> In {
+        let (to, blocks) = mpsc::channel(WAITING);
+        tokio::spawn(async move {
+            // One that ends before it is full is the last.
+            while let Ok(stream) = connection.accept_uni().await
+                && receive(stream, &to).await == Some(STREAM)
+            {}
         });
         In { blocks, block: Bytes::new() }
     }
@@ -76,6 +92,13 @@ impl Out {
         (Out { blocks, buffer: BytesMut::new() }, tokio::spawn(send(stream, from)))
     }
 
+    /// Writes to streams of its own, of [`STREAM`] bytes each.
+    pub(crate) fn over(connection: Connection) -> Out {
+        let (blocks, from) = mpsc::channel(WAITING);
+        tokio::spawn(send_over(connection, from));
+        Out { blocks, buffer: BytesMut::new() }
+    }
+
     /// Writes a block, without a copy if it is long.
     pub(crate) fn give(&mut self, block: Bytes) -> io::Result<()> {
         if block.len() < BLOCK / 4 {
@@ -108,9 +131,15 @@ impl Write for Out {
     }
 }
 
-async fn receive(mut stream: RecvStream, to: mpsc::Sender<Bytes>) {
+/// Until the stream has come to its end, and how long it was; or nobody wants to know.
+async fn receive(mut stream: RecvStream, to: &mpsc::Sender<Bytes>) -> Option<usize> {
+    let mut length = 0;
     let mut frames = [const { Bytes::new() }; FRAMES];
-    while let Ok(Some(count)) = stream.read_chunks(&mut frames).await {
+    loop {
+        let count = match stream.read_chunks(&mut frames).await {
+            Ok(Some(count)) => count,
+            end => return end.ok().map(|_| length),
+        };
         let mut block = BytesMut::with_capacity(BLOCK);
         frames[..count].iter().for_each(|frame| block.extend_from_slice(frame));
         tokio::time::sleep(TOGETHER).await;
@@ -124,9 +153,35 @@ async fn receive(mut stream: RecvStream, to: mpsc::Sender<Bytes>) {
             let Ok(Some(count)) = more else { break };
             frames[..count].iter().for_each(|frame| block.extend_from_slice(frame));
         }
-        if to.send(block.freeze()).await.is_err() {
-            return;
+        length += block.len();
+        to.send(block.freeze()).await.ok()?;
+    }
+}
+
+async fn send_over(connection: Connection, mut from: mpsc::Receiver<Bytes>) {
+    let mut next = from.recv().await;
+    // Earlier streams go first: they are read one after the other. So goes the other stream, with what the two ends tell each other.
+    for priority in 1.. {
+        let Some(mut block) = next.take() else { return };
+        let Ok(mut stream) = connection.open_uni().await else { return };
+        let _ = stream.set_priority(-priority);
+        let mut room = STREAM;
+        loop {
+            let part = block.split_to(room.min(block.len()));
+            room -= part.len();
+            if stream.write_chunk(part).await.is_err() {
+                return;
+            }
+            if room == 0 {
+                break;
+            }
+            match from.recv().await {
+                Some(more) => block = more,
+                None => break,
+            }
         }
+        let _ = stream.finish();
+        next = if block.is_empty() { from.recv().await } else { Some(block) };
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use wire::{Connection, Stamps};
 
 /// What the connections' application protocol is called (ALPN).
-pub(crate) const PROTOCOL: &[u8] = b"thalweg-cp/1";
+pub(crate) const PROTOCOL: &[u8] = b"thalweg-cp/2";
 /// What is drawn from the TLS session to prove that a client knows the secret.
 const EXPORTER: &[u8] = b"EXPORTER-thalweg-cp-1";
 
@@ -139,7 +139,6 @@ pub(crate) async fn run(
     let work = match role {
         Role::Send(sending) => {
             watch(Event::Detail(format!("pacing: {}", connection.pacing())));
-            let data = connection.open_uni().await.map_err(|e| lost(&e))?;
             let own = connection.clone();
             let kept = farewell.clone();
             let ask = Box::new(move || {
@@ -147,11 +146,18 @@ pub(crate) async fn run(
                 kept.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&said);
                 said
             });
-            sender::work(sending, out, In::new(async { Some(from) }), Out::new(data).0, ask, watch, stop.clone())
+            sender::work(
+                sending,
+                out,
+                In::new(async { Some(from) }),
+                Out::over((**connection).clone()),
+                ask,
+                watch,
+                stop.clone(),
+            )
         }
         Role::Receive(receiving) => {
-            let own = connection.clone();
-            let data = In::new(async move { own.accept_uni().await.ok() });
+            let data = In::over((**connection).clone());
             receiver::work(receiving, In::new(async { Some(from) }), out, data, farewell.clone(), watch, stop.clone())
         }
     };

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
 
-const PROTOCOL: &[u8] = b"thalweg-cp/1";
+const PROTOCOL: &[u8] = b"thalweg-cp/2";
 const LOOPBACK: &str = "127.0.0.1:0";
 const PATIENCE: Duration = Duration::from_secs(20);
 
