@@ -1,7 +1,7 @@
 //! Datagrams that leave with one system call: those that a controller lets go at one time, to one place and of one size (the kernel cuts
 //! them apart: generic segmentation offload). A controller that paces has one of them at a time.
 
-use crate::flow::Datagram;
+use crate::datagram::Datagram;
 use quinn::udp::{EcnCodepoint, Transmit};
 use std::net::{IpAddr, SocketAddr};
 
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn only_what_the_kernel_can_cut_apart_goes_together() {
         let way = |port| (SocketAddr::from(([127, 0, 0, 1], port)), None, None);
-        let datagram = |size| Datagram::plain(&vec![7; size], way(1));
+        let datagram = |size| Datagram::new(Vec::new(), &vec![7; size], way(1));
         let mut batch = Batch::new(64);
         assert!(batch.transmit().is_none() && batch.takes(&way(2), 1200));
         batch.add(&datagram(1200));

@@ -4,14 +4,15 @@
 //! counted from when the packet really left, and what waits here is not in flight. What the controllers call the pipe is counted
 //! from quinn's callbacks (`adaptor.rs`); when packets leave is up to the pacer's thread (`pacer.rs`).
 
-use crate::batch::{Batch, Way};
+use crate::batch::Batch;
 use crate::confirmed::Confirmed;
+use crate::datagram::Datagram;
+use crate::owed::{self, Owed};
 use crate::pacer::Agenda;
 use crate::pacing::Pacing;
-use crate::passage::Passage;
-use crate::tag::{self, Key};
-use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
-use header::{Header, ROUTED};
+use crate::silence::{FIRST_TIMEOUT, Silence};
+use crate::stamping::{Stamping, as_it_was};
+use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Report, Sender, Stamp, State, Time};
 use quinn::udp::Transmit;
 use realtime::Clock;
 use std::collections::VecDeque;
@@ -33,64 +34,10 @@ const AHEAD: Duration = Duration::from_millis(1);
 /// acknowledgment, the next would leave only after twice the time.
 const PROBES: u32 = 2;
 
-/// Bounds of the retransmission timeout (RFC 6298; the lower one is what the simulator takes).
-const TIMEOUT: std::ops::RangeInclusive<Duration> = Duration::from_millis(200)..=Duration::from_millis(60_000);
 /// How much later than acknowledgments the routers' answer may be, as reports travel by themselves.
 const ANSWER: Duration = Duration::from_millis(50);
 /// quinn's time stands still while it reads what has arrived: it may be late by less than this.
 const STALE: Duration = Duration::from_micros(100);
-/// Who owes an acknowledgment lets a packet go so long after the last one, and an eighth of a round trip at least, whatever the controller's window
-/// (but not its schedule): quinn puts acknowledgments into packets that wait here behind what the window holds back, and the other end's window may
-/// wait for them. After each such packet in a row it takes twice as long, up to a round trip: then it is one packet more than the window.
-const OWED: Duration = Duration::from_millis(5);
-/// What is no larger is taken for an acknowledgment or a report, for which none is owed.
-const UNOWED: usize = 100;
-/// Before there is an RTT sample.
-const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
-
-/// A datagram with room for a header in front of it.
-pub(crate) struct Datagram {
-    bytes: Vec<u8>,
-    /// How much of the room is a header.
-    header: usize,
-    /// Where it goes.
-    pub(crate) way: Way,
-    /// When quinn believes to have sent it.
-    sent: Option<Instant>,
-    /// Datagrams that had come, which it may acknowledge.
-    heard: u64,
-}
-
-impl Datagram {
-    #[cfg(test)]
-    pub(crate) fn plain(contents: &[u8], way: Way) -> Datagram {
-        Datagram { bytes: [&[0; ROUTED], contents].concat(), header: 0, way, sent: None, heard: 0 }
-    }
-
-    /// What the network sees.
-    pub(crate) fn contents(&self) -> &[u8] {
-        &self.bytes[ROUTED - self.header..]
-    }
-
-    /// Bytes that QUIC knows of.
-    fn size(&self) -> Bytes {
-        Bytes((self.bytes.len() - ROUTED) as u64)
-    }
-}
-
-/// What a connection's packets are stamped with, once its peer has asked for it.
-pub(crate) struct Stamping {
-    /// The peer's name for the flow.
-    token: u64,
-    /// Of the tags.
-    key: Key,
-    /// The last number.
-    number: u64,
-    /// Bytes of the last header.
-    size: usize,
-    passage: Passage,
-}
-
 /// A sender that asks the routers on the way before it takes over.
 struct Opening {
     sender: Box<dyn Sender>,
@@ -161,22 +108,12 @@ struct Inner {
     recovery: Option<Instant>,
     confirmed: Confirmed,
 
-    /// Smoothed RTT and its variation (RFC 6298), once there is a sample.
-    rtt: Option<(Duration, Duration)>,
-    /// When something was acknowledged last, or the first packet left after a silence.
-    heard: Time,
-    /// Timeouts since then.
-    timeouts: u32,
     /// When the last packet that left was sent, for quinn.
     departed: Option<Instant>,
-    /// Packets that may still leave because of the last one.
+    silence: Silence,
+    /// Packets that may still leave because of the last timeout.
     probes: u32,
-    /// Datagrams that had come when the latest of those that have left was built.
-    answered: u64,
-    /// One packet may leave, as an acknowledgment is owed.
-    passing: bool,
-    /// How many left so since the window was open last.
-    passed: u32,
+    owed: Owed,
 
     /// When the pacer will look at this flow.
     scheduled: Option<Time>,
@@ -211,14 +148,10 @@ impl Flow {
             latest: None,
             recovery: None,
             confirmed: Confirmed::default(),
-            rtt: None,
-            heard: Time::ZERO,
-            timeouts: 0,
             departed: None,
+            silence: Silence::default(),
             probes: 0,
-            answered: 0,
-            passing: false,
-            passed: 0,
+            owed: Owed::default(),
             scheduled: None,
         };
         let (received, heard) = Default::default();
@@ -228,7 +161,7 @@ impl Flow {
     /// A datagram of so many bytes came from where the last one was sent to.
     pub(crate) fn on_datagram(&self, size: usize) {
         self.received.fetch_add(1, Ordering::Relaxed);
-        self.heard.fetch_add((size > UNOWED) as u64, Ordering::Relaxed);
+        self.heard.fetch_add(u64::from(owed::is_owed_for(size)), Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -242,7 +175,7 @@ impl Flow {
 
     /// Its smoothed round-trip time.
     pub(crate) fn rtt(&self) -> Option<Duration> {
-        self.lock().rtt.map(|(smoothed, _)| smoothed)
+        self.lock().silence.rtt()
     }
 
     /// How its packets are sent at their time.
@@ -308,7 +241,9 @@ impl Flow {
         }
         inner.plenty = true;
         inner.waker = Some(context.waker().clone());
-        self.ask(&mut inner); // something may have come
+        if inner.owed.is_for(self.heard()) {
+            self.ask(&mut inner);
+        }
         Poll::Pending
     }
 
@@ -328,18 +263,17 @@ impl Flow {
         let size = transmit.contents.len();
         if self.is_answer(inner, size) {
             inner.small += 1;
-            inner.answered = inner.answered.max(heard);
+            inner.owed.on_sent(heard);
             return false;
         }
-        let mut bytes = inner.spare.pop().unwrap_or_default();
-        bytes.clear();
-        bytes.resize(ROUTED, 0);
-        bytes.extend_from_slice(transmit.contents);
-        let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
-        inner.queue.push_back(Datagram { bytes, header: 0, way: (destination, source, ecn), sent, heard });
+        let &Transmit { destination, src_ip: source, ecn, contents, .. } = transmit;
+        let buffer = inner.spare.pop().unwrap_or_default();
+        let mut datagram = Datagram::new(buffer, contents, (destination, source, ecn));
+        (datagram.sent, datagram.heard) = (sent, heard);
+        inner.queue.push_back(datagram);
         inner.queued += size as u64;
         inner.outstanding += size as u64;
-        if inner.queue.len() == 1 || heard > inner.answered {
+        if inner.queue.len() == 1 || inner.owed.is_for(heard) {
             self.ask(inner);
         }
         inner.woken = false; // behind that: what it has besides is not known yet
@@ -387,7 +321,7 @@ impl Flow {
         // Not counted by ourselves alone: quinn drops packets without a word when it drops the handshake's keys.
         inner.outstanding = in_flight.saturating_sub(building).max(inner.queued);
         inner.given_up = inner.given_up.min(inner.outstanding - inner.queued);
-        (inner.heard, inner.timeouts, inner.probes) = (now, 0, 0);
+        inner.probes = 0;
         let ack = Ack {
             in_flight: inner.in_flight(),
             recovery: inner.is_recovering(),
@@ -395,9 +329,7 @@ impl Flow {
             report: inner.report,
             ..std::mem::take(&mut inner.ack)
         };
-        if let Some(rtt) = ack.rtt {
-            inner.on_rtt(rtt);
-        }
+        inner.silence.on_ack(now, ack.rtt);
         if inner.opening.as_ref().is_some_and(|opening| now > opening.until) {
             inner.open(now);
         }
@@ -449,18 +381,20 @@ impl Flow {
             now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |(last, _)| last));
         }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
-        if inner.next(now, self.packet) == Next::Now {
-            inner.passed = 0;
+        let mut next = inner.next(now, self.packet);
+        if next == Next::Now {
+            inner.owed.on_open();
         } else {
             inner.time_out(now);
-            let owed = self.owed(inner).is_some_and(|time| time <= now);
-            inner.passing = owed && inner.next(now, self.packet) == Next::AfterAck;
-            inner.passed += inner.passing as u32;
+            let is_due = self.owed(inner).is_some_and(|time| time <= now);
+            let may_pass = is_due && inner.next(now, self.packet) == Next::AfterAck;
+            inner.owed.pass(may_pass);
+            next = inner.next(now, self.packet);
         }
-        while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
+        while inner.goes_along(batch) && next == Next::Now {
             inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
+            next = inner.next(now, self.packet);
         }
-        inner.passing = false;
         if batch.count() > 0 {
             inner.last = Some((now, Duration(gap.0 / batch.count() as u64)));
             inner.leaving = true;
@@ -475,12 +409,15 @@ impl Flow {
         launched.then_some(now)
     }
 
+    /// Datagrams that had come by now.
+    fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+
     /// When a packet may leave whatever the window, if an acknowledgment is owed that no packet before it carries.
     fn owed(&self, inner: &Inner) -> Option<Time> {
-        let eighths = 1 << inner.passed.min(3);
-        let interval = inner.rtt.map_or(OWED, |(smoothed, _)| OWED.max(Duration(smoothed.0 / 8 * eighths)));
-        let owes = self.heard.load(Ordering::Relaxed) > inner.answered;
-        let may = owes && inner.in_flight().0 < inner.limit(self.packet);
+        let may = inner.owed.is_for(self.heard()) && inner.in_flight().0 < inner.limit(self.packet);
+        let interval = inner.owed.interval(inner.silence.rtt());
         may.then(|| inner.last.map_or(Time::ZERO, |(last, _)| last + interval))
     }
 
@@ -494,10 +431,8 @@ impl Flow {
         let due = match inner.next(now, self.packet) {
             Next::Now => now,
             Next::At(time) if inner.in_flight() == Bytes(0) => time,
-            Next::At(time) => time.min(inner.heard + inner.timeout()),
-            Next::AfterAck => {
-                (inner.heard + inner.timeout()).max(now + AHEAD).min(self.owed(inner).unwrap_or(Time::MAX))
-            }
+            Next::At(time) => time.min(inner.silence.end()),
+            Next::AfterAck => inner.silence.end().max(now + AHEAD).min(self.owed(inner).unwrap_or(Time::MAX)),
         };
         let due = due.max(now);
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
@@ -511,7 +446,7 @@ impl Inner {
     /// The sender that has asked the routers takes over, with the answer if there is one.
     fn open(&mut self, now: Time) {
         if let Some(mut opening) = self.opening.take() {
-            let rtt = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, _)| smoothed);
+            let rtt = self.silence.rtt().unwrap_or(FIRST_TIMEOUT);
             self.unanswered = self.report.is_none();
             opening.sender.on_open(now, rtt, self.report);
             self.take_over(opening.sender);
@@ -547,7 +482,7 @@ impl Inner {
 
     fn next(&mut self, now: Time, packet: u64) -> Next {
         let pipe = self.pipe(packet);
-        let free = self.probes > 0 || self.passing;
+        let free = self.probes > 0 || self.owed.is_passing();
         match self.sender.next(now, &pipe) {
             Next::AfterAck if free => Next::Now,
             _ if pipe.in_flight.0 + packet > self.limit(packet) && !free => Next::AfterAck,
@@ -558,7 +493,7 @@ impl Inner {
     /// What may be in flight, bytes, whatever the controller says.
     fn limit(&self, packet: u64) -> u64 {
         // In silence it halves with each timeout: into a dead path goes less and less.
-        (self.confirmed.limit(packet) >> self.timeouts.min(16)).max(2 * packet)
+        (self.confirmed.limit(packet) >> self.silence.timeouts().min(16)).max(2 * packet)
     }
 
     /// Whether what was sent at this time was given up.
@@ -568,7 +503,7 @@ impl Inner {
 
     /// Whether the next datagram can leave together with those before it.
     fn goes_along(&self, batch: &Batch) -> bool {
-        let header = self.stamping.as_ref().map_or(0, |stamping| stamping.size);
+        let header = self.stamping.as_ref().map_or(0, Stamping::size);
         self.queue.front().is_some_and(|first| batch.takes(&first.way, first.size().0 as usize + header))
     }
 
@@ -582,30 +517,28 @@ impl Inner {
         if size.0 > SMALL as u64 {
             self.probes = self.probes.saturating_sub(1);
         }
-        self.passing = false;
-        self.answered = self.answered.max(datagram.heard);
+        self.owed.on_sent(datagram.heard);
         if datagram.sent.is_some() {
             self.departed = datagram.sent;
         }
         if pipe.in_flight == Bytes(0) {
-            self.heard = now;
+            self.silence.begin(now);
         }
         if let Some(opening) = &mut self.opening {
-            let answer = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
-            opening.until = opening.until.min(now + answer + ANSWER);
+            opening.until = opening.until.min(now + self.silence.patience() + ANSWER);
         }
         if let Some(stamping) = &mut self.stamping
-            && stamping.passage.is_open(self.timeouts)
+            && stamping.passage.is_open(self.silence.timeouts())
         {
             let stamp = self.opening.as_ref().map_or(as_it_was(stamp, size, gap), |opening| opening.stamp);
-            datagram.header = stamping.write(stamp, &mut datagram.bytes);
+            stamping.write(stamp, &mut datagram);
         }
         if let Some(sent) = datagram.sent {
-            self.departures.push_back((sent, now, datagram.header > 0));
+            self.departures.push_back((sent, now, datagram.is_stamped()));
         }
         batch.add(&datagram);
         if self.spare.len() < *QUEUE.end() as usize {
-            self.spare.push(datagram.bytes);
+            self.spare.push(datagram.into_buffer());
         }
     }
 
@@ -619,31 +552,14 @@ impl Inner {
         AHEAD.0.checked_div(gap.0).unwrap_or(u64::MAX).clamp(*QUEUE.start(), *QUEUE.end()) as usize
     }
 
-    fn on_rtt(&mut self, rtt: Duration) {
-        self.rtt = Some(match self.rtt {
-            None => (rtt, rtt.scale(0.5)),
-            Some((smoothed, variation)) => {
-                let error = Duration(smoothed.0.abs_diff(rtt.0));
-                (smoothed.scale(0.875) + rtt.scale(0.125), variation.scale(0.75) + error.scale(0.25))
-            }
-        });
-    }
-
-    fn timeout(&self) -> Duration {
-        let base = self.rtt.map_or(FIRST_TIMEOUT, |(smoothed, variation)| smoothed + variation.scale(4.0));
-        let (shortest, longest) = TIMEOUT.into_inner();
-        base.max(shortest).scale(f64::from(1u32 << self.timeouts.min(16))).min(longest)
-    }
-
     /// Gives up what is in flight if nothing was heard for too long. quinn would send probes for it (RFC 9002, section 6.2), but
     /// they wait here behind the rest, and no controller lets them pass before it is told.
     fn time_out(&mut self, now: Time) {
-        if self.in_flight() == Bytes(0) || now < self.heard + self.timeout() {
+        if self.in_flight() == Bytes(0) || now < self.silence.end() {
             return;
         }
-        self.timeouts += 1;
+        self.silence.on_timeout(now);
         self.probes = PROBES;
-        self.heard = now;
         self.given_up = self.outstanding - self.queued;
         self.given_up_until = self.departed;
         self.departures.clear();
@@ -651,258 +567,5 @@ impl Inner {
     }
 }
 
-/// The stamp of a packet that left `gap` after the one before. The sender re-plans when it is late by more than a gap; then the
-/// packet has not probed the rate it was meant for, but the one that came of it. So no estimate is above what this host can send.
-fn as_it_was(stamp: Stamp, size: Bytes, gap: Duration) -> Stamp {
-    match stamp {
-        Stamp::Probe { stream, index, len, rate, sent } if index > 0 => {
-            let planned = Rate::from_bps(f64::from(rate)).time_for(size);
-            let late = gap.0 / 2 > planned.0;
-            let rate = if late { size.over(gap).as_bps() as f32 } else { rate };
-            Stamp::Probe { stream, index, len, rate, sent }
-        }
-        stamp => stamp,
-    }
-}
-
-impl Stamping {
-    /// Of the flow that the peer knows by `token`, with tags by `key`.
-    pub(crate) fn new(token: u64, key: Key) -> Stamping {
-        Stamping { token, key, number: 0, size: 0, passage: Passage::default() }
-    }
-
-    /// Writes the header in front of a packet; how long it is.
-    fn write(&mut self, stamp: Stamp, bytes: &mut [u8]) -> usize {
-        let Some(room) = bytes.first_chunk_mut() else { return 0 };
-        self.number += 1;
-        self.size = tag::write(&Header { token: self.token, number: self.number, stamp }, &self.key, room);
-        self.size
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use control::Phase;
-    use std::net::SocketAddr;
-
-    const PACKET: u64 = 1200;
-
-    /// Sends whenever it may.
-    struct Eager;
-
-    impl Sender for Eager {
-        fn next(&mut self, _: Time, _: &Pipe) -> Next {
-            Next::Now
-        }
-        fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
-            Stamp::None
-        }
-        fn on_ack(&mut self, _: Time, _: &Ack) {}
-        fn on_loss(&mut self, _: Time, _: &Loss) {}
-        fn state(&self) -> State {
-            State { window: None, rate: None, phase: Phase::Probing }
-        }
-    }
-
-    fn flow() -> Arc<Flow> {
-        Flow::new(Clock::start(), Arc::new(Agenda::new()), PACKET, Box::new(Eager))
-    }
-
-    fn push(flow: &Arc<Flow>, sent: Instant, size: usize) -> bool {
-        flow.on_built(sent, size as u64);
-        let destination = SocketAddr::from(([127, 0, 0, 1], 9));
-        flow.push(&Transmit { destination, ecn: None, contents: &vec![0x40; size], segment_size: None, src_ip: None })
-    }
-
-    /// How many packets the pacer would send now.
-    fn departing(flow: &Arc<Flow>) -> u64 {
-        let mut batch = Batch::new(4);
-        let next = || {
-            let scheduled = flow.lock().scheduled?;
-            flow.depart(scheduled, &mut batch);
-            Some(batch.count() as u64).filter(|count| *count > 0)
-        };
-        std::iter::from_fn(next).sum()
-    }
-
-    #[test]
-    fn whatever_a_controller_believes_it_sends_a_small_multiple_of_what_is_confirmed() {
-        let flow = flow();
-        let mut sent = Instant::now();
-        (0..10_000).for_each(|_| assert!(push(&flow, sent, PACKET as usize)));
-        let first = departing(&flow);
-        assert_eq!(first, 64);
-        // No report changes that, be it of a liar or of a forger.
-        flow.on_report(Report::Available { stream: 1, rate: 1e15 });
-        assert_eq!(departing(&flow), 0);
-        let mut in_flight = first;
-        for _ in 0..3 {
-            // A round trip confirms half of it, the rest is lost.
-            let acked = in_flight / 2;
-            let now = Instant::now();
-            (0..acked).for_each(|_| flow.on_acked(now, sent, PACKET));
-            let queued = flow.lock().queued;
-            flow.on_acks_end(now, queued, false);
-            in_flight = departing(&flow);
-            assert!((1..=64 + 4 * acked).contains(&in_flight), "{in_flight} for {acked} confirmed");
-            sent = now;
-        }
-    }
-
-    #[test]
-    fn answers_leave_at_once_but_no_more_of_them_than_questions() {
-        let flow = flow();
-        let now = Instant::now();
-        let unpaced = (0..100).filter(|_| !push(&flow, now, 50)).count() as u64;
-        assert_eq!(unpaced, UNANSWERED);
-        (0..5).for_each(|_| flow.on_datagram(40));
-        assert!(push(&flow, now, 50), "what waits must not be overtaken");
-        assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
-        assert!(push(&flow, now, 50), "the last of them may not be out yet");
-        assert_eq!(departing(&flow), 1);
-        flow.left();
-        assert!(!push(&flow, now, 50));
-    }
-
-    /// Its controller says from now on that it waits for acknowledgments, and what left last did so this long ago.
-    fn shut(flow: &Arc<Flow>, ago: Duration) {
-        let mut inner = flow.lock();
-        inner.sender = Box::new(Shut);
-        let (last, gap) = inner.last.unwrap();
-        inner.last = Some((Time(last.0.saturating_sub(ago.0)), gap));
-        inner.scheduled = None;
-        flow.ask(&mut inner);
-    }
-
-    #[test]
-    fn an_acknowledgment_that_is_owed_passes_a_closed_window_a_packet_at_a_time() {
-        let flow = flow();
-        std::thread::sleep(std::time::Duration::from_nanos(OWED.0 / 1000)); // so that there is a time that long ago
-        assert!(push(&flow, Instant::now(), PACKET as usize));
-        assert_eq!(departing(&flow), 1);
-        (0..3).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
-        flow.on_datagram(40);
-        shut(&flow, OWED);
-        assert_eq!(departing(&flow), 0, "acknowledgments are not acknowledged");
-        flow.on_datagram(1000);
-        assert!(push(&flow, Instant::now(), PACKET as usize), "it carries the acknowledgment");
-        for left in [1, 1, 1, 1] {
-            shut(&flow, OWED);
-            assert_eq!(departing(&flow), left, "and three were built before it");
-            assert_eq!(departing(&flow), 0, "once");
-        }
-        assert!(push(&flow, Instant::now(), PACKET as usize));
-        shut(&flow, OWED);
-        assert_eq!(departing(&flow), 0, "nothing is owed any more");
-    }
-
-    #[test]
-    fn who_talks_and_acknowledges_nothing_is_given_up_all_the_same() {
-        let flow = flow();
-        (0..100).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
-        assert_eq!(departing(&flow), 64);
-        flow.lock().rtt = Some((Duration::from_millis(1), Duration::ZERO));
-        let begun = Instant::now();
-        while flow.lock().timeouts == 0 {
-            assert!(begun.elapsed().as_secs() < 10, "it never is");
-            flow.on_datagram(1000);
-            shut(&flow, OWED);
-            departing(&flow);
-            let (now, scheduled) = (flow.clock.now(), flow.lock().scheduled);
-            assert!(scheduled.is_none_or(|time| time > now), "nothing left, so there is something to wait for");
-        }
-    }
-
-    #[test]
-    fn what_was_given_up_is_neither_a_loss_nor_a_round_trip_time_later() {
-        let flow = flow();
-        let sent = Instant::now();
-        (0..10).for_each(|_| assert!(push(&flow, sent, PACKET as usize)));
-        assert_eq!(departing(&flow), 10);
-        {
-            let mut inner = flow.lock();
-            let heard = inner.heard;
-            inner.time_out(heard + FIRST_TIMEOUT);
-            assert_eq!(inner.in_flight(), Bytes(0));
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-        let later = Instant::now();
-        (0..2).for_each(|_| assert!(push(&flow, later, PACKET as usize)));
-        flow.lock().scheduled = None;
-        flow.ask(&mut flow.lock());
-        assert_eq!(departing(&flow), 2);
-        flow.on_acked(Instant::now(), sent, PACKET);
-        flow.on_acks_end(Instant::now(), 11 * PACKET, false);
-        let known = |flow: &Arc<Flow>| {
-            let inner = flow.lock();
-            (inner.in_flight(), inner.rtt, inner.recovery)
-        };
-        assert_eq!(known(&flow), (Bytes(2 * PACKET), None, None), "the new ones are in flight");
-        flow.on_lost(Instant::now(), sent, true, 9 * PACKET);
-        assert_eq!(known(&flow), (Bytes(2 * PACKET), None, None));
-        flow.on_lost(Instant::now(), later, false, PACKET);
-        assert!(flow.lock().recovery.is_some());
-    }
-
-    #[test]
-    fn silence_is_a_timeout_and_what_was_in_flight_is_given_up() {
-        let flow = flow();
-        (0..100).for_each(|_| assert!(push(&flow, Instant::now(), PACKET as usize)));
-        assert_eq!(departing(&flow), 64);
-        let mut inner = flow.lock();
-        let heard = inner.heard;
-        inner.time_out(heard + FIRST_TIMEOUT.scale(0.9));
-        assert_eq!(inner.in_flight(), Bytes(64 * PACKET), "not yet");
-        inner.time_out(heard + FIRST_TIMEOUT);
-        assert_eq!(inner.in_flight(), Bytes(0));
-        assert_eq!(inner.timeout(), FIRST_TIMEOUT.scale(2.0));
-    }
-
-    /// Waits for acknowledgments that do not come.
-    struct Shut;
-
-    impl Sender for Shut {
-        fn next(&mut self, _: Time, _: &Pipe) -> Next {
-            Next::AfterAck
-        }
-        fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
-            Stamp::None
-        }
-        fn on_ack(&mut self, _: Time, _: &Ack) {}
-        fn on_loss(&mut self, _: Time, _: &Loss) {}
-        fn state(&self) -> State {
-            State { window: Some(1.0), rate: None, phase: Phase::Recovery }
-        }
-    }
-
-    #[test]
-    fn after_a_timeout_two_packets_leave_whatever_the_controller_says_and_small_ones_with_them() {
-        let flow = flow();
-        assert!(push(&flow, Instant::now(), PACKET as usize));
-        assert_eq!(departing(&flow), 1);
-        {
-            let mut inner = flow.lock();
-            inner.sender = Box::new(Shut);
-            let heard = inner.heard;
-            inner.time_out(heard + FIRST_TIMEOUT);
-        }
-        for size in [50, PACKET as usize, 50, PACKET as usize, PACKET as usize] {
-            assert!(push(&flow, Instant::now(), size) || size == 50);
-        }
-        flow.lock().scheduled = None;
-        flow.ask(&mut flow.lock());
-        let full = |flow: &Arc<Flow>| flow.lock().queue.iter().filter(|d| d.size() == Bytes(PACKET)).count();
-        departing(&flow);
-        assert_eq!(full(&flow), 1, "two of three have left");
-    }
-
-    #[test]
-    fn a_probe_that_was_late_by_more_than_its_gap_probed_less() {
-        let probe = |index, rate| Stamp::Probe { stream: 1, index, len: 90, rate, sent: Time(5) };
-        let as_it_was = |index, rate, us| as_it_was(probe(index, rate), Bytes(1000), Duration::from_micros(us));
-        assert_eq!(as_it_was(3, 1e9, 15), probe(3, 1e9), "8 us and a little late");
-        assert_eq!(as_it_was(3, 1e9, 20), probe(3, 4e8));
-        assert_eq!(as_it_was(0, 1e9, 20), probe(0, 1e9), "the first follows a pause");
-    }
-}
+mod tests;

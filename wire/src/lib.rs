@@ -35,6 +35,7 @@ mod batch;
 pub mod bench;
 mod choice;
 mod confirmed;
+mod datagram;
 mod endpoint;
 mod flow;
 mod identity;
@@ -44,13 +45,16 @@ mod launch;
 mod message;
 #[cfg(target_os = "linux")]
 mod netlink;
+mod owed;
 mod pacer;
 mod pacing;
 mod passage;
 #[cfg_attr(not(target_os = "linux"), path = "receive_late.rs")]
 mod receive;
 pub mod replays;
+mod silence;
 mod socket;
+mod stamping;
 pub mod tag;
 mod talk;
 

@@ -2,9 +2,10 @@
 
 use crate::arrivals::Arriving;
 use crate::choice::Choice;
-use crate::flow::{Flow, Stamping};
+use crate::flow::Flow;
 use crate::message::Message;
 use crate::socket::Socket;
+use crate::stamping::Stamping;
 use quinn::Side;
 use std::sync::Arc;
 use std::time::Duration;
