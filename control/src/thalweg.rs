@@ -124,7 +124,7 @@ impl Protocol for Thalweg {
         within("beta", self.beta, 0.01..=1.0)?;
         within("errors", self.errors, 0.0..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
-        within("lowest-step", self.lowest_step, 0.0..=1e6)?;
+        within("lowest-step", self.lowest_step, 1e-3..=1e6)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
         within("fall", self.fall, 0.01..=1e6)?;
         within("collapse", self.collapse, 0.0..=1.0)?;

@@ -381,20 +381,18 @@ impl Flow {
             now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |(last, _)| last));
         }
         let gap = inner.last.map_or(Duration::ZERO, |(last, _)| now.since(last));
-        let mut next = inner.next(now, self.packet);
-        if next == Next::Now {
+        if inner.next(now, self.packet) == Next::Now {
             inner.owed.on_open();
         } else {
             inner.time_out(now);
             let is_due = self.owed(inner).is_some_and(|time| time <= now);
             let may_pass = is_due && inner.next(now, self.packet) == Next::AfterAck;
             inner.owed.pass(may_pass);
-            next = inner.next(now, self.packet);
         }
-        while inner.goes_along(batch) && next == Next::Now {
+        while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
             inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
-            next = inner.next(now, self.packet);
         }
+        inner.owed.pass(false);
         if batch.count() > 0 {
             inner.last = Some((now, Duration(gap.0 / batch.count() as u64)));
             inner.leaving = true;

@@ -107,15 +107,12 @@ impl Analyser {
     fn known_to_pass(&self, rate: f64, packet: Bytes) -> Option<f64> {
         let Some(cut) = self.missing.cut(self.next) else { return Some(rate) };
         let carried = cut.checked_sub(1).map(|last| self.samples[last].rate);
-        if carried.is_some_and(|carried| rate <= carried) {
-            return Some(rate); // it filled the queue itself
-        }
-        if self.missing.is_much(self.next) {
-            // All that is known is how much arrives.
+        if self.missing.is_much(self.next) && carried.is_none_or(|carried| rate > carried) {
+            // It did not fill the queue itself: all that is known is how much arrives.
             return Some(carried?.min(received(&self.samples, packet)));
         }
         let shows_none = self.samples.last().is_some_and(|last| rate >= last.rate);
-        if shows_none { carried } else { Some(rate) }
+        Some(if shows_none { carried.unwrap_or(self.samples[0].rate) } else { rate })
     }
 }
 
@@ -189,14 +186,14 @@ fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usiz
     let n = samples.len();
     let mut i = 0;
     while i + 1 < n {
-        if samples[i + 1].delay - samples[i].delay <= resolution {
+        if samples[i + 1].delay.saturating_sub(samples[i].delay) <= resolution {
             i += 1;
             continue;
         }
         let mut highest = 0;
         let mut j = i + 1;
         while j < n {
-            let rise = samples[j].delay - samples[i].delay;
+            let rise = samples[j].delay.saturating_sub(samples[i].delay);
             highest = highest.max(rise);
             if rise as f64 <= highest as f64 / DECREASE {
                 break;
@@ -240,7 +237,7 @@ pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
 pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
     let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
     let (mut weighted, mut inside) = (0.0, 0.0);
-    let rises = |k: usize| k < last && samples[k + 1].delay - samples[k].delay > resolution;
+    let rises = |k: usize| k < last && samples[k + 1].delay.saturating_sub(samples[k].delay) > resolution;
     let unfinished = excursions(samples, resolution, |from, to| {
         for k in (from..to).filter(|&k| rises(k)) {
             // A gap lasts 1/r for a packet of unit size, so rate times gap is 1.
@@ -347,6 +344,17 @@ mod tests {
         let mut full = [Some(20); 10];
         full[6] = None;
         assert_eq!(found(full), available(6.0), "behind a full queue");
+        // RAPID-2009's first packet goes at the mean rate, which is above that of the next ones.
+        let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, Duration::ZERO, 90);
+        let mut arrive = |stream, index, rate| {
+            let sent = Time(1_000 * u64::from(index));
+            analyser.on_arrival(sent, &Stamp::Probe { stream, index, len: 10, rate, sent }, Bytes(1000))
+        };
+        assert_eq!(
+            [(0, 100.0), (2, 47.0), (3, 51.0), (4, 54.0)].map(|(index, rate)| arrive(1, index, rate)),
+            [None; 4]
+        );
+        assert_eq!(arrive(2, 0, 100.0), available(100.0), "as published");
     }
 
     #[test]
@@ -370,12 +378,14 @@ mod tests {
                 other => panic!("{other:?}"),
             })
         };
-        // A packet more or less in a full queue reads as congestion that begins at 256 Mbps; four packets arrived, in 8 ms.
-        assert_eq!(found(&[(0, 800), (1, 800), (8, 800), (12, 808)]), Some(2.0));
-        assert_eq!(found(&[(0, 800), (8, 800), (12, 808)]), Some(1.0), "the rate before the loss, if that is less");
+        // A packet more or less in a full queue reads as congestion that begins at 256 Mbps.
+        assert_eq!(found(&[(0, 800), (1, 800), (8, 800), (12, 808)]), Some(2.0), "the rate before the loss");
+        let late = [(0, 800), (1, 800), (2, 800), (3, 800), (4, 800), (10, 800), (12, 808)];
+        assert_eq!(found(&late), Some(6.0), "six more in 8 ms, not the 16 Mbps before the loss");
         assert_eq!(found(&[(3, 800), (8, 800), (12, 808)]), None, "not even the first packets arrived");
+        let queued = |index: u16| if index < 6 { 0 } else { 80 * (u64::from(index) - 5) };
         let overflow: Vec<_> =
-            (0..12).map(|index| (index, if index < 6 { 0 } else { 80 * (u64::from(index) - 5) })).collect();
+            (0..20).filter(|index| !(12..19).contains(index)).map(|index| (index, queued(index))).collect();
         assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
     }
 

@@ -209,23 +209,29 @@ impl Machine {
         self.end_stream();
     }
 
-    /// In recovery, once per round trip, on hearing that so much more arrived: no more is sent than arrives, and when all of it arrives, what is
-    /// to be repaired yet can be so among p-streams.
-    fn follow_delivery(&mut self, now: Time, arrived: Bytes) {
+    /// In recovery, once per round trip: no more is sent than arrives, and when all of it arrives, what is to be repaired yet can be so among
+    /// p-streams.
+    fn follow_delivery(&mut self, now: Time, ack: &Ack) {
         let rate = self.average * self.settings.beta;
         let enough = self.rtt.max(rate.time_for(Bytes(self.settings.packet.0 * DELIVERED)));
         let Mode::Recovery { from_slow_start, since, acked } = &mut self.mode else { return };
         if now <= *since {
             return; // those are of what was sent before
         }
-        *acked += arrived;
+        if ack.app_limited {
+            (*since, *acked) = (now, Bytes(0)); // not all of the rate was sent
+            return;
+        }
+        *acked += ack.acked;
         let elapsed = now.since(*since);
         if elapsed < enough {
             return;
         }
         let delivered = acked.over(elapsed);
-        (*since, *acked, *from_slow_start) = (now, Bytes(0), false);
-        if delivered < rate {
+        (*since, *acked) = (now, Bytes(0));
+        // A packet more or less in such a time is no loss.
+        if delivered < rate * (1.0 - 1.0 / DELIVERED as f64) {
+            *from_slow_start = false;
             self.set_average(delivered);
             self.stream = Stream::uniform(self.stream.id(), self.average * self.settings.beta);
         } else {
@@ -325,7 +331,7 @@ impl Sender for Machine {
         if !ack.recovery {
             self.end_recovery(now);
         } else if self.settings.backs_off {
-            self.follow_delivery(now, ack.acked);
+            self.follow_delivery(now, ack);
         }
     }
 
@@ -416,8 +422,11 @@ mod tests {
         assert_eq!(rate(&sender), 40.0);
         (11..=20).for_each(|i| sender.on_ack(ms(10 * i), &ack(5_000, true)));
         assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0), "half of 4 Mbps");
-        (21..=30).for_each(|i| sender.on_ack(ms(10 * i), &ack(2_500, true)));
-        assert_eq!(sender.state().phase, Phase::Probing, "all of it arrives");
+        // Acknowledgments of a sender that had nothing to send say nothing.
+        (21..=30).for_each(|i| sender.on_ack(ms(10 * i), &Ack { app_limited: true, ..ack(100, true) }));
+        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0));
+        (31..=40).for_each(|i| sender.on_ack(ms(10 * i), &ack(2_400, true)));
+        assert_eq!(sender.state().phase, Phase::Probing, "all of it arrives, but for a packet that is on its way");
     }
 
     /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its top rate.
