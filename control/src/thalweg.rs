@@ -38,10 +38,8 @@ pub struct Thalweg {
     pub highest_step: f64,
     /// The same, at least
     pub lowest_step: f64,
-    /// What is added to that, while kappa is 1 or more; below, kappa times as much
+    /// What is added to that
     pub step_floor: Rate,
-    /// The most by which a p-stream may lower the average rate, as a multiple of kappa times it
-    pub fall: f64,
     /// An estimate below this share of the average rate is a collapse
     pub collapse: f64,
     /// Factor on kappa upon a collapse
@@ -63,16 +61,15 @@ impl Default for Thalweg {
             stream: 90,
             widest: 1.03,
             narrowest: 1.01,
-            narrowing: 0.95,
+            narrowing: 0.99,
             tau: Duration::from_millis(250),
             eta: 1.5,
             beta: 0.5,
             errors: 0.02,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
-            lowest_step: 0.02,
+            lowest_step: 0.05,
             step_floor: Rate::from_mbps(1.0),
-            fall: 3.0,
             collapse: 0.8,
             back_off: 0.7,
             regrow: 0.1,
@@ -88,7 +85,6 @@ impl Thalweg {
     pub(crate) fn machine(&self, packet: Bytes) -> Machine {
         let limit = StepLimit {
             kappa: self.highest_step,
-            fall: self.fall,
             bounds: (self.lowest_step, self.highest_step),
             floor: self.step_floor,
             collapse: self.collapse,
@@ -124,9 +120,8 @@ impl Protocol for Thalweg {
         within("beta", self.beta, 0.01..=1.0)?;
         within("errors", self.errors, 0.0..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
-        within("lowest-step", self.lowest_step, 1e-3..=1e6)?;
+        within("lowest-step", self.lowest_step, 0.0..=1e6)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
-        within("fall", self.fall, 0.01..=1e6)?;
         within("collapse", self.collapse, 0.0..=1.0)?;
         within("back-off", self.back_off, 0.01..=1.0)?;
         within("regrow", self.regrow, 0.0..=100.0)

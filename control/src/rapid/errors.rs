@@ -55,11 +55,6 @@ impl Errors {
         }
     }
 
-    /// What was lost before says nothing of what is to come: a round trip went without.
-    pub(super) fn forget(&mut self) {
-        self.share = self.share.min(self.most);
-    }
-
     /// Whether more is lost than errors explain, if it is by chance.
     pub(super) fn are_many(&self) -> bool {
         self.share > self.most
@@ -72,15 +67,9 @@ impl Errors {
 
     /// Whether a loss that shows now is one.
     pub(super) fn explain(&self) -> bool {
+        let queue = |rtt: Duration| rtt.0.saturating_sub(self.shortest.0) as f64;
         let empty = self.beside() == self.shortest && self.shortest < Duration::MAX;
-        self.most > 0.0
-            && !self.are_too_many()
-            && (empty || self.queue(self.beside()) < FULL * self.queue(self.longest))
-    }
-
-    /// The part of this round-trip time that is spent in queues, picoseconds.
-    fn queue(&self, rtt: Duration) -> f64 {
-        rtt.0.saturating_sub(self.shortest.0) as f64
+        self.most > 0.0 && !self.are_too_many() && (empty || queue(self.beside()) < FULL * queue(self.longest))
     }
 
     fn beside(&self) -> Duration {

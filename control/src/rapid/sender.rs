@@ -46,8 +46,7 @@ pub struct Settings {
     pub filter: Filter,
     /// Which losses do not count.
     pub errors: Errors,
-    /// Whether it gives way where much is lost: each slow start that nothing is heard of makes the initial rate of the next one half of its
-    /// own, and in recovery no more is sent than arrives.
+    /// Whether each slow start that nothing is heard of makes the initial rate of the next one half of its own.
     pub backs_off: bool,
 }
 
@@ -83,9 +82,6 @@ enum Mode {
     /// Repairing; did it begin in slow start?
     Recovery {
         from_slow_start: bool,
-        /// From when on so many bytes were acknowledged.
-        since: Time,
-        acked: Bytes,
     },
 }
 
@@ -93,8 +89,6 @@ enum Mode {
 const INITIAL_RTT: Duration = Duration::from_millis(250);
 /// A sender without feedback for so many round trips (or lengths of its stream) has none: it must slow down.
 const SILENCE: u64 = 4;
-/// So many packets at least say at which rate they arrive.
-const DELIVERED: u64 = 8;
 /// **Decided** the average rate is never below this share of the initial one: from much less, streams would take minutes to find out that the path
 /// is free again. A window protocol, too, sends a packet per round trip.
 const LEAST: f64 = 0.1;
@@ -188,16 +182,13 @@ impl Machine {
         Duration(self.rtt.max(self.stream_length()).0.saturating_mul(SILENCE))
     }
 
-    fn begin_recovery(&mut self, now: Time, from_slow_start: bool) {
-        if let Some(limit) = &mut self.settings.filter.limit {
-            limit.on_loss();
-        }
-        self.mode = Mode::Recovery { from_slow_start, since: now + self.rtt, acked: Bytes(0) };
+    fn begin_recovery(&mut self, from_slow_start: bool) {
+        self.mode = Mode::Recovery { from_slow_start };
         self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
     }
 
     fn end_recovery(&mut self, now: Time) {
-        let Mode::Recovery { from_slow_start, .. } = self.mode else { return };
+        let Mode::Recovery { from_slow_start } = self.mode else { return };
         if from_slow_start && let Some(estimate) = self.estimate {
             self.average = estimate;
         }
@@ -207,37 +198,6 @@ impl Machine {
         self.mode = Mode::Probing;
         self.heard = now;
         self.end_stream();
-    }
-
-    /// In recovery, once per round trip: no more is sent than arrives, and when all of it arrives, what is to be repaired yet can be so among
-    /// p-streams.
-    fn follow_delivery(&mut self, now: Time, ack: &Ack) {
-        let rate = self.average * self.settings.beta;
-        let enough = self.rtt.max(rate.time_for(Bytes(self.settings.packet.0 * DELIVERED)));
-        let Mode::Recovery { from_slow_start, since, acked } = &mut self.mode else { return };
-        if now <= *since {
-            return; // those are of what was sent before
-        }
-        if ack.app_limited {
-            (*since, *acked) = (now, Bytes(0)); // not all of the rate was sent
-            return;
-        }
-        *acked += ack.acked;
-        let elapsed = now.since(*since);
-        if elapsed < enough {
-            return;
-        }
-        let delivered = acked.over(elapsed);
-        (*since, *acked) = (now, Bytes(0));
-        // A packet more or less in such a time is no loss.
-        if delivered < rate * (1.0 - 1.0 / DELIVERED as f64) {
-            *from_slow_start = false;
-            self.set_average(delivered);
-            self.stream = Stream::uniform(self.stream.id(), self.average * self.settings.beta);
-        } else {
-            self.settings.errors.forget();
-            self.end_recovery(now);
-        }
     }
 
     fn lose_feedback(&mut self, now: Time) {
@@ -323,15 +283,13 @@ impl Sender for Machine {
         }
         self.settings.errors.on_ack(ack, self.settings.packet);
         if ack.recovery && self.mode == Mode::Probing && self.settings.errors.are_too_many() {
-            self.begin_recovery(now, false);
+            self.begin_recovery(false);
         }
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(rate as f64));
         }
         if !ack.recovery {
             self.end_recovery(now);
-        } else if self.settings.backs_off {
-            self.follow_delivery(now, ack);
         }
     }
 
@@ -345,7 +303,7 @@ impl Sender for Machine {
                     return;
                 }
                 let from_slow_start = match self.mode {
-                    Mode::Recovery { from_slow_start, .. } => {
+                    Mode::Recovery { from_slow_start } => {
                         // What was sent at the reduced rate was lost as well.
                         self.set_average(self.average * self.settings.beta);
                         from_slow_start
@@ -353,7 +311,7 @@ impl Sender for Machine {
                     Mode::SlowStart { .. } => true,
                     Mode::Probing => false,
                 };
-                self.begin_recovery(now, from_slow_start);
+                self.begin_recovery(from_slow_start);
             }
         }
     }
@@ -395,38 +353,6 @@ mod tests {
             pipe.in_flight += packet;
         }
         assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
-    }
-
-    /// Too many flows on one link: what each sends must come down to what arrives, and stay there until all of it does.
-    #[test]
-    fn in_recovery_no_more_is_sent_than_arrives() {
-        let packet = Bytes(1000);
-        let mut sender = crate::thalweg::Thalweg::default().machine(packet);
-        let ms = |ms| Time::ZERO + Duration::from_millis(ms);
-        let ack = |acked, recovery| Ack {
-            acked: Bytes(acked),
-            lost: packet,
-            rtt: Some(Duration::from_millis(100)),
-            recovery,
-            ..Ack::default()
-        };
-        sender.on_ack(ms(0), &ack(1000, false));
-        sender.set_average(Rate::from_mbps(80.0));
-        sender.mode = Mode::Probing;
-        sender.settings.errors = Errors::up_to(0.0);
-        sender.on_loss(ms(0), &Loss::Event);
-        let rate = |sender: &Machine| sender.state().rate.unwrap().as_mbps();
-        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 40.0));
-        // What was sent before the loss says nothing; a tenth of what was sent after it arrives.
-        (1..=10).for_each(|i| sender.on_ack(ms(10 * i), &ack(1000, true)));
-        assert_eq!(rate(&sender), 40.0);
-        (11..=20).for_each(|i| sender.on_ack(ms(10 * i), &ack(5_000, true)));
-        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0), "half of 4 Mbps");
-        // Acknowledgments of a sender that had nothing to send say nothing.
-        (21..=30).for_each(|i| sender.on_ack(ms(10 * i), &Ack { app_limited: true, ..ack(100, true) }));
-        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0));
-        (31..=40).for_each(|i| sender.on_ack(ms(10 * i), &ack(2_400, true)));
-        assert_eq!(sender.state().phase, Phase::Probing, "all of it arrives, but for a packet that is on its way");
     }
 
     /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its top rate.
