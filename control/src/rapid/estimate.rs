@@ -172,14 +172,14 @@ fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usiz
     let n = samples.len();
     let mut i = 0;
     while i + 1 < n {
-        if samples[i + 1].delay - samples[i].delay <= resolution {
+        if samples[i + 1].delay.saturating_sub(samples[i].delay) <= resolution {
             i += 1;
             continue;
         }
         let mut highest = 0;
         let mut j = i + 1;
         while j < n {
-            let rise = samples[j].delay - samples[i].delay;
+            let rise = samples[j].delay.saturating_sub(samples[i].delay);
             highest = highest.max(rise);
             if rise as f64 <= highest as f64 / DECREASE {
                 break;
@@ -223,7 +223,7 @@ pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
 pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
     let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
     let (mut weighted, mut inside) = (0.0, 0.0);
-    let rises = |k: usize| k < last && samples[k + 1].delay - samples[k].delay > resolution;
+    let rises = |k: usize| k < last && samples[k + 1].delay.saturating_sub(samples[k].delay) > resolution;
     let unfinished = excursions(samples, resolution, |from, to| {
         for k in (from..to).filter(|&k| rises(k)) {
             // A gap lasts 1/r for a packet of unit size, so rate times gap is 1.
@@ -287,6 +287,13 @@ mod tests {
     fn the_clocks_resolution_is_no_queue() {
         let delays: Vec<i64> = (0..30).map(|i| i % 2).collect();
         assert_eq!(onset(&samples(&delays), 1), Some(30.0));
+    }
+
+    /// Delays are differences of two hosts' clocks, one of which says what it likes.
+    #[test]
+    fn no_delay_is_too_far_from_another() {
+        let extremes = samples(&[i64::MIN, i64::MAX, 0, i64::MIN, i64::MAX]);
+        assert!(onset(&extremes, 0).is_some() && pathchirp(&extremes, 0).is_some());
     }
 
     #[test]
