@@ -108,6 +108,23 @@ fn thalweg_does_not_take_congestion_for_errors() {
     }
 }
 
+/// `bench/wire/fairness.toml`, which is also measured for real. The onset of congestion does not see a queue that stands: flows that give way too
+/// gently stay behind one.
+#[test]
+fn two_thalwegs_share_equally_and_leave_no_queue_standing() {
+    let finished = run(r#"
+        duration = "40 s"
+        measure.from = "10 s"
+        path = { rate = "100 Mbps", rtt = "60 ms", buffer = "1 bdp" }
+        flow = [{ controller = "thalweg", rtt = "20 ms" }, { controller = "thalweg", rtt = "100 ms", start = "1 s" }]
+    "#);
+    let figures = figures(&finished);
+    let (jain, link) = (figures.jain, &figures.links[0]);
+    println!("Jain {jain:.4}, used {:.3}, queue {:.1}", link.utilization, link.mean_queue_packets);
+    // Its design's goals.
+    assert!(jain >= 0.97 && link.utilization >= 0.9 && link.mean_queue_packets < 50.0);
+}
+
 /// PACKET-SCALE-2017's schedule of three flows with RTTs of 100, 200 and 150 ms; in 26 to 34 s all of them are there.
 #[test]
 fn flows_of_different_rtts_share_equally() {
