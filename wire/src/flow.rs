@@ -38,6 +38,7 @@ const PROBES: u32 = 2;
 const ANSWER: Duration = Duration::from_millis(50);
 /// quinn's time stands still while it reads what has arrived: it may be late by less than this.
 const STALE: Duration = Duration::from_micros(100);
+
 /// A sender that asks the routers on the way before it takes over.
 struct Opening {
     sender: Box<dyn Sender>,
