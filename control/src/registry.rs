@@ -228,7 +228,7 @@ pub fn all() -> &'static [Controller] {
                 PacketScale,
                 Sack,
                 "our own, after PACKET-SCALE-2017",
-                "RAPID with a narrower stream and a step that tunes itself to the number of flows",
+                "RAPID with a narrower stream, steps that tune themselves to the number of flows, and an eye on queues that stand",
                 crate::thalweg::Thalweg::default(),
             ),
             Controller::new(

@@ -1,9 +1,7 @@
-//! Our own: RAPID of 2017 with streams that are no wider than they have to be and a self-tuning limit on how fast it climbs,
-//! so that many flows neither oscillate nor fill the buffer, and one flow loses nothing of its speed; also not to transmission errors.
+//! Our own: RAPID of 2017 with streams that are no wider than they have to be, gentle steps that tune themselves, and an eye on queues that stand, so
+//! that from two flows to a thousand neither oscillate nor fill the buffer, and one flow loses nothing of its speed; also not to transmission errors.
 
-use crate::rapid::{
-    self, Analyser, Errors, Estimator, Filter, Layout, Machine, Settings, SlowStart, Spread, StepLimit,
-};
+use crate::rapid::{self, Analyser, Errors, Estimator, Follow, Gentle, Layout, Machine, Settings, SlowStart, Spread};
 use crate::registry::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
@@ -26,8 +24,14 @@ pub struct Thalweg {
     pub narrowing: f64,
     /// Time over which an increase of the available bandwidth is adopted
     pub tau: Duration,
-    /// Number of p-streams over which a decrease is adopted
+    /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it then had fewer than 20 packets
+    pub fall: Duration,
+    /// Number of full p-streams over which a decrease is adopted, at least
     pub eta: f64,
+    /// The same, at most
+    pub slowest_eta: f64,
+    /// A queue that stands and delays packets by no more is none
+    pub tolerance: Duration,
     /// Factor on the average rate after a loss
     pub beta: f64,
     /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
@@ -38,11 +42,11 @@ pub struct Thalweg {
     pub highest_step: f64,
     /// The same, at least
     pub lowest_step: f64,
-    /// What is added to that
+    /// The geometric mean of this and the average rate is added to that
     pub step_floor: Rate,
     /// An estimate below this share of the average rate is a collapse
     pub collapse: f64,
-    /// Factor on kappa upon a collapse
+    /// Factor on kappa upon a collapse, once per round trip
     pub back_off: f64,
     /// Growth of kappa per tau otherwise
     pub regrow: f64,
@@ -59,20 +63,23 @@ impl Default for Thalweg {
     fn default() -> Thalweg {
         Thalweg {
             stream: 90,
-            widest: 1.03,
+            widest: 1.025,
             narrowest: 1.01,
             narrowing: 0.99,
             tau: Duration::from_millis(250),
-            eta: 1.5,
+            fall: Duration::from_millis(125),
+            eta: 2.0,
+            slowest_eta: 33.0,
+            tolerance: Duration::from_millis(1),
             beta: 0.5,
             errors: 0.02,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
-            lowest_step: 0.05,
-            step_floor: Rate::from_mbps(1.0),
+            lowest_step: 0.01,
+            step_floor: Rate::from_mbps(0.003),
             collapse: 0.8,
-            back_off: 0.7,
-            regrow: 0.1,
+            back_off: 0.5,
+            regrow: 0.02,
             estimator: Estimator::Onset,
             resolution: Duration(50),
             smoothing: rapid::SMOOTHING,
@@ -83,13 +90,19 @@ impl Default for Thalweg {
 impl Thalweg {
     /// Its sender.
     pub(crate) fn machine(&self, packet: Bytes) -> Machine {
-        let limit = StepLimit {
+        let gentle = Gentle {
+            tau: self.tau,
+            fall: self.fall,
+            eta: (self.eta, self.slowest_eta),
             kappa: self.highest_step,
             bounds: (self.lowest_step, self.highest_step),
             floor: self.step_floor,
             collapse: self.collapse,
             back_off: self.back_off,
             regrow: self.regrow,
+            tolerance: self.tolerance,
+            since: Duration::ZERO,
+            stood: None,
         };
         Machine::new(Settings {
             packet,
@@ -99,9 +112,8 @@ impl Thalweg {
             slow_start: SlowStart::PACKET_SCALE_2017,
             initial_rate: self.initial_rate,
             beta: self.beta,
-            filter: Filter { tau: self.tau, eta: self.eta, limit: Some(limit) },
+            follow: Follow::Gently(gentle),
             errors: Errors::up_to(self.errors),
-            backs_off: true,
         })
     }
 }
@@ -116,11 +128,15 @@ impl Protocol for Thalweg {
         within("resolution", self.resolution.as_secs(), 0.0..=0.1)?;
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
+        within("fall", self.fall.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
+        within("slowest-eta", self.slowest_eta, self.eta..=1e6)?;
+        within("tolerance", self.tolerance.as_secs(), 0.0..=10.0)?;
+        within("step-floor", self.step_floor.as_bps(), 0.0..=1e15)?;
         within("beta", self.beta, 0.01..=1.0)?;
         within("errors", self.errors, 0.0..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
-        within("lowest-step", self.lowest_step, 0.0..=1e6)?;
+        within("lowest-step", self.lowest_step, 1e-6..=1e6)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
         within("collapse", self.collapse, 0.0..=1.0)?;
         within("back-off", self.back_off, 0.01..=1.0)?;

@@ -55,21 +55,33 @@ impl Errors {
         }
     }
 
+    /// What was lost before says nothing of what is to come: in a round trip, what was sent arrived.
+    pub(super) fn forget(&mut self) {
+        self.share = self.share.min(self.most);
+    }
+
     /// Whether more is lost than errors explain, if it is by chance.
     pub(super) fn are_many(&self) -> bool {
         self.share > self.most
     }
 
-    /// Whether more is lost than errors explain: by three standard deviations of a mean over so many packets.
+    /// Whether more is lost than errors explain: by four standard deviations of a mean over so many packets. Three are exceeded by chance every minute
+    /// at 100 Mbps, as every packet asks.
     pub(super) fn are_too_many(&self) -> bool {
-        self.share > self.most + 3.0 * (self.most * (1.0 - self.most) / (2.0 * MEMORY)).sqrt()
+        self.share > self.most + 4.0 * (self.most * (1.0 - self.most) / (2.0 * MEMORY)).sqrt()
     }
 
     /// Whether a loss that shows now is one.
     pub(super) fn explain(&self) -> bool {
-        let queue = |rtt: Duration| rtt.0.saturating_sub(self.shortest.0) as f64;
         let empty = self.beside() == self.shortest && self.shortest < Duration::MAX;
-        self.most > 0.0 && !self.are_too_many() && (empty || queue(self.beside()) < FULL * queue(self.longest))
+        self.most > 0.0
+            && !self.are_too_many()
+            && (empty || self.queue(self.beside()) < FULL * self.queue(self.longest))
+    }
+
+    /// The part of this round-trip time that is spent in queues, picoseconds.
+    fn queue(&self, rtt: Duration) -> f64 {
+        rtt.0.saturating_sub(self.shortest.0) as f64
     }
 
     fn beside(&self) -> Duration {

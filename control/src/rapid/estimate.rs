@@ -97,15 +97,30 @@ impl Analyser {
             Estimator::PathChirp if !spoilt => pathchirp(&self.samples, self.resolution),
             _ => smooth::estimate(&mut self.samples, packet, &self.bunches, self.resolution, &mut self.points),
         };
-        let rate = rate.map(|rate| match self.missing.cut(self.next) {
-            // The delay behind a full queue does not grow: a stream that lost packets and shows no congestion may have met some. The
-            // rate before the loss is the last one that is known to have been carried.
-            Some(cut) if self.samples.last().is_some_and(|last| rate >= last.rate) => self.samples[cut - 1].rate,
-            _ => rate,
-        });
+        let rate = rate.and_then(|rate| self.known_to_pass(rate, packet));
         self.samples.clear();
         Some(Report::Available { stream, rate: rate? as f32 })
     }
+
+    /// What is left of an estimate after losses: the delay behind a full queue does not grow, so that a stream which lost packets at rates below
+    /// the one at which congestion seems to begin may have met a full queue. The rate before the loss is the last one that is known to have been carried.
+    fn known_to_pass(&self, rate: f64, packet: Bytes) -> Option<f64> {
+        let Some(cut) = self.missing.cut(self.next) else { return Some(rate) };
+        let carried = cut.checked_sub(1).map(|last| self.samples[last].rate);
+        if self.missing.is_much(self.next) && carried.is_none_or(|carried| rate > carried) {
+            // It did not fill the queue itself: all that is known is how much arrives.
+            return Some(carried?.min(received(&self.samples, packet)));
+        }
+        let shows_none = self.samples.last().is_some_and(|last| rate >= last.rate);
+        Some(if shows_none { carried.unwrap_or(self.samples[0].rate) } else { rate })
+    }
+}
+
+/// The mean rate at which these packets arrived, bits per second.
+fn received(samples: &[Sample], packet: Bytes) -> f64 {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return 0.0 };
+    let span = Duration(last.arrival.wrapping_sub(first.arrival).max(1) as u64);
+    Bytes(packet.0 * (samples.len() as u64 - 1)).over(span).as_bps()
 }
 
 /// Whether stream `a` was begun after stream `b`; they count modulo 2^32.
@@ -134,9 +149,8 @@ impl Receiver for Analyser {
         }
         if self.stream != Some(stream) {
             self.stream = Some(stream);
-            // A stream whose beginning was lost is analysed from what arrived.
             self.missing.clear();
-            self.next = index;
+            self.next = self.missing.first_of_interest(index);
         }
         if index > self.next {
             self.missing.on_gap(self.next, index, self.samples.len());
@@ -337,6 +351,49 @@ mod tests {
         let mut full = [Some(20); 10];
         full[6] = None;
         assert_eq!(found(full), available(6.0), "behind a full queue");
+        // RAPID-2009's first packet goes at the mean rate, which is above that of the next ones.
+        let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, Duration::ZERO, 90);
+        let mut arrive = |stream, index, rate| {
+            let sent = Time(1_000 * u64::from(index));
+            analyser.on_arrival(sent, &Stamp::Probe { stream, index, len: 10, rate, sent }, Bytes(1000))
+        };
+        assert_eq!(
+            [(0, 100.0), (2, 47.0), (3, 51.0), (4, 54.0)].map(|(index, rate)| arrive(1, index, rate)),
+            [None; 4]
+        );
+        assert_eq!(arrive(2, 0, 100.0), available(100.0), "as published");
+    }
+
+    #[test]
+    fn behind_a_full_queue_no_more_is_available_than_arrives() {
+        // Of a stream of 20 whose rates double from 1 Mbps on, those with a delay arrive.
+        let found = |delays: &[(u16, u64)]| {
+            let mut analyser = Analyser::new(Estimator::Onset, Duration::ZERO, Duration::ZERO, 90).tolerant(0.02);
+            let (us, mut sent, mut reports) = (1_000_000, 0, Vec::new());
+            for index in 0..20 {
+                let rate = 1e6 * 2f64.powi(i32::from(index));
+                sent += (8e15 / rate) as u64;
+                let Some((_, delay)) = delays.iter().find(|(arrived, _)| *arrived == index) else { continue };
+                let stamp = Stamp::Probe { stream: 1, index, len: 20, rate: rate as f32, sent: Time(sent) };
+                reports.extend(analyser.on_arrival(Time(sent + delay * us), &stamp, Bytes(1000)));
+            }
+            // The next stream ends it.
+            let stamp = Stamp::Probe { stream: 2, index: 0, len: 20, rate: 1e6, sent: Time(sent) };
+            reports.extend(analyser.on_arrival(Time(sent + 9_000 * us), &stamp, Bytes(1000)));
+            reports.first().map(|report| match report {
+                Report::Available { rate, .. } => (f64::from(*rate) / 1e5).round() / 10.0,
+                other => panic!("{other:?}"),
+            })
+        };
+        // A packet more or less in a full queue reads as congestion that begins at 256 Mbps.
+        assert_eq!(found(&[(0, 800), (1, 800), (8, 800), (12, 808)]), Some(2.0), "the rate before the loss");
+        let late = [(0, 800), (1, 800), (2, 800), (3, 800), (4, 800), (10, 800), (12, 808)];
+        assert_eq!(found(&late), Some(6.0), "six more in 8 ms, not the 16 Mbps before the loss");
+        assert_eq!(found(&[(3, 800), (8, 800), (12, 808)]), None, "not even the first packets arrived");
+        let queued = |index: u16| if index < 6 { 0 } else { 80 * (u64::from(index) - 5) };
+        let overflow: Vec<_> =
+            (0..20).filter(|index| !(12..19).contains(index)).map(|index| (index, queued(index))).collect();
+        assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
     }
 
     #[test]

@@ -26,6 +26,17 @@ impl Missing {
         Missing { errors, gaps: Vec::with_capacity(longest) }
     }
 
+    /// In a stream of which `index` is the first to arrive: without tolerance, one whose beginning was lost is analysed from what arrived.
+    pub(super) fn first_of_interest(&self, index: u16) -> u16 {
+        if self.errors == 0.0 { index } else { 0 }
+    }
+
+    /// Whether, if errors are tolerated, a quarter of a stream is missing that they do not explain; packets up to `next` - 1 are known of.
+    pub(super) fn is_much(&self, next: u16) -> bool {
+        let lost: u32 = self.gaps.iter().map(|gap| u32::from(gap.count)).sum();
+        self.errors > 0.0 && f64::from(lost) > (self.errors + 0.25) * f64::from(next)
+    }
+
     /// A new stream begins.
     pub(super) fn clear(&mut self) {
         self.gaps.clear();

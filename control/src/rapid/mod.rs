@@ -8,19 +8,23 @@
 mod errors;
 mod estimate;
 mod filter;
+mod gentle;
 mod hybrid;
 mod missing;
 mod sender;
 mod smooth;
 mod spread;
+mod standing;
 mod stream;
 
 pub use errors::Errors;
 pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
-pub use filter::{Filter, StepLimit};
+pub use filter::Filter;
+pub use gentle::{Gentle, Known};
 pub use hybrid::{Fallback, Hybrid, PacketScale};
-pub use sender::{Machine, Settings, SlowStart};
+pub use sender::{Follow, Machine, Settings, SlowStart};
 pub use spread::Spread;
+pub use standing::Standing;
 pub use stream::{Layout, Stream};
 
 use crate::registry::Protocol;
@@ -112,9 +116,8 @@ impl Rapid {
             slow_start,
             initial_rate: self.initial_rate,
             beta: self.beta,
-            filter: Filter { tau: self.tau, eta: self.eta, limit: None },
+            follow: Follow::Papers(Filter { tau: self.tau, eta: self.eta }),
             errors: Errors::up_to(0.0),
-            backs_off: false,
         })
     }
 }

@@ -2,7 +2,9 @@
 
 use super::errors::Errors;
 use super::filter::Filter;
+use super::gentle::{Gentle, Known};
 use super::spread::Spread;
+use super::standing::Standing;
 use super::stream::{Layout, Stream};
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -42,12 +44,21 @@ pub struct Settings {
     pub initial_rate: Rate,
     /// Factor on the average rate after a loss.
     pub beta: f64,
-    /// How the average follows the estimates.
-    pub filter: Filter,
+    /// How the average follows the estimates, and what it does where much is lost.
+    pub follow: Follow,
     /// Which losses do not count.
     pub errors: Errors,
-    /// Whether each slow start that nothing is heard of makes the initial rate of the next one half of its own.
-    pub backs_off: bool,
+}
+
+/// How the average rate follows the estimates.
+#[derive(Clone, Debug)]
+pub enum Follow {
+    /// By the papers' equations.
+    Papers(Filter),
+    /// Ours. It also gives way where much is lost: each slow start that nothing is heard of makes the initial rate of the next one half of its own,
+    /// none ends above `beta` times the rate before the silence; and where a recovery takes many round trips, its rate follows what arrives. Streams of slow
+    /// flows are shorter.
+    Gently(Gentle),
 }
 
 /// The sender's state machine.
@@ -62,8 +73,10 @@ pub struct Machine {
     heard: Time,
     /// The first stream whose estimate is of interest.
     oldest: u32,
-    /// Slow starts in a row that nothing was heard of.
+    /// Slow starts in a row that nothing was heard of, and the rate that they may end at.
     unheard: i32,
+    ceiling: Rate,
+    standing: Standing,
     /// What is being sent.
     stream: Stream,
     /// When the packet sent last was due; none if the next one is due at once.
@@ -82,6 +95,9 @@ enum Mode {
     /// Repairing; did it begin in slow start?
     Recovery {
         from_slow_start: bool,
+        /// From when on so many bytes were acknowledged.
+        since: Time,
+        acked: Bytes,
     },
 }
 
@@ -89,6 +105,10 @@ enum Mode {
 const INITIAL_RTT: Duration = Duration::from_millis(250);
 /// A sender without feedback for so many round trips (or lengths of its stream) has none: it must slow down.
 const SILENCE: u64 = 4;
+/// So few packets still show when congestion sets in.
+const SHORTEST: u16 = 20;
+/// So many packets at least say at which rate they arrive.
+const DELIVERED: u64 = 8;
 /// **Decided** the average rate is never below this share of the initial one: from much less, streams would take minutes to find out that the path
 /// is free again. A window protocol, too, sends a packet per round trip.
 const LEAST: f64 = 0.1;
@@ -107,6 +127,8 @@ impl Machine {
             heard: Time::ZERO,
             oldest: 0,
             unheard: 0,
+            ceiling: Rate::from_bps(HIGHEST),
+            standing: Standing::default(),
             stream: Stream::uniform(0, settings.initial_rate),
             previous: None,
             rtt: INITIAL_RTT,
@@ -122,6 +144,12 @@ impl Machine {
         self.mode = Mode::Probing;
         self.average = rate;
         self.rtt = rtt;
+        self.unheard = 0;
+        self.ceiling = Rate::from_bps(HIGHEST);
+        self.standing = Standing::default();
+        if let Follow::Gently(gentle) = &mut self.settings.follow {
+            gentle.stood = None;
+        }
         // What streams found before the other protocol's time is out of date.
         self.estimate = None;
         self.oldest = self.stream.id().wrapping_add(1);
@@ -156,14 +184,23 @@ impl Machine {
 
     /// The next p-stream, after applying the filter (its "just before sending out a new p-stream").
     fn begin_stream(&mut self, pipe: &Pipe) {
-        if let Some(estimate) = self.estimate {
-            let length = self.stream_length();
-            let average = self.settings.filter.apply(self.average, estimate, length);
-            self.set_average(average);
-        }
         // Never wait for more data: what there is makes a shorter stream.
         let available = pipe.backlog.0.div_ceil(self.settings.packet.0).max(1);
-        let len = available.min(self.settings.len as u64) as u16;
+        let len = |most: u16| available.min(most as u64) as u16;
+        if let Some(estimate) = self.estimate {
+            let (full, packets, full_length) = (self.settings.len, len(self.packets()), self.stream_length());
+            let average = match &mut self.settings.follow {
+                Follow::Papers(filter) => filter.apply(self.average, estimate, full_length),
+                Follow::Gently(gentle) => {
+                    let length = self.average.time_for(Bytes(self.settings.packet.0 * packets as u64));
+                    let (share, rtt) = (packets as f64 / full as f64, self.rtt);
+                    let standing = self.standing.queue();
+                    gentle.apply(self.average, &Known { estimate, length, share, rtt, standing })
+                }
+            };
+            self.set_average(average);
+        }
+        let len = len(self.packets());
         self.stream = Stream::new(
             self.stream.id().wrapping_add(1),
             len,
@@ -173,8 +210,20 @@ impl Machine {
         );
     }
 
+    /// Packets of the next stream, if there are so many.
+    fn packets(&self) -> u16 {
+        let len = self.settings.len;
+        match &self.settings.follow {
+            Follow::Papers(_) => len,
+            Follow::Gently(gentle) => {
+                let most = self.average.as_bps() * gentle.fall.as_secs() / self.settings.packet.as_bits();
+                len.min((most as u16).max(SHORTEST))
+            }
+        }
+    }
+
     fn stream_length(&self) -> Duration {
-        self.average.time_for(Bytes(self.settings.packet.0 * self.settings.len as u64))
+        self.average.time_for(Bytes(self.settings.packet.0 * self.packets() as u64))
     }
 
     /// How long to go on without an estimate.
@@ -182,15 +231,21 @@ impl Machine {
         Duration(self.rtt.max(self.stream_length()).0.saturating_mul(SILENCE))
     }
 
-    fn begin_recovery(&mut self, from_slow_start: bool) {
-        self.mode = Mode::Recovery { from_slow_start };
+    fn begin_recovery(&mut self, now: Time, from_slow_start: bool) {
+        if let Follow::Gently(gentle) = &mut self.settings.follow
+            && self.settings.errors.are_many()
+        {
+            gentle.on_loss();
+        }
+        self.mode = Mode::Recovery { from_slow_start, since: now + self.rtt, acked: Bytes(0) };
         self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
     }
 
     fn end_recovery(&mut self, now: Time) {
-        let Mode::Recovery { from_slow_start } = self.mode else { return };
+        let Mode::Recovery { from_slow_start, .. } = self.mode else { return };
         if from_slow_start && let Some(estimate) = self.estimate {
-            self.average = estimate;
+            self.average = if estimate > self.ceiling { self.ceiling } else { estimate };
+            self.ceiling = Rate::from_bps(HIGHEST);
         }
         self.set_average(self.average * self.settings.beta);
         // What streams found that were sent before the loss is out of date: behind a full buffer they look uncongested.
@@ -200,10 +255,46 @@ impl Machine {
         self.end_stream();
     }
 
+    /// In recovery, once per round trip that shows what the present rate does: it is lowered to what arrives, and when all of it arrives, what is to be repaired yet can be so among
+    /// p-streams.
+    fn follow_delivery(&mut self, now: Time, ack: &Ack) {
+        let rate = self.average * self.settings.beta;
+        let enough = self.rtt.max(rate.time_for(Bytes(self.settings.packet.0 * DELIVERED)));
+        let Mode::Recovery { from_slow_start, since, acked } = &mut self.mode else { return };
+        if now <= *since {
+            return; // those are of what was sent before
+        }
+        if ack.app_limited {
+            (*since, *acked) = (now + self.rtt, Bytes(0)); // not all of the rate was sent
+            return;
+        }
+        *acked += ack.acked;
+        let elapsed = now.since(*since);
+        if elapsed < enough {
+            return;
+        }
+        let delivered = acked.over(elapsed);
+        (*since, *acked) = (now + self.rtt, Bytes(0));
+        // A packet more or less in such a time is no loss.
+        if delivered < rate * (1.0 - 1.0 / DELIVERED as f64) {
+            *from_slow_start = false;
+            self.set_average(delivered);
+            self.stream = Stream::uniform(self.stream.id(), self.average * self.settings.beta);
+        } else {
+            self.settings.errors.forget();
+            self.end_recovery(now);
+        }
+    }
+
     fn lose_feedback(&mut self, now: Time) {
         self.heard = now;
         self.previous = Some(now);
-        self.unheard += self.settings.backs_off as i32;
+        if let Follow::Gently(_) = self.settings.follow {
+            if self.unheard == 0 && !matches!(self.mode, Mode::SlowStart { .. }) {
+                self.ceiling = self.average * self.settings.beta; // TCP's slow-start threshold
+            }
+            self.unheard += 1;
+        }
         self.restart();
     }
 
@@ -223,8 +314,9 @@ impl Machine {
         // be sent, and its tail lost, for ever.
         if let Mode::SlowStart { len, top } = self.mode {
             // In single precision, as the rate travels.
-            if rate.as_bps() < 0.999_999 * top.as_bps() {
-                self.set_average(rate);
+            if rate > self.ceiling || rate.as_bps() < 0.999_999 * top.as_bps() {
+                self.set_average(if rate > self.ceiling { self.ceiling } else { rate });
+                self.ceiling = Rate::from_bps(HIGHEST);
                 self.mode = Mode::Probing;
                 self.end_stream();
             } else {
@@ -280,16 +372,19 @@ impl Sender for Machine {
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
+            self.standing.on_rtt(now, rtt);
         }
         self.settings.errors.on_ack(ack, self.settings.packet);
         if ack.recovery && self.mode == Mode::Probing && self.settings.errors.are_too_many() {
-            self.begin_recovery(false);
+            self.begin_recovery(now, false);
         }
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(rate as f64));
         }
         if !ack.recovery {
             self.end_recovery(now);
+        } else if let Follow::Gently(_) = self.settings.follow {
+            self.follow_delivery(now, ack);
         }
     }
 
@@ -303,7 +398,7 @@ impl Sender for Machine {
                     return;
                 }
                 let from_slow_start = match self.mode {
-                    Mode::Recovery { from_slow_start } => {
+                    Mode::Recovery { from_slow_start, .. } => {
                         // What was sent at the reduced rate was lost as well.
                         self.set_average(self.average * self.settings.beta);
                         from_slow_start
@@ -311,7 +406,7 @@ impl Sender for Machine {
                     Mode::SlowStart { .. } => true,
                     Mode::Probing => false,
                 };
-                self.begin_recovery(from_slow_start);
+                self.begin_recovery(now, from_slow_start);
             }
         }
     }
@@ -353,6 +448,101 @@ mod tests {
             pipe.in_flight += packet;
         }
         assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
+    }
+
+    /// Too many flows on one link: what each sends must come down to what arrives, and stay there until all of it does.
+    #[test]
+    fn in_recovery_no_more_is_sent_than_arrives() {
+        let packet = Bytes(1000);
+        let mut sender = crate::thalweg::Thalweg::default().machine(packet);
+        let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+        let ack = |acked, recovery| Ack {
+            acked: Bytes(acked),
+            lost: packet,
+            rtt: Some(Duration::from_millis(100)),
+            recovery,
+            ..Ack::default()
+        };
+        sender.on_ack(ms(0), &ack(1000, false));
+        sender.set_average(Rate::from_mbps(80.0));
+        sender.mode = Mode::Probing;
+        sender.settings.errors = Errors::up_to(0.0);
+        sender.on_loss(ms(0), &Loss::Event);
+        let rate = |sender: &Machine| sender.state().rate.unwrap().as_mbps();
+        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 40.0));
+        // What was sent before the loss says nothing; a tenth of what was sent after it arrives.
+        (1..=10).for_each(|i| sender.on_ack(ms(10 * i), &ack(1000, true)));
+        assert_eq!(rate(&sender), 40.0);
+        (11..=20).for_each(|i| sender.on_ack(ms(10 * i), &ack(5_000, true)));
+        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0), "half of 4 Mbps");
+        // Acknowledgments of a sender that had nothing to send say nothing.
+        (21..=30).for_each(|i| sender.on_ack(ms(10 * i), &Ack { app_limited: true, ..ack(100, true) }));
+        assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0));
+        (31..=40).for_each(|i| sender.on_ack(ms(10 * i), &ack(2_400, true)));
+        assert_eq!(sender.state().phase, Phase::Probing, "all of it arrives, but for a packet that is on its way");
+    }
+
+    /// A sender that knew a rate of 100 Mbps, and has heard nothing for long.
+    fn after_a_silence() -> Machine {
+        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        sender.mode = Mode::Probing;
+        sender.average = Rate::from_mbps(100.0);
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        sender.lose_feedback(Time::ZERO);
+        sender
+    }
+
+    fn found(sender: &Machine, mbps: f32, recovery: bool) -> Ack {
+        let report = Some(Report::Available { stream: sender.stream.id(), rate: mbps * 1e6 });
+        Ack { report, recovery, ..Ack::default() }
+    }
+
+    /// Behind a full queue, a slow start finds rates that are not there.
+    #[test]
+    fn slow_start_after_a_silence_ends_at_half_the_rate_before_it() {
+        let mut sender = after_a_silence();
+        sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
+        assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 50.0));
+
+        let mut sender = after_a_silence();
+        sender.settings.errors = Errors::up_to(0.0);
+        sender.on_loss(Time::ZERO, &Loss::Event);
+        sender.on_ack(Time::ZERO, &found(&sender, 400.0, true));
+        sender.on_ack(Time::ZERO, &Ack::default());
+        assert_eq!(
+            (sender.mode, sender.average.as_mbps()),
+            (Mode::Probing, 25.0),
+            "and half of that if packets of it were lost"
+        );
+
+        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
+        assert_eq!(sender.average.as_mbps(), 400.0, "the first one has nothing to go by");
+    }
+
+    #[test]
+    fn streams_of_slow_flows_are_shorter() {
+        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        let packets = [0.1, 2.0, 100.0].map(|mbps| {
+            sender.average = Rate::from_mbps(mbps);
+            sender.packets()
+        });
+        assert_eq!(packets, [20, 31, 90], "20 at least; as many as leave in 125 ms; 90 at most");
+    }
+
+    #[test]
+    fn nobody_climbs_behind_a_standing_queue() {
+        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        let pipe = Pipe { backlog: Bytes(u64::MAX), packet: Bytes(1000), ..Pipe::default() };
+        let mut after = |ms| {
+            let rtt = Some(Duration::from_millis(ms));
+            (0..8).for_each(|_| sender.on_ack(Time::ZERO, &Ack { rtt, ..Ack::default() }));
+            (sender.mode, sender.average, sender.estimate) =
+                (Mode::Probing, Rate::from_mbps(100.0), Some(Rate::from_mbps(200.0)));
+            sender.begin_stream(&pipe);
+            sender.average.as_mbps()
+        };
+        assert!(after(50) > 100.0 && after(60) < 100.0 && after(50) > 100.0);
     }
 
     /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its top rate.

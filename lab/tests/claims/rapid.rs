@@ -125,6 +125,45 @@ fn two_thalwegs_share_equally_and_leave_no_queue_standing() {
     assert!(jain >= 0.97 && link.utilization >= 0.9 && link.mean_queue_packets < 50.0);
 }
 
+/// As many slow flows as a gigabit has at a hundred: RAPID's would climb together and fall together.
+#[test]
+fn twenty_thalwegs_of_ten_megabits_share_equally_and_leave_no_queue_standing() {
+    let finished = run(r#"
+        duration = "50 s"
+        measure.from = "30 s"
+        path = { rate = "200 Mbps", rtt = "100 ms", buffer = "1 bdp" }
+        [[flow]]
+        controller = "thalweg"
+        count = 20
+        rtt = { uniform = ["60 ms", "165 ms"] }
+        start = { uniform = ["0 s", "10 s"] }
+    "#);
+    let figures = figures(&finished);
+    let (jain, link) = (figures.jain_500ms_median.unwrap(), &figures.links[0]);
+    println!("Jain {jain:.4}, used {:.3}, queue {:.1}", link.utilization, link.mean_queue_packets);
+    // Its design's goals.
+    assert!(jain >= 0.95 && link.utilization >= 0.9 && link.mean_queue_packets < 50.0);
+}
+
+/// What makes it gentle among others must not make it slow alone.
+#[test]
+fn thalweg_takes_back_what_it_had_to_give_up() {
+    let finished = run(r#"
+        duration = "40 s"
+        measure.from = "22 s"
+        [path]
+        rate = "200 Mbps"
+        rtt = "100 ms"
+        buffer = "1 bdp"
+        change = [{ at = "10 s", rate = "20 Mbps" }, { at = "20 s", rate = "200 Mbps" }]
+        [[flow]]
+        controller = "thalweg"
+    "#);
+    let used = figures(&finished).links[0].utilization;
+    println!("from 2 s after the rise: {used:.3}");
+    assert!(used >= 0.9);
+}
+
 /// PACKET-SCALE-2017's schedule of three flows with RTTs of 100, 200 and 150 ms; in 26 to 34 s all of them are there.
 #[test]
 fn flows_of_different_rtts_share_equally() {
