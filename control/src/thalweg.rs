@@ -1,7 +1,9 @@
 //! Our own: RAPID of 2017 with streams that are no wider than they have to be, gentle steps that tune themselves, and an eye on queues that stand, so
 //! that from two flows to a thousand neither oscillate nor fill the buffer, and one flow loses nothing of its speed; also not to transmission errors.
 
-use crate::rapid::{self, Analyser, Errors, Estimator, Follow, Gentle, Layout, Machine, Settings, SlowStart, Spread};
+use crate::rapid::{
+    self, Analyser, Errors, Estimator, Follow, Gentle, Layout, Machine, Rules, Settings, SlowStart, Spread,
+};
 use crate::registry::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
@@ -90,20 +92,17 @@ impl Default for Thalweg {
 impl Thalweg {
     /// Its sender.
     pub(crate) fn machine(&self, packet: Bytes) -> Machine {
-        let gentle = Gentle {
+        let gentle = Gentle::new(Rules {
             tau: self.tau,
             fall: self.fall,
             eta: (self.eta, self.slowest_eta),
-            kappa: self.highest_step,
-            bounds: (self.lowest_step, self.highest_step),
+            kappa: (self.lowest_step, self.highest_step),
             floor: self.step_floor,
             collapse: self.collapse,
             back_off: self.back_off,
             regrow: self.regrow,
             tolerance: self.tolerance,
-            since: Duration::ZERO,
-            stood: None,
-        };
+        });
         Machine::new(Settings {
             packet,
             len: self.stream,

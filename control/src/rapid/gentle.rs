@@ -7,21 +7,20 @@
 //!   some tens of streams, so that a fast flow gives way before a slow one does, which is what makes them equal.
 //! - Estimates do not see a queue that stands ([`super::Standing`]). Behind one, nobody climbs, and all give way by as much as drains it.
 
-use crate::units::{Duration, Rate};
+use super::standing::Standing;
+use crate::units::{Duration, Rate, Time};
 
-/// The rules and their state.
+/// The parameters.
 #[derive(Clone, Debug)]
-pub struct Gentle {
+pub struct Rules {
     /// Time over which an increase is adopted.
     pub tau: Duration,
-    /// Time over which a decrease is adopted, and a standing queue drained.
+    /// Time over which a decrease is adopted, and a standing queue drained. No stream should last longer.
     pub fall: Duration,
     /// Number of full streams over which a decrease is adopted at least, and at most.
     pub eta: (f64, f64),
-    /// The most by which the average may aim above itself, as a multiple of itself.
-    pub kappa: f64,
-    /// The least and the most that may become.
-    pub bounds: (f64, f64),
+    /// The least and the most by which the average may aim above itself (kappa), as a multiple of itself.
+    pub kappa: (f64, f64),
     /// What is added to it: the geometric mean of this and the average. By equal steps a thousand slow flows would climb as fast as ten fast
     /// ones do; by steps in proportion, none would catch up.
     pub floor: Rate,
@@ -33,10 +32,19 @@ pub struct Gentle {
     pub regrow: f64,
     /// A standing queue of no more delay is none.
     pub tolerance: Duration,
-    /// How long ago kappa was last lowered.
-    pub since: Duration,
+}
+
+/// The rules and their state.
+#[derive(Clone, Debug)]
+pub struct Gentle {
+    rules: Rules,
+    /// At the start the most.
+    kappa: f64,
+    /// How long ago it was last lowered.
+    since: Duration,
+    standing: Standing,
     /// The average when a queue began to stand, and how long ago that was: forgotten after [`MEMORY`].
-    pub stood: Option<(Rate, Duration)>,
+    stood: Option<(Rate, Duration)>,
 }
 
 /// Standing queues lower the rate to half at most in so much time.
@@ -53,35 +61,55 @@ pub struct Known {
     pub share: f64,
     /// The newest round-trip time.
     pub rtt: Duration,
-    /// The delay of the standing queue.
-    pub standing: Duration,
 }
 
 impl Gentle {
+    /// Nothing is known of the path.
+    pub fn new(rules: Rules) -> Gentle {
+        Gentle { kappa: rules.kappa.1, rules, since: Duration::ZERO, standing: Standing::default(), stood: None }
+    }
+
+    /// What is known of queues is out of date.
+    pub(super) fn forget_queues(&mut self) {
+        (self.standing, self.stood) = (Standing::default(), None);
+    }
+
+    /// How long a stream should last at most.
+    pub(super) fn longest(&self) -> Duration {
+        self.rules.fall
+    }
+
+    /// A packet's round-trip time.
+    pub fn on_rtt(&mut self, now: Time, rtt: Duration) {
+        self.standing.on_rtt(now, rtt);
+    }
+
     /// The average rate of a new stream.
     pub fn apply(&mut self, average: Rate, known: &Known) -> Rate {
         let (now, length) = (average.as_bps(), known.length.as_secs());
         self.tune(now, known);
         let target = self.behind_a_queue(now, known);
         Rate::from_bps(if target > now {
-            now + (target - now).min(self.most(now)) * (length / self.tau.as_secs()).min(1.0)
+            now + (target - now).min(self.most(now)) * (length / self.rules.tau.as_secs()).min(1.0)
         } else {
             // The error of a mean falls with the root of how much there is of it.
-            let pace = (length / self.fall.as_secs()).max(1.0 / self.eta.1).min(known.share.sqrt() / self.eta.0);
+            let pace = (length / self.rules.fall.as_secs())
+                .max(1.0 / self.rules.eta.1)
+                .min(known.share.sqrt() / self.rules.eta.0);
             now - (now - target) * pace
         })
     }
 
     /// More was lost than errors explain: that, too, is a collapse.
     pub fn on_loss(&mut self) {
-        self.kappa = (self.kappa * self.back_off).max(self.bounds.0);
+        self.kappa = (self.kappa * self.rules.back_off).max(self.rules.kappa.0);
     }
 
     fn tune(&mut self, now: f64, known: &Known) {
         self.since = Duration(self.since.0.saturating_add(known.length.0));
-        if known.estimate.as_bps() >= now * self.collapse {
-            let pace = (known.length.as_secs() / self.tau.as_secs()).min(1.0);
-            self.kappa = (self.kappa * (1.0 + self.regrow * pace)).min(self.bounds.1);
+        if known.estimate.as_bps() >= now * self.rules.collapse {
+            let pace = (known.length.as_secs() / self.rules.tau.as_secs()).min(1.0);
+            self.kappa = (self.kappa * (1.0 + self.rules.regrow * pace)).min(self.rules.kappa.1);
         } else if self.since.0 >= known.rtt.0.saturating_add(known.length.0) {
             self.on_loss();
             self.since = Duration::ZERO;
@@ -90,7 +118,7 @@ impl Gentle {
 
     /// The most by which the average may aim above itself.
     fn most(&self, now: f64) -> f64 {
-        self.kappa * now + (self.floor.as_bps() * now).sqrt()
+        self.kappa * now + (self.rules.floor.as_bps() * now).sqrt()
     }
 
     /// What to aim at. To drain a queue within `fall`, all must give up that part of their rates; but no more than half: if that does not drain it,
@@ -101,11 +129,12 @@ impl Gentle {
         if self.stood.is_some_and(|(_, age)| age > MEMORY) {
             self.stood = None;
         }
-        if known.standing <= self.tolerance {
+        let queue = self.standing.queue();
+        if queue <= self.rules.tolerance {
             return estimate;
         }
         let stood = self.stood.get_or_insert((Rate::from_bps(now), Duration::ZERO)).0.as_bps();
-        let kept = now * (1.0 - known.standing.as_secs() / self.fall.as_secs());
+        let kept = now * (1.0 - queue.as_secs() / self.rules.fall.as_secs());
         estimate.min(kept.max(stood * 0.5).min(now))
     }
 }
@@ -115,25 +144,22 @@ mod tests {
     use super::*;
 
     fn gentle(kappa: f64) -> Gentle {
-        Gentle {
+        Gentle::new(Rules {
             tau: Duration::from_millis(250),
             fall: Duration::from_millis(100),
             eta: (2.0, 20.0),
-            kappa,
-            bounds: (0.1, 8.0),
+            kappa: (0.1, kappa),
             floor: Rate::from_mbps(1.0),
             collapse: 0.5,
             back_off: 0.5,
             regrow: 0.02,
             tolerance: Duration::from_millis(1),
-            since: Duration::ZERO,
-            stood: None,
-        }
+        })
     }
 
     fn known(mbps: f64, length_ms: f64) -> Known {
-        let (ms, rtt) = (|ms: f64| Duration::from_secs(ms / 1e3), Duration::from_millis(100));
-        Known { estimate: Rate::from_mbps(mbps), length: ms(length_ms), share: 1.0, rtt, standing: Duration::ZERO }
+        let length = Duration::from_secs(length_ms / 1e3);
+        Known { estimate: Rate::from_mbps(mbps), length, share: 1.0, rtt: Duration::from_millis(100) }
     }
 
     fn after(gentle: &mut Gentle, mbps: f64, known: Known) -> f64 {
@@ -143,7 +169,6 @@ mod tests {
     #[test]
     fn climbs_by_kappa_and_the_root_of_the_rate_at_most() {
         let mut gentle = gentle(0.1);
-        gentle.regrow = 0.0;
         assert_eq!(after(&mut gentle, 100.0, known(1000.0, 250.0)), 120.0, "a tenth, and sqrt(1 Mbps x 100 Mbps)");
         assert_eq!(after(&mut gentle, 100.0, known(1000.0, 25.0)), 102.0, "a tenth of tau");
         assert_eq!(after(&mut gentle, 100.0, known(105.0, 999.0)), 105.0, "no more than is free");
@@ -175,16 +200,20 @@ mod tests {
     #[test]
     fn behind_a_standing_queue_gives_way_by_what_drains_it_and_half_at_most() {
         let mut gentle = gentle(8.0);
-        let behind = |ms| Known { standing: Duration::from_millis(ms), ..known(1000.0, 250.0) };
-        assert!(after(&mut gentle, 100.0, behind(1)) > 900.0, "tolerated");
-        assert_eq!(after(&mut gentle, 100.0, behind(20)), 90.0, "on the way to 80");
-        assert_eq!(after(&mut gentle, 60.0, behind(90)), 55.0, "on the way to 50");
-        assert_eq!(after(&mut gentle, 50.0, behind(90)), 50.0, "half of what it had");
-        assert_eq!(after(&mut gentle, 40.0, behind(90)), 40.0, "nor up to that");
-        assert_eq!(after(&mut gentle, 50.0, Known { estimate: Rate::from_mbps(10.0), ..behind(90) }), 30.0);
-        assert!(after(&mut gentle, 50.0, behind(0)) > 100.0);
-        assert_eq!(after(&mut gentle, 50.0, behind(90)), 50.0, "another queue soon after takes no more");
-        (0..50).for_each(|_| _ = after(&mut gentle, 50.0, behind(0)));
-        assert_eq!(after(&mut gentle, 50.0, behind(90)), 37.5, "on the way to half of that");
+        let mut behind = |ms: u64, mbps: f64, estimate: f64| {
+            (0..8).for_each(|_| gentle.on_rtt(Time::ZERO, Duration::from_millis(100 + ms)));
+            after(&mut gentle, mbps, known(estimate, 250.0))
+        };
+        assert!(behind(0, 100.0, 1000.0) > 900.0);
+        assert!(behind(1, 100.0, 1000.0) > 900.0, "tolerated");
+        assert_eq!(behind(20, 100.0, 1000.0), 90.0, "on the way to 80");
+        assert_eq!(behind(90, 60.0, 1000.0), 55.0, "on the way to 50");
+        assert_eq!(behind(90, 50.0, 1000.0), 50.0, "half of what it had");
+        assert_eq!(behind(90, 40.0, 1000.0), 40.0, "nor up to that");
+        assert_eq!(behind(90, 50.0, 10.0), 30.0, "an estimate may say more");
+        assert!(behind(0, 50.0, 1000.0) > 100.0);
+        assert_eq!(behind(90, 50.0, 1000.0), 50.0, "another queue soon after takes no more");
+        (0..50).for_each(|_| _ = behind(0, 50.0, 1000.0));
+        assert_eq!(behind(90, 50.0, 1000.0), 37.5, "on the way to half of that");
     }
 }

@@ -20,11 +20,10 @@ mod stream;
 pub use errors::Errors;
 pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
 pub use filter::Filter;
-pub use gentle::{Gentle, Known};
+pub use gentle::{Gentle, Known, Rules};
 pub use hybrid::{Fallback, Hybrid, PacketScale};
 pub use sender::{Follow, Machine, Settings, SlowStart};
 pub use spread::Spread;
-pub use standing::Standing;
 pub use stream::{Layout, Stream};
 
 use crate::registry::Protocol;

@@ -4,7 +4,6 @@ use super::errors::Errors;
 use super::filter::Filter;
 use super::gentle::{Gentle, Known};
 use super::spread::Spread;
-use super::standing::Standing;
 use super::stream::{Layout, Stream};
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -76,7 +75,6 @@ pub struct Machine {
     /// Slow starts in a row that nothing was heard of, and the rate that they may end at.
     unheard: i32,
     ceiling: Rate,
-    standing: Standing,
     /// What is being sent.
     stream: Stream,
     /// When the packet sent last was due; none if the next one is due at once.
@@ -128,7 +126,6 @@ impl Machine {
             oldest: 0,
             unheard: 0,
             ceiling: Rate::from_bps(HIGHEST),
-            standing: Standing::default(),
             stream: Stream::uniform(0, settings.initial_rate),
             previous: None,
             rtt: INITIAL_RTT,
@@ -146,9 +143,8 @@ impl Machine {
         self.rtt = rtt;
         self.unheard = 0;
         self.ceiling = Rate::from_bps(HIGHEST);
-        self.standing = Standing::default();
         if let Follow::Gently(gentle) = &mut self.settings.follow {
-            gentle.stood = None;
+            gentle.forget_queues();
         }
         // What streams found before the other protocol's time is out of date.
         self.estimate = None;
@@ -188,15 +184,12 @@ impl Machine {
         let available = pipe.backlog.0.div_ceil(self.settings.packet.0).max(1);
         let len = |most: u16| available.min(most as u64) as u16;
         if let Some(estimate) = self.estimate {
-            let (full, packets, full_length) = (self.settings.len, len(self.packets()), self.stream_length());
+            let packets = len(self.packets());
+            let (full, length) = (self.length(self.settings.len), self.length(packets));
+            let share = packets as f64 / self.settings.len as f64;
             let average = match &mut self.settings.follow {
-                Follow::Papers(filter) => filter.apply(self.average, estimate, full_length),
-                Follow::Gently(gentle) => {
-                    let length = self.average.time_for(Bytes(self.settings.packet.0 * packets as u64));
-                    let (share, rtt) = (packets as f64 / full as f64, self.rtt);
-                    let standing = self.standing.queue();
-                    gentle.apply(self.average, &Known { estimate, length, share, rtt, standing })
-                }
+                Follow::Papers(filter) => filter.apply(self.average, estimate, full),
+                Follow::Gently(gentle) => gentle.apply(self.average, &Known { estimate, length, share, rtt: self.rtt }),
             };
             self.set_average(average);
         }
@@ -216,19 +209,20 @@ impl Machine {
         match &self.settings.follow {
             Follow::Papers(_) => len,
             Follow::Gently(gentle) => {
-                let most = self.average.as_bps() * gentle.fall.as_secs() / self.settings.packet.as_bits();
+                let most = self.average.as_bps() * gentle.longest().as_secs() / self.settings.packet.as_bits();
                 len.min((most as u16).max(SHORTEST))
             }
         }
     }
 
-    fn stream_length(&self) -> Duration {
-        self.average.time_for(Bytes(self.settings.packet.0 * self.packets() as u64))
+    /// How long so many packets take at the average rate.
+    fn length(&self, packets: u16) -> Duration {
+        self.average.time_for(Bytes(self.settings.packet.0 * packets as u64))
     }
 
     /// How long to go on without an estimate.
     fn patience(&self) -> Duration {
-        Duration(self.rtt.max(self.stream_length()).0.saturating_mul(SILENCE))
+        Duration(self.rtt.max(self.length(self.packets())).0.saturating_mul(SILENCE))
     }
 
     fn begin_recovery(&mut self, now: Time, from_slow_start: bool) {
@@ -255,8 +249,8 @@ impl Machine {
         self.end_stream();
     }
 
-    /// In recovery, once per round trip that shows what the present rate does: it is lowered to what arrives, and when all of it arrives, what is to be repaired yet can be so among
-    /// p-streams.
+    /// In recovery, once per round trip that shows what the present rate does: it is lowered to what arrives, and when all of it arrives, what is to
+    /// be repaired yet can be so among p-streams.
     fn follow_delivery(&mut self, now: Time, ack: &Ack) {
         let rate = self.average * self.settings.beta;
         let enough = self.rtt.max(rate.time_for(Bytes(self.settings.packet.0 * DELIVERED)));
@@ -372,7 +366,9 @@ impl Sender for Machine {
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
-            self.standing.on_rtt(now, rtt);
+            if let Follow::Gently(gentle) = &mut self.settings.follow {
+                gentle.on_rtt(now, rtt);
+            }
         }
         self.settings.errors.on_ack(ack, self.settings.packet);
         if ack.recovery && self.mode == Mode::Probing && self.settings.errors.are_too_many() {

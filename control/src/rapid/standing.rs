@@ -47,7 +47,7 @@ impl Standing {
         }
         self.least[1] = self.least[1].min(rtt);
         self.latest = self.latest.min(rtt);
-        self.samples += 1;
+        self.samples = self.samples.saturating_add(1);
     }
 
     /// A stream begins: the least time that packets spent in queues, of those acknowledged since the last one began or, if they are few, some before.
