@@ -232,7 +232,16 @@ impl Machine {
             gentle.on_loss();
         }
         self.mode = Mode::Recovery { from_slow_start, since: now + self.rtt, acked: Bytes(0) };
-        self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.average * self.settings.beta);
+        self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.repairing());
+    }
+
+    /// The rate of recovery. RAPID lowers its rate after recovery (RAPID-2009, section III-A6; PACKET-SCALE-2017, section IV-C), ours at once: where many
+    /// flows share a path, the average may be of a time when there were fewer.
+    fn repairing(&self) -> Rate {
+        match self.settings.follow {
+            Follow::Papers(_) => self.average,
+            Follow::Gently(_) => self.average * self.settings.beta,
+        }
     }
 
     fn end_recovery(&mut self, now: Time) {
@@ -252,7 +261,7 @@ impl Machine {
     /// In recovery, once per round trip that shows what the present rate does: it is lowered to what arrives, and when all of it arrives, what is to
     /// be repaired yet can be so among p-streams.
     fn follow_delivery(&mut self, now: Time, ack: &Ack) {
-        let rate = self.average * self.settings.beta;
+        let rate = self.repairing();
         let enough = self.rtt.max(rate.time_for(Bytes(self.settings.packet.0 * DELIVERED)));
         let Mode::Recovery { from_slow_start, since, acked } = &mut self.mode else { return };
         if now <= *since {
@@ -273,7 +282,7 @@ impl Machine {
         if delivered < rate * (1.0 - 1.0 / DELIVERED as f64) {
             *from_slow_start = false;
             self.set_average(delivered);
-            self.stream = Stream::uniform(self.stream.id(), self.average * self.settings.beta);
+            self.stream = Stream::uniform(self.stream.id(), self.repairing());
         } else {
             self.settings.errors.forget();
             self.end_recovery(now);
@@ -411,7 +420,7 @@ impl Sender for Machine {
         let (phase, rate) = match self.mode {
             Mode::SlowStart { .. } => (Phase::SlowStart, self.average),
             Mode::Probing => (Phase::Probing, self.average),
-            Mode::Recovery { .. } => (Phase::Recovery, self.average * self.settings.beta),
+            Mode::Recovery { .. } => (Phase::Recovery, self.repairing()),
         };
         State { window: None, rate: Some(rate), phase }
     }
@@ -444,6 +453,21 @@ mod tests {
             pipe.in_flight += packet;
         }
         assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
+    }
+
+    #[test]
+    fn the_published_versions_lower_their_rate_after_recovery() {
+        let mut sender = Rapid::default().machine_of_2017(Bytes(1000));
+        (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(80.0));
+        sender.on_loss(Time::ZERO, &Loss::Event);
+        let state = |sender: &Machine| (sender.state().phase, sender.state().rate.unwrap().as_mbps());
+        assert_eq!((state(&sender), sender.stream.probes()), ((Phase::Recovery, 80.0), false));
+        sender.on_ack(Time::ZERO, &Ack { recovery: true, ..Ack::default() });
+        assert_eq!(state(&sender), (Phase::Recovery, 80.0));
+        sender.on_loss(Time::ZERO, &Loss::Event);
+        assert_eq!(state(&sender), (Phase::Recovery, 40.0), "what recovery sends is lost, too");
+        sender.on_ack(Time::ZERO, &Ack::default());
+        assert_eq!(state(&sender), (Phase::Probing, 20.0));
     }
 
     /// Too many flows on one link: what each sends must come down to what arrives, and stay there until all of it does.
