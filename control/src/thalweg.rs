@@ -64,7 +64,7 @@ pub struct Thalweg {
 impl Default for Thalweg {
     fn default() -> Thalweg {
         Thalweg {
-            stream: 90,
+            stream: 60,
             widest: 1.025,
             narrowest: 1.01,
             narrowing: 0.99,
@@ -78,11 +78,11 @@ impl Default for Thalweg {
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
             lowest_step: 0.01,
-            step_floor: Rate::from_mbps(0.003),
+            step_floor: Rate::from_mbps(0.001),
             collapse: 0.8,
             back_off: 0.5,
             regrow: 0.02,
-            estimator: Estimator::Onset,
+            estimator: Estimator::Lulls,
             resolution: Duration(50),
             smoothing: rapid::SMOOTHING,
         }

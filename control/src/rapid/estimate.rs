@@ -12,6 +12,11 @@ use serde::{Deserialize, Serialize};
 const NOISE: usize = 5;
 /// An excursion ends when the queueing delay has fallen below its highest by this factor (pathChirp's F).
 const DECREASE: f64 = 1.5;
+/// The same between [`lulls`], which are steadier.
+const STEADY_DECREASE: f64 = 1.25;
+/// A lull is the shortest delay of so many packets that left within so much time, picoseconds. Other traffic's packets, be they spaced by a clock, come and
+/// go faster than that; queues that fast flows make among slow ones do not, and are none of a slow flow's making.
+const LULL: (usize, i64) = (8, 1_500_000_000);
 
 /// How an estimate is drawn from a stream's delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +24,9 @@ const DECREASE: f64 = 1.5;
 pub enum Estimator {
     /// The rate at which the last excursion starts that does not end within the stream.
     Onset,
+    /// The same of lulls, the shortest delay of each packet and the seven after it: our own. Other traffic's packets delay some of a stream's and not the next,
+    /// which hides a queue that grows until it is several of them long, so that onset finds more than there is.
+    Lulls,
     /// pathChirp's weighted mean over the whole stream.
     PathChirp,
     /// Where a line through all that queued says that congestion begins: slightly out of the paper's way, but robust against
@@ -94,6 +102,7 @@ impl Analyser {
         let spoilt = self.bunches.spoil(self.samples.len());
         let rate = match self.estimator {
             Estimator::Onset if !spoilt => onset(&self.samples, self.resolution),
+            Estimator::Lulls if !spoilt => lulls(&mut self.samples, self.resolution),
             Estimator::PathChirp if !spoilt => pathchirp(&self.samples, self.resolution),
             _ => smooth::estimate(&mut self.samples, packet, &self.bunches, self.resolution, &mut self.points),
         };
@@ -182,7 +191,12 @@ impl Receiver for Analyser {
 
 /// Excursions of the queueing delay: the finished ones of at least [`NOISE`] packets are passed to `finished` as ranges; the
 /// start of the one that does not end within the stream is returned.
-fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usize, usize)) -> Option<usize> {
+fn excursions(
+    samples: &[Sample],
+    resolution: i64,
+    decrease: f64,
+    mut finished: impl FnMut(usize, usize),
+) -> Option<usize> {
     let n = samples.len();
     let mut i = 0;
     while i + 1 < n {
@@ -195,7 +209,7 @@ fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usiz
         while j < n {
             let rise = samples[j].delay.saturating_sub(samples[i].delay);
             highest = highest.max(rise);
-            if rise as f64 <= highest as f64 / DECREASE {
+            if rise as f64 <= highest as f64 / decrease {
                 break;
             }
             j += 1;
@@ -215,6 +229,21 @@ fn excursions(samples: &[Sample], resolution: i64, mut finished: impl FnMut(usiz
 
 /// The rate at which queueing set in for good (PACKET-SCALE-2017, section IV-B). None if there is nothing to compare.
 pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
+    last_onset(samples, resolution, DECREASE)
+}
+
+/// The rate at which queueing set in for good where delays were shortest. They are replaced by these.
+pub fn lulls(samples: &mut [Sample], resolution: i64) -> Option<f64> {
+    let (packets, time) = LULL;
+    for i in 0..samples.len() {
+        let near = samples[i..].iter().take(packets);
+        let near = near.take_while(|sample| sample.sent().saturating_sub(samples[i].sent()) <= time);
+        samples[i].delay = near.map(|sample| sample.delay).fold(samples[i].delay, i64::min);
+    }
+    last_onset(samples, resolution, STEADY_DECREASE)
+}
+
+fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> Option<f64> {
     let (first, last) = (samples.first()?, samples.last()?);
     match samples.len() {
         1 => return None,
@@ -223,7 +252,7 @@ pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
         2 => return Some(last.rate),
         _ => {}
     }
-    Some(match excursions(samples, resolution, |_, _| ()) {
+    Some(match excursions(samples, resolution, decrease, |_, _| ()) {
         None => last.rate,
         // Its footnote 13: all of the stream was too fast.
         Some(0) => first.rate.min(samples[1].rate) / 2.0,
@@ -238,7 +267,7 @@ pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
     let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
     let (mut weighted, mut inside) = (0.0, 0.0);
     let rises = |k: usize| k < last && samples[k + 1].delay.saturating_sub(samples[k].delay) > resolution;
-    let unfinished = excursions(samples, resolution, |from, to| {
+    let unfinished = excursions(samples, resolution, DECREASE, |from, to| {
         for k in (from..to).filter(|&k| rises(k)) {
             // A gap lasts 1/r for a packet of unit size, so rate times gap is 1.
             weighted += 1.0;
@@ -297,6 +326,23 @@ mod tests {
         assert_eq!(onset(&samples(&short), 0), Some(11.0));
     }
 
+    /// Every third packet comes behind one of other traffic, which delays it by 20; from the seventh on the queue grows.
+    #[test]
+    fn lulls_see_through_the_packets_of_other_traffic() {
+        let queue = |i: i64| [0, 1, 3, 6, 10, 15, 21, 28, 36, 45][(i - 6).clamp(0, 9) as usize];
+        let alone: Vec<i64> = (0..16).map(queue).collect();
+        let delays: Vec<i64> = (0..16).map(|i| queue(i) + if i % 3 == 2 { 20 } else { 0 }).collect();
+        assert_eq!([onset(&samples(&alone), 0), onset(&samples(&delays), 0)], [Some(7.0), Some(13.0)]);
+        let lulls = |delays, spacing: i64| {
+            let mut samples = samples(delays);
+            (0..).zip(&mut samples).for_each(|(i, sample)| sample.arrival = i * spacing + sample.delay);
+            lulls(&mut samples, 0)
+        };
+        let ms = 1_000_000_000;
+        assert_eq!([lulls(&alone, ms / 10), lulls(&delays, ms / 10), lulls(&delays, ms / 2)], [Some(7.0); 3]);
+        assert_eq!(lulls(&delays, 2 * ms), Some(16.0), "of a slow flow, no two packets are of the same lull");
+    }
+
     #[test]
     fn the_clocks_resolution_is_no_queue() {
         let delays: Vec<i64> = (0..30).map(|i| i % 2).collect();
@@ -308,6 +354,7 @@ mod tests {
     fn no_delay_is_too_far_from_another() {
         let extremes = samples(&[i64::MIN, i64::MAX, 0, i64::MIN, i64::MAX]);
         assert!(onset(&extremes, 0).is_some() && pathchirp(&extremes, 0).is_some());
+        assert!(lulls(&mut extremes.clone(), 0).is_some());
     }
 
     #[test]

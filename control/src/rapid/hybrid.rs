@@ -97,7 +97,7 @@ impl Default for Hybrid {
 impl Hybrid {
     /// Our own with the same.
     pub fn of_thalweg() -> Hybrid {
-        Hybrid { packet_scale: PacketScale::Thalweg, ..Hybrid::default() }
+        Hybrid { packet_scale: PacketScale::Thalweg, estimator: Thalweg::default().estimator, ..Hybrid::default() }
     }
 
     fn machine(&self, packet: Bytes) -> Machine {

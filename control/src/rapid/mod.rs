@@ -18,7 +18,7 @@ mod standing;
 mod stream;
 
 pub use errors::Errors;
-pub use estimate::{Analyser, Estimator, Sample, onset, pathchirp};
+pub use estimate::{Analyser, Estimator, Sample, lulls, onset, pathchirp};
 pub use filter::Filter;
 pub use gentle::{Gentle, Known, Rules};
 pub use hybrid::{Fallback, Hybrid, PacketScale};

@@ -547,7 +547,7 @@ mod tests {
             sender.average = Rate::from_mbps(mbps);
             sender.packets()
         });
-        assert_eq!(packets, [20, 31, 90], "20 at least; as many as leave in 125 ms; 90 at most");
+        assert_eq!(packets, [20, 31, 60], "20 at least; as many as leave in 125 ms; 60 at most");
     }
 
     #[test]

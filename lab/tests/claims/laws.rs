@@ -80,7 +80,7 @@ fn constant_traffic_takes_its_share() {
         measure.from = "2 s"
         path = { rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }
         [[flow]]
-        controller = "rapid"
+        controller = "thalweg"
         [[traffic]]
         kind = "cbr"
         rate = "300 Mbps"

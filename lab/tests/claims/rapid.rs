@@ -147,6 +147,26 @@ fn twenty_thalwegs_of_ten_megabits_share_equally_and_leave_no_queue_standing() {
     assert_meets_its_goals(&finished);
 }
 
+/// Packets that come by a clock delay some of a stream's by their own length: RAPID finds congestion late among them, and fills the buffer.
+#[test]
+fn thalweg_leaves_no_queue_standing_beside_constant_traffic() {
+    for (controller, mbps) in [("rapid", 300), ("thalweg", 100), ("thalweg", 300), ("thalweg", 500)] {
+        let finished = run(&format!(
+            r#"
+            duration = "20 s"
+            measure.from = "5 s"
+            path = {{ rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }}
+            flow = [{{ controller = "{controller}" }}]
+            traffic = [{{ kind = "cbr", rate = "{mbps} Mbps" }}]
+            "#
+        ));
+        let link = &figures(&finished).links[0];
+        println!("{controller} beside {mbps} Mbps: used {:.3}, queue {:.1}", link.utilization, link.mean_queue_packets);
+        let goals = link.utilization >= 0.95 && link.mean_queue_packets < 50.0;
+        assert_eq!(goals, controller == "thalweg", "{controller} beside {mbps} Mbps");
+    }
+}
+
 /// What makes it gentle among others must not make it slow alone.
 #[test]
 fn thalweg_takes_back_what_it_had_to_give_up() {
