@@ -26,7 +26,7 @@ pub struct Errors {
 /// So many round-trip times lie beside a loss: it takes three later packets to show it (RFC 6675). The least of them counts, as packets
 /// that were overtaken took longer than the queue did.
 const BESIDE: usize = 3;
-/// Packets that the share of losses is a mean over: ten streams of 90.
+/// Packets that the share of losses is a mean over: fifteen streams of 60.
 const MEMORY: f64 = 900.0;
 /// A queue of more than this share of the longest one seen may have been full.
 const FULL: f64 = 0.75;

@@ -12,11 +12,14 @@ use serde::{Deserialize, Serialize};
 const NOISE: usize = 5;
 /// An excursion ends when the queueing delay has fallen below its highest by this factor (pathChirp's F).
 const DECREASE: f64 = 1.5;
-/// The same between [`lulls`], which are steadier.
+/// The same of [`lulls`], which are steadier.
 const STEADY_DECREASE: f64 = 1.25;
-/// A lull is the shortest delay of so many packets that left within so much time, picoseconds. Other traffic's packets, be they spaced by a clock, come and
-/// go faster than that; queues that fast flows make among slow ones do not, and are none of a slow flow's making.
-const LULL: (usize, i64) = (8, 1_500_000_000);
+/// Packets in which a lull is looked for.
+const LULL: usize = 8;
+/// They left within so much time. On fast links, other traffic's packets come and go in less, be they spaced by a clock; queues that fast flows make among
+/// slow ones do not, and a slow flow that took them for its own would starve. The price: on links of less than some 20 Mbps, lulls are of
+/// too few packets to see through anything.
+const LULL_TIME: Duration = Duration::from_micros(1500);
 
 /// How an estimate is drawn from a stream's delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +27,7 @@ const LULL: (usize, i64) = (8, 1_500_000_000);
 pub enum Estimator {
     /// The rate at which the last excursion starts that does not end within the stream.
     Onset,
-    /// The same of lulls, the shortest delay of each packet and the seven after it: our own. Other traffic's packets delay some of a stream's and not the next,
+    /// The same of the least delays of eight packets in a row that left within 1.5 ms: our own. Other traffic's packets delay some of a stream's and not the next,
     /// which hides a queue that grows until it is several of them long, so that onset finds more than there is.
     Lulls,
     /// pathChirp's weighted mean over the whole stream.
@@ -232,12 +235,12 @@ pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
     last_onset(samples, resolution, DECREASE)
 }
 
-/// The rate at which queueing set in for good where delays were shortest. They are replaced by these.
+/// The rate at which queueing set in for good, by the least delay of each packet and the next ones. Delays are replaced by these: afterwards,
+/// [`Sample::sent`] means nothing.
 pub fn lulls(samples: &mut [Sample], resolution: i64) -> Option<f64> {
-    let (packets, time) = LULL;
     for i in 0..samples.len() {
-        let near = samples[i..].iter().take(packets);
-        let near = near.take_while(|sample| sample.sent().saturating_sub(samples[i].sent()) <= time);
+        let near = samples[i..].iter().take(LULL);
+        let near = near.take_while(|sample| sample.sent().saturating_sub(samples[i].sent()) <= LULL_TIME.0 as i64);
         samples[i].delay = near.map(|sample| sample.delay).fold(samples[i].delay, i64::min);
     }
     last_onset(samples, resolution, STEADY_DECREASE)
@@ -340,7 +343,8 @@ mod tests {
         };
         let ms = 1_000_000_000;
         assert_eq!([lulls(&alone, ms / 10), lulls(&delays, ms / 10), lulls(&delays, ms / 2)], [Some(7.0); 3]);
-        assert_eq!(lulls(&delays, 2 * ms), Some(16.0), "of a slow flow, no two packets are of the same lull");
+        // Of a slow flow, no two packets are of the same lull, and a fall by a fifth ends an excursion.
+        assert_eq!(lulls(&delays, 2 * ms), Some(16.0));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!   the average, a collapse, means that the senders together climb faster than their feedback comes back.
 //! - A decrease is adopted over a span of time, not over streams: fast flows see hundreds in that time, and average them. But over no more than
 //!   some tens of streams, so that a fast flow gives way before a slow one does, which is what makes them equal.
-//! - Estimates do not see a queue that stands ([`super::Standing`]). Behind one, nobody climbs, and all give way by as much as drains it.
+//! - Estimates do not see a queue that stands ([`super::standing::Standing`]). Behind one, nobody climbs, and all give way by as much as drains it.
 
 use super::standing::Standing;
 use crate::units::{Duration, Rate, Time};

@@ -48,7 +48,7 @@ pub struct Hybrid {
     pub threshold: Bytes,
     /// The window protocol takes over after so many streams in a row whose estimates are below that
     pub streams: u32,
-    /// What takes over, with its source's parameters but for those that follow
+    /// What takes over, with its source's parameters but for those that follow: who changes it, may want to change the estimator, too
     pub packet_scale: PacketScale,
     /// How the receiver draws an estimate from a stream
     pub estimator: Estimator,
@@ -95,7 +95,7 @@ impl Default for Hybrid {
 }
 
 impl Hybrid {
-    /// Our own with the same.
+    /// Our own, with its own estimator.
     pub fn of_thalweg() -> Hybrid {
         Hybrid { packet_scale: PacketScale::Thalweg, estimator: Thalweg::default().estimator, ..Hybrid::default() }
     }

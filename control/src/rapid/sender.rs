@@ -54,7 +54,7 @@ pub struct Settings {
 pub enum Follow {
     /// By the papers' equations.
     Papers(Filter),
-    /// Ours. It also gives way where much is lost: each slow start that nothing is heard of makes the initial rate of the next one half of its own,
+    /// Ours. It also gives way where much is lost: recovery begins at the reduced rate; each slow start that nothing is heard of makes the initial rate of the next one half of its own,
     /// none ends above `beta` times the rate before the silence; and where a recovery takes many round trips, its rate follows what arrives. Streams of slow
     /// flows are shorter.
     Gently(Gentle),
@@ -235,8 +235,8 @@ impl Machine {
         self.stream = Stream::uniform(self.stream.id().wrapping_add(1), self.repairing());
     }
 
-    /// The rate of recovery. RAPID lowers its rate after recovery (RAPID-2009, section III-A6; PACKET-SCALE-2017, section IV-C), ours at once: where many
-    /// flows share a path, the average may be of a time when there were fewer.
+    /// The rate of recovery. RAPID reduces the average after recovery (RAPID-2009, section III-A6; PACKET-SCALE-2017, section IV-C). **Decided** what is not
+    /// reduced yet is sent at; ours is reduced at once, as among many flows the average may be of a time when there were fewer.
     fn repairing(&self) -> Rate {
         match self.settings.follow {
             Follow::Papers(_) => self.average,
@@ -404,7 +404,7 @@ impl Sender for Machine {
                 }
                 let from_slow_start = match self.mode {
                     Mode::Recovery { from_slow_start, .. } => {
-                        // What was sent at the reduced rate was lost as well.
+                        // What recovery sent was lost as well.
                         self.set_average(self.average * self.settings.beta);
                         from_slow_start
                     }

@@ -18,7 +18,8 @@ fn thalweg_uses_the_link_and_divides_it_equally_at_every_scale() {
                 figures.jain
             );
             println!("{line}");
-            if link.utilization < 0.78 || link.drops > 0 || figures.jain < 0.98 || median < 0.9 {
+            let queue = link.mean_queue_packets;
+            if link.utilization < 0.85 || queue >= 50.0 || link.drops > 0 || figures.jain < 0.98 || median < 0.95 {
                 misses.push(line);
             }
         }

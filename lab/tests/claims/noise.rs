@@ -53,6 +53,9 @@ fn what_smoothing_cannot_see_it_does_not_use() {
     for more in ["", "coalesce = \"100 us\"", "coalesce = \"200 us\"", "coalesce = \"1 ms\""] {
         for f in alone(&["rapid", "rapid-2009", "thalweg"], more) {
             assert_eq!(f.links[0].drops, 0, "{} {more}", f.name);
+            if more.contains("100 us") && f.name != "rapid-2009" {
+                assert!(f.links[0].utilization >= 0.5, "{}: {}", f.name, f.links[0].utilization);
+            }
         }
     }
     let long =

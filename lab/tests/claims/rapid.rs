@@ -1,4 +1,4 @@
-//! RAPID alone on a path, and three RAPID flows of different RTTs: what its two papers promise.
+//! RAPID alone on a path, and three RAPID flows of different RTTs: what its two papers promise. And what thalweg makes better.
 
 use crate::simulate::{figures, run, shipped};
 use lab::Finished;
@@ -162,8 +162,10 @@ fn thalweg_leaves_no_queue_standing_beside_constant_traffic() {
         ));
         let link = &figures(&finished).links[0];
         println!("{controller} beside {mbps} Mbps: used {:.3}, queue {:.1}", link.utilization, link.mean_queue_packets);
-        let goals = link.utilization >= 0.95 && link.mean_queue_packets < 50.0;
-        assert_eq!(goals, controller == "thalweg", "{controller} beside {mbps} Mbps");
+        match controller {
+            "rapid" => assert!(link.mean_queue_packets > 1000.0, "the comment above is out of date"),
+            _ => assert!(link.utilization >= 0.95 && link.mean_queue_packets < 50.0, "beside {mbps} Mbps"),
+        }
     }
 }
 
