@@ -48,7 +48,7 @@ pub struct Hybrid {
     pub threshold: Bytes,
     /// The window protocol takes over after so many streams in a row whose estimates are below that
     pub streams: u32,
-    /// What takes over, with its source's parameters but for those that follow: who changes it, may want to change the estimator, too
+    /// What takes over, with its source's parameters but for those that follow; another one does not change the estimator
     pub packet_scale: PacketScale,
     /// How the receiver draws an estimate from a stream
     pub estimator: Estimator,
