@@ -12,7 +12,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use std::str::FromStr;
 
 /// A moment, in picoseconds since the run began; the last one is 213 days later.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Time(pub u64);
 
 /// A length of time, in picoseconds; up to 213 days.
@@ -279,11 +279,14 @@ macro_rules! as_text {
         }
         impl Serialize for $unit {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
             }
         }
         impl<'de> Deserialize<'de> for $unit {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$unit, D::Error> {
+                if !deserializer.is_human_readable() {
+                    return Deserialize::deserialize(deserializer).map($unit);
+                }
                 deserializer.deserialize_any(Text($what, $example))?.parse().map_err(de::Error::custom)
             }
         }

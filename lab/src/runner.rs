@@ -2,6 +2,7 @@
 
 use crate::plan::{Finished, Plan, Run};
 use control::{Duration, Time};
+use sim::Outcome;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -26,16 +27,35 @@ pub enum Stopped {
     Refused(String),
 }
 
+/// Where runs that are complete are kept, for whoever makes the same ones again.
+pub trait Shelf: Sync {
+    /// What came of `run` earlier, and how many seconds of real time it took.
+    fn find(&self, run: &Run) -> Option<(Outcome, f64)>;
+    /// Keeps what came of `run` now.
+    fn keep(&self, run: &Run, outcome: &Outcome, wall_seconds: f64);
+}
+
+/// Keeps nothing.
+impl Shelf for () {
+    fn find(&self, _: &Run) -> Option<(Outcome, f64)> {
+        None
+    }
+
+    fn keep(&self, _: &Run, _: &Outcome, _: f64) {}
+}
+
 /// What all of a plan's runs have to simulate together, in seconds.
 pub fn total_seconds(plan: &Plan) -> f64 {
     plan.runs.iter().map(|run| run.experiment.duration.as_secs()).sum()
 }
 
 /// Makes all runs of `plan`, up to `jobs` at a time, and returns them in the plan's order, which they do not depend on.
-/// Calls `go_on` every now and then, from several threads; when it says no, gives up.
+/// Those that are on `shelf` are not made again (`&()` is an empty one). Calls `go_on` every now and then, from several threads; when
+/// it says no, gives up.
 pub fn run(
     plan: &Plan,
     jobs: NonZero<usize>,
+    shelf: &dyn Shelf,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Vec<Finished>, Stopped> {
     let shared = Shared {
@@ -43,6 +63,7 @@ pub fn run(
         complete: AtomicUsize::new(0),
         simulated_us: AtomicU64::new(0),
         stopped: AtomicBool::new(false),
+        shelf,
         go_on,
     };
     let finished: Mutex<Vec<_>> = Mutex::new(plan.runs.iter().map(|_| Err(Stopped::Cancelled)).collect());
@@ -77,6 +98,7 @@ struct Shared<'a> {
     complete: AtomicUsize,
     simulated_us: AtomicU64,
     stopped: AtomicBool,
+    shelf: &'a dyn Shelf,
     go_on: &'a (dyn Fn(Progress) -> bool + Sync),
 }
 
@@ -90,8 +112,13 @@ impl Shared<'_> {
         Some((i, runs.get(i)?))
     }
 
-    /// Makes one run.
+    /// Makes one run, or finds it.
     fn make(&self, run: &Run) -> Result<Finished, Stopped> {
+        if let Some((outcome, wall_seconds)) = self.shelf.find(run) {
+            self.complete.fetch_add(1, Ordering::Relaxed);
+            self.advance(run.experiment.duration);
+            return Ok(Finished { run: run.clone(), outcome, wall_seconds, emulator: None });
+        }
         let begin = Instant::now();
         let mut before = Time::ZERO;
         let outcome = sim::run(&run.experiment, &mut |now| {
@@ -105,6 +132,7 @@ impl Shared<'_> {
         })?;
         let outcome = outcome.ok_or(Stopped::Cancelled)?;
         let wall_seconds = begin.elapsed().as_secs_f64();
+        self.shelf.keep(run, &outcome, wall_seconds);
         self.complete.fetch_add(1, Ordering::Relaxed);
         let end = Time::ZERO + run.experiment.duration;
         self.advance(end.since(before));

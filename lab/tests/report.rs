@@ -47,7 +47,7 @@ fn traffic_and_its_completion_times() {
     "#;
     let machine = lab::scenario::Machine::this(None);
     let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
-    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     in_browser("traffic", "Short flows", &runs, async |page| {
         assert_eq!(page.canvases().await, 6, "queue; throughput, connections, completion times and their means, sizes");
         page.every_plot_shows_something().await;
@@ -88,7 +88,7 @@ fn what_routers_allow() {
     "#;
     let machine = lab::scenario::Machine::this(None);
     let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
-    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     in_browser("routers", "Three flows and a router", &runs, async |page| {
         assert_eq!(page.canvases().await, 8, "throughput, queue, allowed rate and growth, window, rate, RTT, Jain");
         page.every_plot_shows_something().await;
@@ -175,7 +175,7 @@ fn the_gallery() {
     let artefact = Artefact::read("test/pairs", text).unwrap();
     let machine = lab::scenario::Machine::this(None);
     let planned = reproduce::plan(&artefact, Scale::Quick, &machine, |_| Some(pairs.into())).unwrap();
-    let record = reproduce::make(&artefact, Scale::Quick, planned, &machine, &|_| true).unwrap();
+    let record = reproduce::make(&artefact, Scale::Quick, planned, &machine, &(), &|_| true).unwrap();
     for (name, svg) in lab::report::paper::figures(&record) {
         assert!(svg.contains("(Mbps)") && svg.contains("bic"), "{name} lacks a label");
         let pdf = lab::report::paper::pdf(&svg).unwrap();

@@ -197,7 +197,7 @@ fn transfers_read_back() {
     "#;
     let machine = lab::scenario::Machine::this(None);
     let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
-    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t", 1, &runs).unwrap();
     let rows = rows(&dir.path().join("transfers.parquet"));
@@ -226,7 +226,7 @@ fn routers_and_completion_times_read_back() {
     "#;
     let machine = lab::scenario::Machine::this(None);
     let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
-    let runs = lab::runner::run(&plan, machine.jobs, &|_| true).unwrap();
+    let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t", 1, &runs).unwrap();
     for row in rows(&dir.path().join("links.parquet")) {

@@ -1,9 +1,10 @@
 //! What a run yields: totals over the measured interval, and time series.
 
 use control::{Bytes, Duration, Phase, Time};
+use serde::{Deserialize, Serialize};
 
 /// Everything that a run yields. Depends on nothing but the [`Experiment`](crate::Experiment).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// Per flow, in the experiment's order.
     pub flows: Vec<FlowOutcome>,
@@ -21,7 +22,7 @@ pub struct Outcome {
 }
 
 /// One flow's results.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowOutcome {
     /// Delivered for the first time within the measured interval.
     pub delivered: Bytes,
@@ -45,7 +46,7 @@ pub struct FlowOutcome {
 }
 
 /// A flow's samples, one per sampling interval.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowSeries {
     /// Bytes delivered for the first time in the interval.
     pub delivered: Vec<u64>,
@@ -65,7 +66,7 @@ pub struct FlowSeries {
 }
 
 /// What came of the connections of a workload. What there is of both sides: the initiators' first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkloadOutcome {
     /// Connections that began.
     pub connections: u64,
@@ -94,7 +95,7 @@ pub struct WorkloadOutcome {
 }
 
 /// An exchange of a connection: a message, or several in a row, and what the other side answers. A plain transfer is one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transfer {
     /// Which connection of its workload, from 0.
     pub connection: u32,
@@ -111,7 +112,7 @@ pub struct Transfer {
 }
 
 /// A workload's samples, one per sampling interval.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkloadSeries {
     /// Bytes of either side delivered for the first time in the interval.
     pub delivered: [Vec<u64>; 2],
@@ -120,7 +121,7 @@ pub struct WorkloadSeries {
 }
 
 /// One direction of one link.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LinkOutcome {
     /// The link's name, followed by " (reverse)" for the direction that data crosses second.
     pub name: String,
@@ -147,7 +148,7 @@ pub struct LinkOutcome {
 }
 
 /// A link's samples, one per sampling interval.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LinkSeries {
     /// Mean number of packets waiting over the interval.
     pub queue: Vec<f64>,

@@ -64,7 +64,7 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
 
 fn simulate(plan: &Plan, machine: &Machine, interrupt: &Interrupt, quiet: bool) -> Result<Vec<lab::Finished>, Failure> {
     let bar = Bar::new(plan.runs.len(), runner::total_seconds(plan), quiet);
-    let finished = runner::run(plan, machine.jobs, &|progress| {
+    let finished = runner::run(plan, machine.jobs, &(), &|progress| {
         bar.show(progress);
         !interrupt.came()
     });

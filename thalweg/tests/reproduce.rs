@@ -98,12 +98,107 @@ fn what_was_finished_before_a_kill_is_not_run_again() {
     assert_eq!(ids, ["rapid/table3", "rrr/fig4"]);
 }
 
+/// Of an artefact that was not complete, the runs that were are not made again.
+#[cfg(unix)]
+#[test]
+fn runs_that_were_complete_before_a_kill_are_not_made_again() {
+    let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let ids = ["reproduce", "rcp-ac/fig1-gamma", "--jobs", "1", "--quiet"];
+    let runs = killed.path().join("results/reproduce/kept/runs");
+    let kept = || {
+        fs::read_dir(&runs)
+            .map_or(0, |it| it.flatten().filter(|it| !it.file_name().to_string_lossy().starts_with('.')).count())
+    };
+    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
+        .current_dir(killed.path())
+        .args(ids)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while kept() < 2 && begin.elapsed() < Duration::from_secs(300) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    process.kill().unwrap(); // SIGKILL
+    process.wait().unwrap();
+    let before: Vec<_> = fs::read_dir(&runs).unwrap().flatten().map(|it| it.path()).collect();
+    assert!(kept() >= 2, "nothing was kept");
+
+    // Those that are found are read and not written: they keep their times until the record replaces them all.
+    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
+        .current_dir(killed.path())
+        .args(ids)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let times = || before.iter().map(|file| fs::metadata(file).and_then(|it| it.modified()).ok()).collect::<Vec<_>>();
+    let written = times();
+    while process.try_wait().unwrap().is_none() {
+        let now = times();
+        let replaced = now.iter().zip(&written).filter(|(now, before)| now.is_some() && now != before).count();
+        assert_eq!(replaced, 0, "a run that was kept was made again");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(process.wait().unwrap().success());
+    assert_eq!(kept(), 0, "the record stands for them");
+    assert_eq!(reproduce(whole.path(), &ids[1..]).0, 0);
+    assert!(claims(killed.path()) == claims(whole.path()), "the same seed, but not the same claims.json");
+}
+
+/// What is wrong with where results shall go is found before anything is run, and nothing is left.
+#[test]
+fn places_that_cannot_be_written_are_refused_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("file"), "").unwrap();
+    fs::create_dir(home.path().join("folder")).unwrap();
+    for args in
+        [["--out", "file"], ["--markdown", "no/page.md"], ["--markdown", "folder"], ["--markdown", "file/page.md"]]
+    {
+        let (code, out, err) = reproduce(home.path(), &[&["rapid/table4"], &args[..]].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(&args.join(" ")) && err.contains("name another") && err.lines().count() == 1, "{err}");
+    }
+}
+
+/// A page of documentation is made of what is there, and says how much that is.
+#[test]
+fn a_page_of_part_of_the_catalogue_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(reproduce(home.path(), &["rapid/table4", "--quiet"]).0, 0);
+    assert_eq!(reproduce(home.path(), &["--markdown", "page.md"]).0, 0);
+    let page = fs::read_to_string(home.path().join("page.md")).unwrap();
+    let catalogue = reproduce(home.path(), &[]).1.lines().count();
+    assert!(
+        page.contains(&format!(" in 1 of {catalogue} artefacts, ")) && !page.contains("--all --scale quick` says"),
+        "{page}"
+    );
+}
+
+/// `| head` is no reason to give up the rest.
+#[cfg(unix)]
+#[test]
+fn verdicts_that_nobody_reads_are_in_the_pages_all_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
+        .current_dir(home.path())
+        .args(["reproduce", "rapid/table3", "rapid/table4", "--quiet"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(process.stdout.take());
+    assert!(process.wait().unwrap().success());
+    let claims: Value = serde_json::from_slice(&claims(home.path())).unwrap();
+    assert_eq!(claims["artefacts"].as_array().unwrap().len(), 2);
+    assert!(claims["artefacts"][0]["claims"][0]["values"][0].is_f64(), "numbers, for programs");
+}
+
 #[test]
 fn an_unknown_id_is_answered_with_the_nearest() {
     let home = tempfile::tempdir().unwrap();
     for (id, said) in [
         ("rapid/tabel2", "there is no `rapid/tabel2` in the catalogue; did you mean `rapid/table2`?"),
         ("nothing/*", "`thalweg reproduce` lists it"),
+        ("rapid/", "all of a paper are `rapid/*`"),
     ] {
         let (code, out, err) = reproduce(home.path(), &[id]);
         assert_eq!((code, out.as_str()), (2, ""));

@@ -43,7 +43,7 @@ const FAMILIES: &str = "Liberation Sans, Helvetica, Arial, sans-serif";
 pub fn figures(record: &Record) -> Vec<(String, String)> {
     let pages =
         record.figures.iter().enumerate().filter_map(|(i, figure)| Some((i, serde_json::from_str(figure).ok()?)));
-    pages.map(|(i, page)| (name(record, i), svg(&page))).collect()
+    pages.map(|(i, page)| (name(record, i), svg(&page, record.figures.len() > 1))).collect()
 }
 
 /// What the file of a figure of `record` is called, without its ending.
@@ -52,13 +52,13 @@ pub(super) fn name(record: &Record, i: usize) -> String {
     if record.figures.len() > 1 { format!("{short}-{}", i + 1) } else { short }
 }
 
-/// `page` as SVG: its groups below each other.
-fn svg(page: &Page) -> String {
+/// `page` as SVG: its groups below each other, with titles where there are several, or other figures beside this one.
+fn svg(page: &Page, others: bool) -> String {
     let mut draw = Drawing { body: String::new(), clips: 0 };
     let width = page.groups.iter().map(width).fold(WIDTH, f64::max);
     let mut y = 4.0;
     for group in &page.groups {
-        let title = group.title.as_ref().filter(|_| page.groups.len() > 1);
+        let title = group.title.as_ref().filter(|_| others || page.groups.len() > 1);
         y = draw.group(page, group, title, width, y) + LINE;
     }
     let height = y - LINE + 4.0;

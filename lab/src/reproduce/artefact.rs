@@ -313,6 +313,19 @@ impl Artefact {
         }
         Ok(artefact)
     }
+
+    /// What decides on runs and verdicts, without titles and explanations.
+    pub(super) fn without_words(&self) -> Artefact {
+        let mut bare = self.clone();
+        bare.title.clear();
+        bare.about.clear();
+        bare.claims_as_written.clear();
+        for claim in &mut bare.claims {
+            claim.says.clear();
+            claim.because = None;
+        }
+        bare
+    }
 }
 
 fn laid_over(below: &Map<String, Value>, above: &Map<String, Value>) -> Map<String, Value> {
@@ -327,13 +340,15 @@ fn claim(mut written: Map<String, Value>) -> Result<Claim, String> {
     let rest: Rest = serde_json::from_value(rest.into()).map_err(|e| e.to_string())?;
     let quantity = quantity(written.clone())?;
     let band = match (rest.least, rest.most, rest.within, rest.paper) {
-        _ if !rest.rising.is_empty() => Band::Rising(
+        (None, None, None, None) if !rest.rising.is_empty() => Band::Rising(
             rest.rising.iter().map(|it| self::quantity(laid_over(&written, it))).collect::<Result<_, _>>()?,
         ),
+        _ if !rest.rising.is_empty() => return Err("has rising, and another band or a figure of the paper".into()),
         (None, None, Some(share), Some(paper)) => Band::Between(paper * (1.0 - share), paper * (1.0 + share)),
         (None, None, None, _) | (_, _, Some(_), _) => {
             return Err("needs least, most, rising, or within and paper".into());
         }
+        (Some(least), Some(most), None, _) if least > most => return Err(format!("least is {least}, most {most}")),
         (least, most, None, _) => Band::Between(least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY)),
     };
     let Rest { says, scale, paper, ours, because, .. } = rest;

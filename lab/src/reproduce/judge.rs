@@ -1,7 +1,7 @@
 //! Whether claims hold.
 
 use super::Made;
-use super::artefact::{Artefact, Band, Quantity, Scale};
+use super::artefact::{Artefact, Band, Claim, Quantity, Scale};
 use serde::{Deserialize, Serialize};
 
 /// What came of a claim.
@@ -25,6 +25,8 @@ pub struct Judged {
     pub paper: Option<f64>,
     /// Ours, with the unit.
     pub measured: String,
+    /// The same as numbers, unrounded: one, or those that shall rise; null for never, and none if they cannot be told.
+    pub values: Vec<Option<f64>>,
     /// What it shall be.
     pub band: String,
     /// Whether that is ours: the paper says it in words, or does not say it.
@@ -41,41 +43,56 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
     claims
         .map(|claim| {
             let unit = claim.quantity.unit();
-            let measure = |quantity: &Quantity| quantity.value(artefact, scale, made);
             let told = claim.scale.is_none_or(|only| only == scale);
-            let (measured, band, verdict) = match &claim.band {
-                Band::Between(least, most) => {
-                    let value = if told { measure(&claim.quantity) } else { Ok(f64::NAN) };
-                    let within = |&x: &f64| *least <= x && x <= *most;
-                    let verdict = if value.as_ref().is_ok_and(within) { Verdict::Pass } else { Verdict::Miss };
-                    (
-                        value.map(|x| if x.is_finite() { number(x) + &unit } else { number(x) }),
-                        between(*least, *most),
-                        verdict,
-                    )
-                }
-                Band::Rising(all) => {
-                    let values: Result<Vec<f64>, String> =
-                        if told { all.iter().map(measure).collect() } else { Ok(vec![]) };
-                    let rising = |v: &Vec<f64>| v.len() > 1 && v.is_sorted_by(|a, b| a < b);
-                    let verdict = if values.as_ref().is_ok_and(rising) { Verdict::Pass } else { Verdict::Miss };
-                    let names = names(all).join(" < ");
-                    let text = |v: Vec<f64>| v.into_iter().map(number).collect::<Vec<_>>().join(", ") + &unit;
-                    (values.map(text), names, verdict)
-                }
+            let asked = match &claim.band {
+                _ if !told => &[],
+                Band::Between(..) => std::slice::from_ref(&claim.quantity),
+                Band::Rising(all) => &all[..],
             };
-            let (measured, verdict) = match (told, measured) {
-                (false, _) => (format!("takes {} scale", Scale::Full), Verdict::Untold),
-                (true, Ok(measured)) => (measured, verdict),
-                (true, Err(why)) => (why, Verdict::Miss),
+            let values: Result<Vec<f64>, String> = asked.iter().map(|it| it.value(artefact, scale, made)).collect();
+            let (band, holds) = match (&claim.band, values.as_deref().unwrap_or_default()) {
+                (Band::Between(least, most), v) => {
+                    (between(*least, *most), matches!(v, [x] if *least <= *x && x <= most))
+                }
+                (Band::Rising(all), v) => (names(all).join(" < "), v.len() > 1 && v.is_sorted_by(|a, b| a < b)),
             };
-            let because = claim.because.clone().filter(|_| verdict == Verdict::Miss);
-            Judged { says: claim.says.clone(), paper: claim.paper, measured, band, ours: claim.ours, verdict, because }
+            let verdict = match (told, holds) {
+                (false, _) => Verdict::Untold,
+                (true, true) => Verdict::Pass,
+                (true, false) => Verdict::Miss,
+            };
+            let measured = match &values {
+                _ if !told => format!("takes {} scale", Scale::Full),
+                Ok(v) => {
+                    let text = v.iter().map(|&x| number(x)).collect::<Vec<_>>().join(", ");
+                    if matches!(v[..], [x] if !x.is_finite()) { text } else { text + &unit }
+                }
+                Err(why) => why.clone(),
+            };
+            let finite = |x: f64| x.is_finite().then_some(x);
+            let mut judged = Judged {
+                says: claim.says.clone(),
+                paper: claim.paper,
+                measured,
+                values: values.into_iter().flatten().map(finite).collect(),
+                band,
+                ours: claim.ours,
+                verdict,
+                because: None,
+            };
+            judged.because = judged.explanation(claim);
+            judged
         })
         .collect()
 }
 
 impl Judged {
+    /// Why it misses, if `claim`, which it judges, says so. That does not explain what could not be measured.
+    pub(super) fn explanation(&self, claim: &Claim) -> Option<String> {
+        let measured = !self.values.is_empty() && !self.measured.contains("NaN");
+        claim.because.clone().filter(|_| self.verdict == Verdict::Miss && measured)
+    }
+
     /// Whether it misses and nobody knows why.
     pub fn unexplained(&self) -> bool {
         self.verdict == Verdict::Miss && self.because.is_none()
@@ -143,7 +160,7 @@ pub fn number(x: f64) -> String {
 }
 
 /// Everything that a claim measures.
-pub fn quantities(claim: &super::artefact::Claim) -> Vec<&Quantity> {
+pub fn quantities(claim: &Claim) -> Vec<&Quantity> {
     let own = match &claim.band {
         Band::Between(..) => std::slice::from_ref(&claim.quantity),
         Band::Rising(all) => all,

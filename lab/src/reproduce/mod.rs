@@ -15,7 +15,7 @@ pub use artefact::{Artefact, Scale};
 pub use judge::{Judged, Verdict};
 pub use record::Record;
 
-use crate::runner::{self, Progress, Stopped};
+use crate::runner::{self, Progress, Shelf, Stopped};
 use crate::scenario::{self, Machine, Set};
 use crate::{Finished, Plan, report};
 
@@ -50,7 +50,11 @@ pub fn catalogue() -> Result<Vec<Artefact>, String> {
 /// What is said to who asks for `id`, which is not in `catalogue`.
 pub fn unknown(id: &str, catalogue: &[Artefact]) -> String {
     let ids: Vec<&str> = catalogue.iter().map(|it| it.id.as_str()).collect();
+    let paper = id.trim_end_matches('/');
     match scenario::nearest(id, &ids) {
+        _ if ids.iter().any(|it| it.split('/').next() == Some(paper)) => {
+            format!("there is no `{id}` in the catalogue; all of a paper are `{paper}/*`")
+        }
         Some(near) => format!("there is no `{id}` in the catalogue; did you mean `{near}`?"),
         None => format!("there is no `{id}` in the catalogue; `thalweg reproduce` lists it"),
     }
@@ -98,7 +102,7 @@ pub struct Made {
     pub runs: Vec<Finished>,
 }
 
-/// Makes the runs of `planned` and judges the claims of `artefact` by them. `go_on` as in [`runner::run`].
+/// Makes the runs of `planned` and judges the claims of `artefact` by them. `shelf` and `go_on` as in [`runner::run`].
 ///
 /// # Errors
 /// As [`runner::run`].
@@ -107,6 +111,7 @@ pub fn make(
     scale: Scale,
     planned: Vec<Planned>,
     machine: &Machine,
+    shelf: &dyn Shelf,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Record, Stopped> {
     // All runs in one plan, so that no core waits for the last one of each scenario.
@@ -114,7 +119,7 @@ pub fn make(
         planned.iter().map(|it| (it.name.clone(), it.plan.title.clone(), it.plan.runs.len())).collect();
     let runs = planned.into_iter().flat_map(|it| it.plan.runs).collect();
     let all = Plan { title: artefact.title.clone(), seed: 1, runs };
-    let mut finished = runner::run(&all, machine.jobs, go_on)?.into_iter();
+    let mut finished = runner::run(&all, machine.jobs, shelf, go_on)?.into_iter();
     let mut made = Vec::new();
     let mut titles = Vec::new();
     for (scenario, title, count) in counts {

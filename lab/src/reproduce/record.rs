@@ -4,6 +4,7 @@ use super::artefact::{Artefact, Scale};
 use super::judge::{Judged, Verdict, number};
 use super::paper::papers;
 use super::{CODE, file, traces};
+use crate::plan::Run;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -25,6 +26,8 @@ pub struct Record {
 /// What `claims.json` says.
 #[derive(Serialize, Deserialize)]
 pub struct Claims {
+    /// Which code made the runs: [`CODE`].
+    pub code: String,
     /// How much was run.
     pub scale: Scale,
     /// Artefact by artefact.
@@ -46,7 +49,7 @@ impl Claims {
     /// Those of `records`.
     pub fn of(scale: Scale, records: &[Record]) -> Claims {
         let entry = |it: &Record| Entry { id: it.id.clone(), title: it.title.clone(), claims: it.claims.clone() };
-        Claims { scale, artefacts: records.iter().map(entry).collect() }
+        Claims { code: CODE.into(), scale, artefacts: records.iter().map(entry).collect() }
     }
 }
 
@@ -61,18 +64,40 @@ pub fn verdicts(claims: &[Judged]) -> String {
     text
 }
 
-/// A record's name: the same for the same data, scale and code.
+/// A record's name: the same for the same scenarios, measurements, bands, scale and code, in whatever words.
 pub fn key(artefact: &Artefact, scale: Scale) -> String {
+    let (own, scale) = (format!("{:?}", artefact.without_words()), scale.to_string());
     let paper = artefact.id.split('/').next().unwrap_or_default();
-    let own = format!("{}.toml", artefact.id);
     let scenarios = artefact.scenarios.iter().map(|it| format!("{paper}/scenarios/{}", it.file));
-    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128; // FNV-1a of 128 bits
-    let scale = scale.to_string();
-    let texts = [own].into_iter().chain(scenarios).filter_map(|path| file(&path)).chain(traces(paper));
-    for byte in texts.chain([CODE, &scale]).flat_map(|text| text.bytes().chain([0xff])) {
+    let texts = scenarios.filter_map(|path| file(&path)).chain(traces(paper));
+    hash([&*own, CODE, &scale].into_iter().chain(texts))
+}
+
+/// The name of what came of a run: the same for the same experiment and code.
+pub fn run_key(run: &Run) -> String {
+    hash([&*format!("{:?}", run.experiment), CODE])
+}
+
+/// FNV-1a of 128 bits.
+fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    for byte in texts.into_iter().flat_map(|text| text.bytes().chain([0xff])) {
         hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
     }
     format!("{hash:032x}")
+}
+
+impl Record {
+    /// With the words of `artefact`, whose record it is: they may have changed since.
+    pub fn in_words_of(mut self, artefact: &Artefact) -> Record {
+        self.title.clone_from(&artefact.title);
+        self.about.clone_from(&artefact.about);
+        for (judged, claim) in self.claims.iter_mut().zip(&artefact.claims) {
+            judged.says.clone_from(&claim.says);
+            judged.because = judged.explanation(claim);
+        }
+        self
+    }
 }
 
 /// Claim by claim, for the terminal.
@@ -89,11 +114,16 @@ pub fn text(record: &Record) -> String {
     text
 }
 
-/// All claims as Markdown, and `made`: when and from what they were made, if that is to be told.
-pub fn markdown(scale: Scale, records: &[Record], made: Option<&str>) -> String {
+/// All claims as Markdown. `of` is how many artefacts there are; `made`, when and from what the records were made, if that is to be
+/// told.
+pub fn markdown(scale: Scale, records: &[Record], of: usize, made: Option<&str>) -> String {
     let all = claims(records);
+    let (which, among) = match records.len() {
+        all if all == of => (" --all", String::new()),
+        _ => ("", format!(" of {of}")),
+    };
     let mut text = format!(
-        "# Reproduced\n\nWhat `thalweg reproduce --all --scale {scale}` says: {} claims in {} artefacts, {}.\n",
+        "# Reproduced\n\nWhat `thalweg reproduce{which} --scale {scale}` says: {} claims in {}{among} artefacts, {}.\n",
         all.len(),
         records.len(),
         verdicts(&all)

@@ -18,9 +18,10 @@ const PER_SAMPLE: f64 = 50.0;
 const PER_FLOW: f64 = 2000.0;
 /// A flow in the plan: its parameters above all.
 const PER_PLANNED_FLOW: f64 = 1000.0;
-/// A connection while it lasts, with two flows; and what is kept of an exchange, in a list that grows by doubling.
+/// A connection while it lasts, with two flows; and what is kept of an exchange. While the run lasts, the list of these may have
+/// twice the room, as it grows by doubling.
 const PER_CONNECTION: f64 = 3000.0;
-const PER_EXCHANGE: f64 = 2.0 * 64.0;
+const PER_EXCHANGE: f64 = 56.0;
 /// How long a connection lasts, for all that can be known, in seconds.
 const CONNECTION: f64 = 20.0;
 /// So many samples per flow that they are to blame, not the number of flows.
@@ -79,9 +80,9 @@ impl Memory {
         let mut kept = flows * kept_by_flow + samples * 2.0 * links.len() as f64 * PER_SAMPLE;
         for Planned { at, connections, exchanges, .. } in workloads {
             let at_once = connections * (CONNECTION / duration).min(1.0) * PER_CONNECTION;
-            working += at_once;
+            working += at_once + exchanges * PER_EXCHANGE;
             kept += exchanges * PER_EXCHANGE;
-            parts.push((at.clone(), at_once + exchanges * PER_EXCHANGE));
+            parts.push((at.clone(), at_once + exchanges * 2.0 * PER_EXCHANGE));
         }
         if samples > MANY_SAMPLES {
             parts.push((KeyPath::of("sample"), kept));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// All runs of `plan`, on two cores.
 fn make(plan: &Plan) -> Vec<Finished> {
-    runner::run(plan, NonZero::new(2).unwrap(), &|_| true).unwrap()
+    runner::run(plan, NonZero::new(2).unwrap(), &(), &|_| true).unwrap()
 }
 
 /// The runs of the scenario `text`.

@@ -190,7 +190,12 @@ impl<'a> Connections<'a> {
                 place.account();
             }
         }
-        self.classes.drain(..).map(|class| class.outcome).collect()
+        let outcomes = self.classes.drain(..).map(|class| class.outcome);
+        let tight = |mut outcome: WorkloadOutcome| {
+            outcome.transfers.shrink_to_fit(); // it outlives the run, beside those of other runs
+            outcome
+        };
+        outcomes.map(tight).collect()
     }
 
     fn place(&mut self, number: usize) -> Place<'_, 'a> {

@@ -1,0 +1,57 @@
+//! The files that show what was reproduced.
+
+use super::store::write;
+use lab::report;
+use lab::reproduce::paper::papers;
+use lab::reproduce::record::{self, Claims, Record};
+use lab::reproduce::{Artefact, Scale};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers; removes pages of papers of which nothing is there.
+pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[Record]) -> io::Result<()> {
+    let put = |name: &str, bytes: &[u8]| write(&folder.join(name), |file| file.write_all(bytes));
+    fs::create_dir_all(folder.join("figures"))?;
+    for (name, svg) in records.iter().flat_map(report::paper::figures) {
+        put(&format!("figures/{name}.pdf"), &report::paper::pdf(&svg).map_err(io::Error::other)?)?;
+        put(&format!("figures/{name}.svg"), svg.as_bytes())?;
+    }
+    let papers = papers(records);
+    for paper in &papers {
+        put(&format!("{}.html", paper.folder), report::gallery::page(paper, scale).as_bytes())?;
+    }
+    for folder_of_paper in catalogue.iter().filter_map(|it| it.id.split('/').next()) {
+        if !papers.iter().any(|paper| paper.folder == folder_of_paper) {
+            let _ = fs::remove_file(folder.join(format!("{folder_of_paper}.html")));
+        }
+    }
+    put("index.html", report::gallery::index(scale, records).as_bytes())?;
+    put("claims.md", record::markdown(scale, records, catalogue.len(), None).as_bytes())?;
+    let mut json = serde_json::to_vec_pretty(&Claims::of(scale, records))?;
+    json.push(b'\n');
+    put("claims.json", &json)
+}
+
+/// When, from what and in which time the records were made.
+pub fn made(seconds: f64, jobs: usize, scale: Scale) -> String {
+    // The commit is known where the program was built, and only there.
+    let git = |args: &[&str]| {
+        let source = env!("CARGO_MANIFEST_DIR");
+        let output = Command::new("git").arg("-C").arg(source).args(args).stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output().map(|it| it.stdout).unwrap_or_default();
+    let commit = git(&["rev-parse", "--short=10", "HEAD"]).map_or(String::new(), |commit| {
+        let changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|text| !text.is_empty());
+        format!(", commit {commit}{}", if changed { " with changes" } else { "" })
+    });
+    format!(
+        "Made on {}{commit}, in {:.0} min {:.0} s with {jobs} runs at a time. `thalweg reproduce --all --scale {scale} --markdown FILE` \
+         makes it again.",
+        String::from_utf8_lossy(&date).trim(),
+        (seconds / 60.0).floor(),
+        seconds % 60.0
+    )
+}
