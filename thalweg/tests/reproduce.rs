@@ -4,7 +4,7 @@ use assert_cmd::cargo::cargo_bin_cmd;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Runs `thalweg reproduce` in `home`; returns its exit code, standard output and standard error.
@@ -12,6 +12,12 @@ fn reproduce(home: &Path, args: &[&str]) -> (i32, String, String) {
     let output = cargo_bin_cmd!("thalweg").current_dir(home).arg("reproduce").args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// Begins to.
+fn begun(home: &Path, args: &[&str]) -> Child {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"));
+    command.current_dir(home).arg("reproduce").args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// What is kept in `home`, with the time at which it was written.
@@ -66,13 +72,7 @@ fn an_artefact_leaves_verdicts_pages_and_figures() {
 #[test]
 fn what_was_finished_before_a_kill_is_not_run_again() {
     let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
-        .current_dir(killed.path())
-        .args(["reproduce", "rapid/table3", "rrr/fig4*"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut process = begun(killed.path(), &["rapid/table3", "rrr/fig4*"]);
     let begin = Instant::now();
     while kept(killed.path()).is_empty() && begin.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(2));
@@ -103,18 +103,13 @@ fn what_was_finished_before_a_kill_is_not_run_again() {
 #[test]
 fn runs_that_were_complete_before_a_kill_are_not_made_again() {
     let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let ids = ["reproduce", "rcp-ac/fig1-gamma", "--jobs", "1", "--quiet"];
-    let runs = killed.path().join("results/reproduce/kept/runs");
+    let args = ["rcp-ac/fig1-gamma", "--jobs", "1", "--quiet"];
+    let runs = killed.path().join("results/reproduce/kept/runs").join(lab::reproduce::CODE);
     let kept = || {
         fs::read_dir(&runs)
             .map_or(0, |it| it.flatten().filter(|it| !it.file_name().to_string_lossy().starts_with('.')).count())
     };
-    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
-        .current_dir(killed.path())
-        .args(ids)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut process = begun(killed.path(), &args);
     let begin = Instant::now();
     while kept() < 2 && begin.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(2));
@@ -125,12 +120,7 @@ fn runs_that_were_complete_before_a_kill_are_not_made_again() {
     assert!(kept() >= 2, "nothing was kept");
 
     // Those that are found are read and not written: they keep their times until the record replaces them all.
-    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
-        .current_dir(killed.path())
-        .args(ids)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut process = begun(killed.path(), &args);
     let times = || before.iter().map(|file| fs::metadata(file).and_then(|it| it.modified()).ok()).collect::<Vec<_>>();
     let written = times();
     while process.try_wait().unwrap().is_none() {
@@ -141,7 +131,7 @@ fn runs_that_were_complete_before_a_kill_are_not_made_again() {
     }
     assert!(process.wait().unwrap().success());
     assert_eq!(kept(), 0, "the record stands for them");
-    assert_eq!(reproduce(whole.path(), &ids[1..]).0, 0);
+    assert_eq!(reproduce(whole.path(), &args).0, 0);
     assert!(claims(killed.path()) == claims(whole.path()), "the same seed, but not the same claims.json");
 }
 
@@ -179,12 +169,7 @@ fn a_page_of_part_of_the_catalogue_says_so() {
 #[test]
 fn verdicts_that_nobody_reads_are_in_the_pages_all_the_same() {
     let home = tempfile::tempdir().unwrap();
-    let mut process = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
-        .current_dir(home.path())
-        .args(["reproduce", "rapid/table3", "rapid/table4", "--quiet"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut process = begun(home.path(), &["rapid/table3", "rapid/table4", "--quiet"]);
     drop(process.stdout.take());
     assert!(process.wait().unwrap().success());
     let claims: Value = serde_json::from_slice(&claims(home.path())).unwrap();

@@ -314,9 +314,10 @@ impl Artefact {
         Ok(artefact)
     }
 
-    /// What decides on runs and verdicts, without titles and explanations.
-    pub(super) fn without_words(&self) -> Artefact {
+    /// What decides on runs and verdicts, without titles, explanations and expected times.
+    pub(super) fn bare(&self) -> Artefact {
         let mut bare = self.clone();
+        bare.seconds = Scales { quick: 0.0, full: 0.0 };
         bare.title.clear();
         bare.about.clear();
         bare.claims_as_written.clear();

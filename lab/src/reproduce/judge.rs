@@ -25,7 +25,8 @@ pub struct Judged {
     pub paper: Option<f64>,
     /// Ours, with the unit.
     pub measured: String,
-    /// The same as numbers, unrounded: one, or those that shall rise; null for never, and none if they cannot be told.
+    /// The same as numbers, unrounded: one, or those that shall rise; null for never. None if it cannot be told, or
+    /// could not be measured.
     pub values: Vec<Option<f64>>,
     /// What it shall be.
     pub band: String,
@@ -50,6 +51,7 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
                 Band::Rising(all) => &all[..],
             };
             let values: Result<Vec<f64>, String> = asked.iter().map(|it| it.value(artefact, scale, made)).collect();
+            let known = values.as_ref().is_ok_and(|v| !v.iter().any(|x| x.is_nan()));
             let (band, holds) = match (&claim.band, values.as_deref().unwrap_or_default()) {
                 (Band::Between(least, most), v) => {
                     (between(*least, *most), matches!(v, [x] if *least <= *x && x <= most))
@@ -74,7 +76,7 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
                 says: claim.says.clone(),
                 paper: claim.paper,
                 measured,
-                values: values.into_iter().flatten().map(finite).collect(),
+                values: values.into_iter().flatten().map(finite).filter(|_| known).collect(),
                 band,
                 ours: claim.ours,
                 verdict,
@@ -89,8 +91,7 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
 impl Judged {
     /// Why it misses, if `claim`, which it judges, says so. That does not explain what could not be measured.
     pub(super) fn explanation(&self, claim: &Claim) -> Option<String> {
-        let measured = !self.values.is_empty() && !self.measured.contains("NaN");
-        claim.because.clone().filter(|_| self.verdict == Verdict::Miss && measured)
+        claim.because.clone().filter(|_| self.verdict == Verdict::Miss && !self.values.is_empty())
     }
 
     /// Whether it misses and nobody knows why.

@@ -66,16 +66,16 @@ pub fn verdicts(claims: &[Judged]) -> String {
 
 /// A record's name: the same for the same scenarios, measurements, bands, scale and code, in whatever words.
 pub fn key(artefact: &Artefact, scale: Scale) -> String {
-    let (own, scale) = (format!("{:?}", artefact.without_words()), scale.to_string());
+    let (own, scale) = (format!("{:?}", artefact.bare()), scale.to_string());
     let paper = artefact.id.split('/').next().unwrap_or_default();
     let scenarios = artefact.scenarios.iter().map(|it| format!("{paper}/scenarios/{}", it.file));
     let texts = scenarios.filter_map(|path| file(&path)).chain(traces(paper));
     hash([&*own, CODE, &scale].into_iter().chain(texts))
 }
 
-/// The name of what came of a run: the same for the same experiment and code.
+/// The name of what came of a run: the same for the same experiment. It is that of one [`CODE`].
 pub fn run_key(run: &Run) -> String {
-    hash([&*format!("{:?}", run.experiment), CODE])
+    hash([&*format!("{:?}", run.experiment)])
 }
 
 /// FNV-1a of 128 bits.

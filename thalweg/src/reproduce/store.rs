@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use lab::reproduce::record::{self, Record};
-use lab::reproduce::{Artefact, Planned, Scale};
+use lab::reproduce::{Artefact, CODE, Planned, Scale};
 use lab::runner::Shelf;
 use lab::{Run, reason};
 use serde::{Deserialize, Serialize};
@@ -36,13 +36,23 @@ impl Store {
         Store { folder: out.join("kept"), scale, found: Mutex::default() }
     }
 
-    /// Makes sure that there will be room for what comes, before anything is run.
+    /// Makes sure that there will be room for what comes, before anything is run. Runs that other code left are of no use any more.
     pub fn prepare(&self, out: &Path) -> Result<(), Failure> {
-        let tried = fs::create_dir_all(self.folder.join("runs")).and_then(|()| NamedTempFile::new_in(&self.folder));
-        tried.map(|_| ()).map_err(|e| {
+        let tried = fs::create_dir_all(self.runs_folder()).and_then(|()| NamedTempFile::new_in(&self.folder));
+        tried.map_err(|e| {
             let (out, why) = (out.display(), reason(&e));
             Failure::Wrong(vec![format!("--out {out}: cannot be written ({why}); name another folder")])
-        })
+        })?;
+        for other in fs::read_dir(self.folder.join("runs")).into_iter().flatten().flatten() {
+            if other.file_name() != CODE {
+                let _ = fs::remove_dir_all(other.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn runs_folder(&self) -> PathBuf {
+        self.folder.join("runs").join(CODE)
     }
 
     /// The record of `artefact`, if there is one that can be read.
@@ -76,7 +86,7 @@ impl Store {
     }
 
     fn run(&self, run: &Run) -> PathBuf {
-        self.folder.join("runs").join(record::run_key(run))
+        self.runs_folder().join(record::run_key(run))
     }
 }
 
@@ -156,6 +166,19 @@ mod tests {
             fs::write(&file, &bytes[..cut]).unwrap();
             assert!(made(&store) == (first.clone(), false), "{cut} of {} bytes", bytes.len());
         }
+    }
+
+    #[test]
+    fn runs_that_other_code_left_are_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::of(home.path(), Scale::Quick);
+        let other = home.path().join("kept/runs/other");
+        fs::create_dir_all(&other).unwrap();
+        fs::write(other.join("run"), "").unwrap();
+        store.prepare(home.path()).unwrap();
+        made(&store);
+        store.prepare(home.path()).unwrap();
+        assert!(!other.exists() && made(&store).1, "others are gone, ours is found");
     }
 
     #[test]
