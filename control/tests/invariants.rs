@@ -53,12 +53,12 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
                 before = host.before_loss; // asking it for the next packet may have changed it since
             }
             check_state(&after);
-            check_loss(event, &before, &after);
+            check_loss(controller.name, event, &before, &after);
             // Where a window only bounds what a rate decides, it follows the model of the path.
             let window = after.window.filter(|_| controller.family != Family::Rate);
             if let Some(w) = window {
                 check_window(controller.family, event, &before, &after);
-                check_growth(&mut history, host.now, rtt, w);
+                check_growth(&mut history, host.now, rtt, w, host.in_flight);
             }
             sent += u32::from(event == Event::Sent);
             steps += 1;
@@ -77,10 +77,10 @@ fn check_state(state: &State) {
 }
 
 /// A loss never makes a sender faster, and a timeout leaves one packet of its window.
-fn check_loss(event: Event, before: &State, after: &State) {
+fn check_loss(name: &str, event: Event, before: &State, after: &State) {
     let faster = after.window > before.window || after.rate > before.rate;
     match event {
-        Event::Lost(Loss::Event) => assert!(!faster, "a loss made {before:?} {after:?}"),
+        Event::Lost(Loss::Event) => assert!(!faster, "{name}: a loss made {before:?} {after:?}"),
         Event::Lost(Loss::Timeout) => assert!(after.window.is_none_or(|w| w == 1.0), "a timeout left {after:?}"),
         Event::Sent | Event::Acked { .. } => {}
     }
@@ -100,14 +100,16 @@ fn check_window(family: Family, event: Event, before: &State, after: &State) {
     }
 }
 
-/// Within a round trip a window may double, and a bit.
-fn check_growth(history: &mut VecDeque<(Time, f64)>, now: Time, rtt: Duration, w: f64) {
+/// Within a round trip a window may double, and a bit; or what is in flight, which is more after a reduction, and when a rate
+/// protocol hands over to one with a window.
+fn check_growth(history: &mut VecDeque<(Time, f64)>, now: Time, rtt: Duration, w: f64, in_flight: u64) {
     while history.front().is_some_and(|&(time, _)| now.since(time) > rtt) {
         history.pop_front();
     }
-    let least = history.iter().map(|h| h.1).fold(w, f64::min);
+    let present = w.max(in_flight as f64);
+    let least = history.iter().map(|h| h.1).fold(present, f64::min);
     assert!(w <= 2.0 * least + LARGEST_STEP, "from {least} to {w} packets within a round trip");
-    history.push_back((now, w));
+    history.push_back((now, present));
 }
 
 proptest! {

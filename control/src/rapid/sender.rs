@@ -139,7 +139,7 @@ impl Machine {
     pub(super) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, errors: &Errors) {
         self.settings.errors = errors.clone();
         self.mode = Mode::Probing;
-        self.average = rate;
+        self.set_average(rate);
         self.rtt = rtt;
         self.unheard = 0;
         self.ceiling = Rate::from_bps(HIGHEST);
@@ -167,8 +167,12 @@ impl Machine {
     }
 
     fn set_average(&mut self, rate: Rate) {
+        self.average = self.at_least(rate);
+    }
+
+    fn at_least(&self, rate: Rate) -> Rate {
         let least = self.settings.initial_rate * LEAST;
-        self.average = if rate < least { least } else { rate };
+        if rate < least { least } else { rate }
     }
 
     fn begin_slow_start(&mut self, len: u16, first: Rate) {
@@ -244,13 +248,19 @@ impl Machine {
         }
     }
 
+    /// The average that recovery ends with: half of what it began with, or of what slow start has found meanwhile.
+    fn repaired(&self) -> Rate {
+        let found = self.estimate.filter(|_| matches!(self.mode, Mode::Recovery { from_slow_start: true, .. }));
+        let found = found.map(|estimate| if estimate > self.ceiling { self.ceiling } else { estimate });
+        self.at_least(found.unwrap_or(self.average) * self.settings.beta)
+    }
+
     fn end_recovery(&mut self, now: Time) {
         let Mode::Recovery { from_slow_start, .. } = self.mode else { return };
-        if from_slow_start && let Some(estimate) = self.estimate {
-            self.average = if estimate > self.ceiling { self.ceiling } else { estimate };
+        self.average = self.repaired();
+        if from_slow_start && self.estimate.is_some() {
             self.ceiling = Rate::from_bps(HIGHEST);
         }
-        self.set_average(self.average * self.settings.beta);
         // What streams found that were sent before the loss is out of date: behind a full buffer they look uncongested.
         self.estimate = None;
         self.mode = Mode::Probing;
@@ -398,8 +408,10 @@ impl Sender for Machine {
             Loss::Timeout => self.lose_feedback(now),
             Loss::Event => {
                 if self.settings.errors.explain() {
-                    // Where there are many errors, one is always being repaired.
-                    self.end_recovery(now);
+                    // Where there are many errors, one is always being repaired. But no loss makes a sender faster.
+                    if self.repaired() <= self.repairing() {
+                        self.end_recovery(now);
+                    }
                     return;
                 }
                 let from_slow_start = match self.mode {
@@ -468,6 +480,27 @@ mod tests {
         assert_eq!(state(&sender), (Phase::Recovery, 40.0), "what recovery sends is lost, too");
         sender.on_ack(Time::ZERO, &Ack::default());
         assert_eq!(state(&sender), (Phase::Probing, 20.0));
+    }
+
+    /// Recovery may send at half the least average, and at far less than what slow start has found meanwhile.
+    #[test]
+    fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
+        let after = |average, from_slow_start, found: Option<f64>| {
+            let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+            sender.average = Rate::from_mbps(average);
+            sender.begin_recovery(Time::ZERO, from_slow_start);
+            sender.estimate = found.map(Rate::from_mbps);
+            // On a path that never had a queue, a loss is an error.
+            let ms = Duration::from_millis(100);
+            (0..3).for_each(|_| sender.settings.errors.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, Bytes(1000)));
+            sender.on_loss(Time::ZERO, &Loss::Event);
+            let State { phase, rate, .. } = sender.state();
+            (phase, rate.unwrap().as_mbps())
+        };
+        assert_eq!(after(80.0, false, None), (Phase::Probing, 40.0));
+        assert_eq!(after(80.0, true, Some(20.0)), (Phase::Probing, 10.0));
+        assert_eq!(after(80.0, true, Some(200.0)), (Phase::Recovery, 40.0));
+        assert_eq!(after(0.15, false, None), (Phase::Recovery, 0.075), "the least average is 0.1 Mbps");
     }
 
     /// Too many flows on one link: what each sends must come down to what arrives, and stay there until all of it does.
