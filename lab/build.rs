@@ -33,8 +33,10 @@ fn main() {
     }
     fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("catalogue.rs"), text + "]\n").unwrap();
 
-    // What a record says depends on these folders, and on nothing else of the program.
-    let mut code = Vec::new();
+    // What a record says depends on these folders and the libraries' versions, and on nothing else of the program.
+    let lock = root.join("Cargo.lock");
+    println!("cargo::rerun-if-changed={}", lock.display());
+    let mut code = vec![lock];
     for folder in ["control/src", "path/src", "sim/src", "lab/src"] {
         files(&root.join(folder), "rs", &mut code);
     }

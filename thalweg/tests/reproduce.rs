@@ -20,9 +20,11 @@ fn begun(home: &Path, args: &[&str]) -> Child {
     command.current_dir(home).arg("reproduce").args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
+const KEPT: &str = "results/reproduce/kept/quick";
+
 /// What is kept in `home`, with the time at which it was written.
 fn kept(home: &Path) -> Vec<(String, SystemTime)> {
-    let Ok(entries) = fs::read_dir(home.join("results/reproduce/kept")) else { return vec![] };
+    let Ok(entries) = fs::read_dir(home.join(KEPT)) else { return vec![] };
     let files = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|it| it == "json"));
     files.map(|it| (it.file_name().into_string().unwrap(), it.metadata().unwrap().modified().unwrap())).collect()
 }
@@ -43,7 +45,15 @@ fn the_catalogue_is_listed_with_times_and_verdicts() {
 
     assert_eq!(reproduce(home.path(), &["rapid/table3"]).0, 0, "all its claims pass or say why not");
     let (_, out, _) = reproduce(home.path(), &[]);
-    assert!(line(&out).contains("PASS"), "{out}");
+    assert!(line(&out).contains("PASS") && !line(&out).contains("earlier"), "{out}");
+
+    // As if other code had made it.
+    let [(record, _)] = &kept(home.path())[..] else { panic!("one record") };
+    fs::rename(home.path().join(KEPT).join(record), home.path().join(KEPT).join("0.json")).unwrap();
+    let (_, out, _) = reproduce(home.path(), &[]);
+    assert!(line(&out).contains("MISS (earlier)"), "{out}");
+    let (_, out, _) = reproduce(home.path(), &["--scale", "full"]);
+    assert!(line(&out).contains("not run"), "{out}");
 }
 
 #[test]

@@ -163,11 +163,16 @@ fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Art
 
 fn list(catalogue: &[Artefact], store: &Store, scale: Scale) -> Result<(), Failure> {
     let mut text = String::new();
+    let newest = store.newest();
     for artefact in catalogue {
-        let last = store.find(artefact).map_or("not run".into(), |kept| record::verdicts(&kept.record.claims));
+        let last = match (store.find(artefact), newest.get(&artefact.id)) {
+            (Some(kept), _) => record::verdicts(&kept.record.claims),
+            (None, Some(record)) => format!("{} (earlier)", record::verdicts(&record.claims)),
+            (None, None) => "not run".into(),
+        };
         let seconds = artefact.seconds.at(scale).max(1.0);
         let time = if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) };
-        let _ = writeln!(text, "{:24} {time:>7}  {last:26}  {}", artefact.id, artefact.title);
+        let _ = writeln!(text, "{:24} {time:>7}  {last:28}  {}", artefact.id, artefact.title);
     }
     print::text(&text)
 }

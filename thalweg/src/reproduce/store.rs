@@ -7,6 +7,7 @@ use lab::runner::Shelf;
 use lab::{Run, reason};
 use serde::{Deserialize, Serialize};
 use sim::Outcome;
+use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,6 +17,8 @@ use tempfile::NamedTempFile;
 /// Files whose names follow from the data, scale and code of what they hold.
 pub struct Store {
     folder: PathBuf,
+    /// Where in it the records of one scale are.
+    records: PathBuf,
     scale: Scale,
     /// How long the runs took that were found since this was last asked, in seconds.
     found: Mutex<f64>,
@@ -33,12 +36,15 @@ pub struct Kept {
 impl Store {
     /// That of the gallery in `out`.
     pub fn of(out: &Path, scale: Scale) -> Store {
-        Store { folder: out.join("kept"), scale, found: Mutex::default() }
+        let folder = out.join("kept");
+        Store { records: folder.join(scale.to_string()), folder, scale, found: Mutex::default() }
     }
 
     /// Makes sure that there will be room for what comes, before anything is run. Runs that other code left are of no use any more.
     pub fn prepare(&self, out: &Path) -> Result<(), Failure> {
-        let tried = fs::create_dir_all(self.runs_folder()).and_then(|()| NamedTempFile::new_in(&self.folder));
+        let folders =
+            [&self.records, &self.runs_folder()].map(fs::create_dir_all).into_iter().collect::<io::Result<()>>();
+        let tried = folders.and_then(|()| NamedTempFile::new_in(&self.records));
         tried.map_err(|e| {
             let (out, why) = (out.display(), reason(&e));
             Failure::Wrong(vec![format!("--out {out}: cannot be written ({why}); name another folder")])
@@ -57,8 +63,18 @@ impl Store {
 
     /// The record of `artefact`, if there is one that can be read.
     pub fn find(&self, artefact: &Artefact) -> Option<Kept> {
-        let kept: Kept = serde_json::from_slice(&fs::read(self.record(artefact)).ok()?).ok()?;
+        let kept = read(&self.record(artefact))?;
         Some(Kept { record: kept.record.in_words_of(artefact), ..kept })
+    }
+
+    /// The newest record of each artefact by its id, whichever code made it of whatever scenarios.
+    pub fn newest(&self) -> HashMap<String, Record> {
+        let entries = fs::read_dir(&self.records).into_iter().flatten().flatten();
+        let mut files: Vec<_> =
+            entries.filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path()))).collect();
+        files.sort();
+        // Of two with the same id, the later one stays.
+        files.iter().filter_map(|(_, path)| read(path)).map(|it| (it.record.id.clone(), it.record)).collect()
     }
 
     /// Keeps the record of `artefact`.
@@ -82,7 +98,7 @@ impl Store {
     }
 
     fn record(&self, artefact: &Artefact) -> PathBuf {
-        self.folder.join(format!("{}.json", record::key(artefact, self.scale)))
+        self.records.join(format!("{}.json", record::key(artefact, self.scale)))
     }
 
     fn run(&self, run: &Run) -> PathBuf {
@@ -105,6 +121,11 @@ impl Shelf for Store {
             postcard::to_io(&(outcome, wall_seconds), file).map(|_| ()).map_err(io::Error::other)
         });
     }
+}
+
+/// The record in a file, if it can be read.
+fn read(path: &Path) -> Option<Kept> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
 /// Writes a file that is there as a whole or not at all.
