@@ -42,15 +42,15 @@ impl Store {
 
     /// Makes sure that there will be room for what comes, before anything is run. Runs that other code left are of no use any more.
     pub fn prepare(&self, out: &Path) -> Result<(), Failure> {
-        let folders =
-            [&self.records, &self.runs_folder()].map(fs::create_dir_all).into_iter().collect::<io::Result<()>>();
-        let tried = folders.and_then(|()| NamedTempFile::new_in(&self.records));
+        let tried = fs::create_dir_all(self.runs_folder())
+            .and_then(|()| fs::create_dir_all(&self.records))
+            .and_then(|()| NamedTempFile::new_in(&self.records));
         tried.map_err(|e| {
             let (out, why) = (out.display(), reason(&e));
             Failure::Wrong(vec![format!("--out {out}: cannot be written ({why}); name another folder")])
         })?;
         for other in fs::read_dir(self.folder.join("runs")).into_iter().flatten().flatten() {
-            if other.file_name() != CODE {
+            if other.file_name().to_str().is_some_and(|name| name != CODE && names_code(name)) {
                 let _ = fs::remove_dir_all(other.path());
             }
         }
@@ -123,6 +123,11 @@ impl Shelf for Store {
     }
 }
 
+/// Whether this could be a [`CODE`]: what else a user has put there is left alone.
+fn names_code(name: &str) -> bool {
+    name.len() == CODE.len() && name.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
 /// The record in a file, if it can be read.
 fn read(path: &Path) -> Option<Kept> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
@@ -193,13 +198,16 @@ mod tests {
     fn runs_that_other_code_left_are_removed() {
         let home = tempfile::tempdir().unwrap();
         let store = Store::of(home.path(), Scale::Quick);
-        let other = home.path().join("kept/runs/other");
-        fs::create_dir_all(&other).unwrap();
-        fs::write(other.join("run"), "").unwrap();
+        let [other, foreign] = ["0123456789abcdef", "mine"].map(|name| home.path().join("kept/runs").join(name));
+        for folder in [&other, &foreign] {
+            fs::create_dir_all(folder).unwrap();
+            fs::write(folder.join("run"), "").unwrap();
+        }
         store.prepare(home.path()).unwrap();
         made(&store);
         store.prepare(home.path()).unwrap();
         assert!(!other.exists() && made(&store).1, "others are gone, ours is found");
+        assert!(foreign.join("run").exists(), "what is not ours stays");
     }
 
     #[test]
