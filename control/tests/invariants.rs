@@ -58,7 +58,7 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
             let window = after.window.filter(|_| controller.family != Family::Rate);
             if let Some(w) = window {
                 check_window(controller.family, event, &before, &after);
-                check_growth(&mut history, host.now, rtt, w, host.in_flight);
+                check_growth(&mut history, host.now, rtt, w);
             }
             sent += u32::from(event == Event::Sent);
             steps += 1;
@@ -100,16 +100,14 @@ fn check_window(family: Family, event: Event, before: &State, after: &State) {
     }
 }
 
-/// Within a round trip a window may double, and a bit; or what is in flight, which is more after a reduction, and when a rate
-/// protocol hands over to one with a window.
-fn check_growth(history: &mut VecDeque<(Time, f64)>, now: Time, rtt: Duration, w: f64, in_flight: u64) {
+/// Within a round trip a window may double, and a bit.
+fn check_growth(history: &mut VecDeque<(Time, f64)>, now: Time, rtt: Duration, w: f64) {
     while history.front().is_some_and(|&(time, _)| now.since(time) > rtt) {
         history.pop_front();
     }
-    let present = w.max(in_flight as f64);
-    let least = history.iter().map(|h| h.1).fold(present, f64::min);
+    let least = history.iter().map(|h| h.1).fold(w, f64::min);
     assert!(w <= 2.0 * least + LARGEST_STEP, "from {least} to {w} packets within a round trip");
-    history.push_back((now, present));
+    history.push_back((now, w));
 }
 
 proptest! {

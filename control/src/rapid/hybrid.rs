@@ -12,7 +12,8 @@
 //! - RAPID starts at the rate of the window, cwnd/RTT, without slow start: its first streams reach from 0.29 to 8.6 times that.
 //! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in slow start up to `threshold`. When the available
 //!   bandwidth falls below a stream's lowest rate, the estimates are half of that, and eight of them come within milliseconds: r_avg
-//!   may be far below the truth, and CUBIC without a memory of losses takes 10 s from 0.7 to 1 of 200 Mbps x 50 ms.
+//!   may be far below the truth, and CUBIC without a memory of losses takes 10 s from 0.7 to 1 of 200 Mbps x 50 ms. It does not grow
+//!   for packets that RAPID sent: after a loss, twice r_avg RTT of them are still in flight, and would treble it.
 //! - Transmission errors keep a window small on however large a path. Where the packet-scale protocol tells them from congestion
 //!   (`thalweg` does, RAPID does not), the threshold is no more than what a window can keep at that many errors, as that may not
 //!   be all there is. If there proves to be less, it is twice as much the next time. With more errors than it puts up with, the
@@ -133,6 +134,7 @@ impl Protocol for Hybrid {
             kept: Kept::default(),
             margin: 1.0,
             low: 0,
+            resumed: Time::ZERO,
             last: None,
             rtt: Duration::MAX,
             least_rtt: Duration::MAX,
@@ -209,6 +211,8 @@ struct Switch {
     /// Estimates in a row below the threshold, and the last stream seen of them.
     low: u32,
     last: Option<u32>,
+    /// When the window protocol was last put in charge.
+    resumed: Time,
     rtt: Duration,
     least_rtt: Duration,
 }
@@ -248,25 +252,32 @@ impl Switch {
     }
 
     /// The same, downwards: "when the estimation consistently returns estimates lower than th_AB, RAPID is turned off".
-    fn consider_window(&mut self, estimate: Rate) {
+    fn consider_window(&mut self, now: Time, estimate: Rate) {
         let th_ab = Bytes(self.threshold() as u64).over(self.least_rtt);
         self.low = if estimate < th_ab { self.low + 1 } else { 0 };
         if self.errors.are_too_many() {
-            self.resume_window();
+            self.resume_window(now);
         } else if self.low >= self.hybrid.streams {
             self.margin = MARGIN;
-            self.resume_window();
+            self.resume_window(now);
             if self.is_for_errors() {
                 self.kept.double();
             }
         }
     }
 
-    fn resume_window(&mut self) {
+    fn resume_window(&mut self, now: Time) {
         let w = self.rapid.average().as_bps() * self.rtt.as_secs() / self.packet.as_bits();
         let ssthresh = self.threshold() / self.packet.0 as f64;
         self.window = Inner::new(self.hybrid.window, w.max(1.0), ssthresh, self.packet);
         self.probing = false;
+        self.resumed = now;
+    }
+
+    /// The acknowledgment as the window protocol is to see it: what it did not send is no reason to grow.
+    fn for_window(&self, now: Time, ack: &Ack) -> Ack {
+        let sent_before = ack.rtt.is_some_and(|rtt| now - rtt < self.resumed);
+        Ack { app_limited: ack.app_limited || sent_before, ..*ack }
     }
 }
 
@@ -286,14 +297,19 @@ impl Sender for Switch {
         }
         self.errors.on_ack(ack, self.packet);
         self.kept.on_ack(ack, self.packet);
-        self.in_charge().on_ack(now, ack);
+        if self.probing {
+            self.rapid.on_ack(now, ack);
+        } else {
+            let ack = self.for_window(now, ack);
+            self.window.sender().on_ack(now, &ack);
+        }
         let estimate = self.news(ack.report);
         if ack.recovery || self.rtt == Duration::MAX {
             return;
         }
         match (self.probing, estimate) {
             (false, _) => self.consider_rapid(now),
-            (true, Some(estimate)) => self.consider_window(estimate),
+            (true, Some(estimate)) => self.consider_window(now, estimate),
             (true, None) => {}
         }
     }
@@ -303,7 +319,7 @@ impl Sender for Switch {
             self.kept.on_error();
         }
         if self.probing && *loss == Loss::Timeout {
-            self.resume_window();
+            self.resume_window(now);
         }
         self.in_charge().on_loss(now, loss);
     }
@@ -364,6 +380,19 @@ mod tests {
         let state = sender.state();
         assert_eq!(state.phase, Phase::CongestionAvoidance);
         assert_eq!(state.window.unwrap().round(), 2560.0, "what RAPID had in flight: it sent no stream since");
+    }
+
+    #[test]
+    fn the_window_does_not_grow_for_what_rapid_sent() {
+        let mut sender = grown(RTT);
+        let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+        (1..=8).for_each(|stream| sender.on_ack(ms(1000), &estimate(stream, 20.0)));
+        let resumed = sender.state().window;
+        assert!(resumed.is_some());
+        sender.on_ack(ms(1050), &ack(1, RTT));
+        assert_eq!(sender.state().window, resumed, "sent at 950 ms");
+        sender.on_ack(ms(1101), &ack(1, RTT));
+        assert!(sender.state().window > resumed, "sent at 1001 ms");
     }
 
     #[test]

@@ -47,8 +47,7 @@ pub struct Host {
     busy_until: Time,
     /// On the way there and back, in order.
     flying: VecDeque<Packet>,
-    /// Packets.
-    pub in_flight: u64,
+    in_flight: u64,
     to_repair: u64,
     sent: u64,
     /// A loss from here on is a new loss event; an arrival from here on ends recovery.
