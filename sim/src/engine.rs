@@ -9,10 +9,8 @@ use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross;
-use control::{Duration, Time};
-use experiment::{self, Cross, Experiment};
-use experiment::{Acquire, spare_capacity};
-use experiment::{FlowOutcome, Outcome};
+use control::{Conditions, Duration, Time};
+use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
 /// it says false.
@@ -54,7 +52,7 @@ impl<'a> Engine<'a> {
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
-                .build(&flow.parameters, flow.packet)
+                .build(&flow.parameters, &Conditions::exact(flow.packet))
         };
         let parties = experiment.flows.iter().map(build).collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());

@@ -66,7 +66,7 @@ fn shipped_scenarios_are_right() {
 
 #[test]
 fn the_reference_shows_scenarios_that_are_right() {
-    let reference = include_str!("../../../../docs/scenarios.md");
+    let reference = include_str!("../../../docs/scenarios.md");
     let blocks: Vec<&str> = reference.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(blocks.len() >= 5);
     for block in blocks {
