@@ -1,14 +1,13 @@
 //! A command behind the path, in namespaces of its own.
 
-use crate::failure::Failure;
+use crate::{Error, Helper};
 use control::Bytes;
 use emulate::namespace;
 use emulate::tunnel::{HostEnd, Tunnel};
-use scenario::reason;
 use std::ffi::OsString;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::Ipv4Addr;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 /// The smallest and the largest packets that IPv4 may be told to send (RFC 791).
 const MTU: (u64, u64) = (576, 65_535);
@@ -29,20 +28,12 @@ pub struct Guest {
 
 impl Guest {
     /// Starts `command` with packets of up to `mtu`, and with these pipes, or none. The process must have a single thread.
-    pub fn start(command: &[OsString], pipes: Pipes, mtu: Bytes) -> Result<Guest, Failure> {
-        let cannot = |what: &str, e: io::Error| {
-            let remedy = match e.kind() {
-                ErrorKind::PermissionDenied => "run it as root; docs/emulator.md has what goes without",
-                _ => "see docs/emulator.md for what it needs",
-            };
-            Failure::Failed(format!("{what} cannot be made ({}); {remedy}", reason(&e)))
-        };
+    pub fn start(command: &[OsString], helper: &Helper, pipes: Pipes, mtu: Bytes) -> Result<Guest, Error> {
+        let cannot = |what, source: io::Error| Error::Refused { what, source };
         let end = HostEnd::new(mtu.0.clamp(MTU.0, MTU.1) as u16).map_err(|e| cannot("a TUN device", e))?;
         let (host, address) = (end.address(), end.other_address());
-        let this = std::env::current_exe().map_err(|e| cannot("a process", e))?;
         let (tunnel, child) = namespace::spawn(|| {
-            let mut init = Command::new(this);
-            init.args(["emulate-init", "--parent", &std::process::id().to_string(), "--"]).args(command);
+            let mut init = helper.init(command);
             init.env("THALWEG_HOST", host.to_string()).env("THALWEG_ADDRESS", address.to_string());
             if pipes == Pipes::Ours {
                 init.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -1,17 +1,14 @@
 //! What all contestants have in common: the time, the path, and the emulator on a thread of its own.
 
-use super::log::Log;
-use crate::emulate::outcome;
-use crate::emulate::progress::Lines;
-use crate::emulate::way::Ways;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::Error;
+use crate::log::Log;
+use crate::outcome::{self, Measured};
+use crate::watch::{Observer, Watch};
+use crate::way::Ways;
 use control::{Duration, Time};
 use emulate::{Ends, Record, Sample};
 use experiment::{Experiment, Outcome};
-use experiment::{Finished, Run};
 use realtime::{Clock, from_std, to_std};
-use scenario::reason;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -24,7 +21,7 @@ const ROUND_TRIPS: f64 = 6.0;
 /// One real run.
 pub struct Stage {
     /// The run as the scenario has it.
-    pub run: Run,
+    pub experiment: Experiment,
     /// How long the path has been there when the scenario's time begins.
     lead: Duration,
     clock: Clock,
@@ -59,10 +56,10 @@ impl Over {
 
 impl Stage {
     /// Time begins for the path.
-    pub fn new(run: &Run) -> Stage {
-        let lead = lead(&run.experiment);
+    pub fn new(experiment: &Experiment) -> Stage {
+        let lead = lead(experiment);
         let (clock, now) = (Clock::start(), Instant::now());
-        Stage { run: run.clone(), lead, clock, zero: now + to_std(lead), over: Over::default() }
+        Stage { experiment: experiment.clone(), lead, clock, zero: now + to_std(lead), over: Over::default() }
     }
 
     /// The moment that the scenario calls `time`.
@@ -81,36 +78,38 @@ impl Stage {
     }
 
     /// The hops that are links of the scenario.
-    pub fn links(&self) -> Vec<usize> {
-        Ways::all(self.run.clone()).data_ways().into_iter().map(|(hop, _)| hop).collect()
+    fn links(&self) -> Vec<usize> {
+        Ways::all(self.experiment.clone()).data_ways().into_iter().map(|(hop, _)| hop).collect()
     }
 
     /// The path in its time, in which everything that the scenario changes comes later by the lead.
     fn ways(&self) -> Ways {
-        let mut run = self.run.clone();
-        run.experiment.links.iter_mut().flat_map(|link| &mut link.changes).for_each(|change| change.at += self.lead);
-        Ways::all(run)
+        let mut experiment = self.experiment.clone();
+        experiment.links.iter_mut().flat_map(|link| &mut link.changes).for_each(|change| change.at += self.lead);
+        Ways::all(experiment)
     }
 
     /// Lets packets cross between `ends` until the run is over.
-    pub fn emulate(&self, ends: &mut dyn Ends, interrupt: &Interrupt, lines: &mut Lines) -> Result<Record, Failure> {
+    pub fn emulate(&self, ends: &mut dyn Ends, watch: &dyn Watch) -> Result<Record, Error> {
         let path = self.ways().path().inspect_err(|_| self.over.set())?;
-        let end = Time::ZERO + self.lead + self.run.experiment.duration;
-        let mut go_on = || self.clock.now() < end && !self.over.is() && !interrupt.came();
-        let sample = self.run.experiment.sample;
-        let done = emulate::run(ends, self.clock, path, sample, &mut go_on, &mut |progress| lines.tell(progress));
+        let end = Time::ZERO + self.lead + self.experiment.duration;
+        let mut go_on = || self.clock.now() < end && !self.over.is() && watch.go_on();
+        let sample = self.experiment.sample;
+        let mut observer = Observer::new(self.links());
+        let mut tell = |second: &emulate::Progress| watch.progress(&observer.second(second));
+        let done = emulate::run(ends, self.clock, path, sample, &mut go_on, &mut tell);
         self.over.set();
-        done.map_err(|e| Failure::Failed(format!("the emulation broke off: {}", reason(&e))))
+        done.map_err(Error::Emulator)
     }
 
     /// The results, as if it had been simulated.
-    pub fn finished(&self, name: String, record: &Record, logs: &[Log]) -> Finished {
+    pub fn measured(&self, record: &Record, logs: &[Log]) -> Measured {
         let begin = Time::ZERO + self.lead;
         let shift = |sample: &Sample| Sample { at: Time::ZERO + sample.at.since(begin), ..sample.clone() };
         let first = record.samples.partition_point(|sample| sample.at < begin);
         let samples: Vec<Sample> = record.samples[first..].iter().map(shift).collect();
         let samples: Vec<&Sample> = samples.iter().collect();
-        let experiment = &self.run.experiment;
+        let experiment = &self.experiment;
         let measured = outcome::measured(experiment, &samples);
         let sampled: Vec<Time> = samples[1..].iter().map(|sample| sample.at).collect();
         let interval = (measured.0.at, measured.1.at);
@@ -119,7 +118,7 @@ impl Stage {
         let outcome = Outcome {
             flows: experiment.flows.iter().zip(logs).map(flow).collect(),
             workloads: Vec::new(),
-            links: Ways::all(self.run.clone())
+            links: Ways::all(self.experiment.clone())
                 .data_ways()
                 .into_iter()
                 .map(|(hop, name)| outcome::link(name, hop, &samples, measured))
@@ -129,8 +128,8 @@ impl Stage {
             sampled,
         };
         let end = record.samples.last().map_or(Time::ZERO, |sample| sample.at);
-        let run = Run { name, experiment: Experiment { measure: interval, ..experiment.clone() }, ..self.run.clone() };
-        Finished { run, outcome, wall_seconds: end.as_secs(), emulator: Some(outcome::emulator(record, end)) }
+        let experiment = Experiment { measure: interval, ..experiment.clone() };
+        Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator: outcome::emulator(record, end) }
     }
 }
 

@@ -1,18 +1,15 @@
 //! Flows over QUIC: a sender and a receiver for each of the scenario's, at the two ends of the relay.
 
-use super::contestant::Congestion;
-use super::log::{Arrivals, Framing, Log, PAYLOAD, Seen, data};
-use super::stage::{Over, Stage};
-use crate::emulate::progress::Lines;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::contestant::Congestion;
+use crate::log::{Arrivals, Framing, Log, PAYLOAD, Seen, data};
+use crate::stage::{Over, Stage};
+use crate::{Error, Watch};
 use control::{Phase, Time};
 use emulate::{Record, relay::Relay};
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{EndpointConfig, SendStream, TokioRuntime, TransportConfig, VarInt};
 use realtime::{from_std, to_std};
-use scenario::reason;
 use serde_json::Map;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -28,6 +25,9 @@ use wire::{Choice, Fingerprint, Identity, PACKET, client_tls, server_tls};
 /// What the ends call their protocol (ALPN).
 const PROTOCOL: &[u8] = b"thalweg-real";
 const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// What errors call the ends of the flows.
+const SENDER: &str = "the sender";
+const RECEIVER: &str = "the receiver";
 /// What senders hand over at a time.
 static CHUNK: [u8; 1 << 16] = [0x55; 1 << 16];
 /// What is under way at most, as in `wire`.
@@ -43,15 +43,9 @@ pub enum Stack {
 }
 
 /// Carries the flows of `stage`.
-pub fn play(
-    stage: &Arc<Stage>,
-    stack: Stack,
-    interrupt: &Interrupt,
-    lines: &mut Lines,
-) -> Result<(Record, Vec<Log>), Failure> {
-    let broken = |what: &str, e: io::Error| Failure::Failed(format!("{what}: {}", reason(&e)));
-    let flows = &stage.run.experiment.flows;
-    let identity = Identity::new().map_err(Failure::Failed)?;
+pub fn play(stage: &Arc<Stage>, stack: Stack, watch: &dyn Watch) -> Result<(Record, Vec<Log>), Error> {
+    let flows = &stage.experiment.flows;
+    let identity = Identity::new().map_err(|e| Error::end(RECEIVER, e))?;
     let fingerprint = identity.fingerprint();
     let (told, tells) = mpsc::channel();
     thread::scope(|scope| {
@@ -62,17 +56,17 @@ pub fn play(
         });
         let Ok(server) = tells.recv() else {
             return match receiver.join() {
-                Ok(Err(e)) => Err(broken("the receiver", e)),
-                _ => Err(Failure::Failed("the receiver broke off".into())),
+                Ok(Err(e)) => Err(Error::end(RECEIVER, e)),
+                _ => Err(Error::Panicked),
             };
         };
         let relay = Relay::new(&vec![ANY; flows.len()], server, 2 * flows.len());
         let relay = relay.and_then(|relay| Ok((relay.addresses()?, relay)));
         let (addresses, mut relay) = relay.map_err(|e| {
             stage.over.set();
-            broken("a socket", e)
+            Error::Socket(e)
         })?;
-        let emulator = scope.spawn(move || stage.emulate(&mut relay, interrupt, lines));
+        let emulator = scope.spawn(move || stage.emulate(&mut relay, watch));
         let sender = scope.spawn(move || {
             let sent = send(stage, stack, &addresses, fingerprint);
             if sent.is_err() {
@@ -80,10 +74,9 @@ pub fn play(
             }
             sent
         });
-        let gone = || Failure::Failed("a thread broke off".into());
-        let record = emulator.join().map_err(|_| gone())??;
-        let arrivals = receiver.join().map_err(|_| gone())?.map_err(|e| broken("the receiver", e))?;
-        let sent = sender.join().map_err(|_| gone())??;
+        let record = emulator.join().map_err(|_| Error::Panicked)??;
+        let arrivals = receiver.join().map_err(|_| Error::Panicked)?.map_err(|e| Error::end(RECEIVER, e))?;
+        let sent = sender.join().map_err(|_| Error::Panicked)??;
         let logs = arrivals.into_iter().zip(sent).zip(flows);
         let log = |((arrivals, seen), flow): ((Arrivals, Vec<Seen>), &experiment::Flow)| Log {
             arrivals,
@@ -281,10 +274,10 @@ fn send(
     stack: Stack,
     addresses: &[SocketAddr],
     fingerprint: Fingerprint,
-) -> Result<Vec<Vec<Seen>>, Failure> {
-    let failed = |why: String| Failure::Failed(format!("{}: {why}", stage.run.name));
-    let runtime = runtime().map_err(|e| failed(reason(&e)))?;
-    let flows = &stage.run.experiment.flows;
+) -> Result<Vec<Vec<Seen>>, Error> {
+    let failed = |why: String| Error::end(SENDER, why);
+    let runtime = runtime().map_err(|e| Error::end(SENDER, e))?;
+    let flows = &stage.experiment.flows;
     runtime.block_on(async {
         let mut callers = Callers { stack, fingerprint, wire: None, quinn: None };
         let mut tasks = JoinSet::new();
@@ -324,7 +317,7 @@ impl Callers {
                 let choice = choice(flow)?;
                 let endpoint = match &self.wire {
                     Some(endpoint) => endpoint.with_choice(choice),
-                    None => wire::Endpoint::client(ANY, choice).map_err(|e| reason(&e))?,
+                    None => wire::Endpoint::client(ANY, choice).map_err(|e| e.to_string())?,
                 };
                 self.wire.get_or_insert(endpoint.clone());
                 Ok(Caller::Wire(Box::new(endpoint), address, fingerprint))
@@ -332,7 +325,7 @@ impl Callers {
             Stack::Quinn(congestion) => {
                 let endpoint = match &self.quinn {
                     Some(endpoint) => endpoint.clone(),
-                    None => endpoint(None).map_err(|e| reason(&e))?,
+                    None => endpoint(None).map_err(|e| e.to_string())?,
                 };
                 self.quinn.get_or_insert(endpoint.clone());
                 let crypto =
@@ -378,7 +371,7 @@ fn choice(flow: &experiment::Flow) -> Result<Choice, String> {
 
 /// Carries one flow from its start until it is over.
 async fn carry(stage: &Stage, number: usize, caller: Caller) -> Result<Vec<Seen>, String> {
-    let flow = &stage.run.experiment.flows[number];
+    let flow = &stage.experiment.flows[number];
     let mut over = pin!(stage.over.wait());
     let opening = async {
         sleep_until(stage.opens(flow).into()).await;
@@ -394,7 +387,7 @@ async fn carry(stage: &Stage, number: usize, caller: Caller) -> Result<Vec<Seen>
     };
     let mut seen = Vec::new();
     let mut writing = pin!(write(stage, flow, stream));
-    let mut ticks = tokio::time::interval(to_std(stage.run.experiment.sample));
+    let mut ticks = tokio::time::interval(to_std(stage.experiment.sample));
     let mut written = false;
     loop {
         tokio::select! {

@@ -1,19 +1,14 @@
 //! Flows over the kernel's TCP: senders in a network namespace behind the path, receivers on the host.
 
-use super::contestant::Contestant;
-use super::log::{Arrivals, Framing, Log, Seen, data};
-use super::stage::{Over, Stage};
-use crate::emulate::guest::{Guest, Pipes};
-use crate::emulate::progress::Lines;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::guest::{Guest, Pipes};
+use crate::log::{Arrivals, Framing, Log, Seen, data};
+use crate::stage::{Over, Stage};
+use crate::{Error, Helper, Watch};
 use control::Phase;
 use emulate::Record;
-use experiment::Run;
+use experiment::Experiment;
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrIn, setsockopt, sockopt};
-use scenario::reason;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -29,8 +24,8 @@ const WINDOW: usize = 64 << 20;
 /// How often somebody asks whether the run is over.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// Senders in their namespaces, which have to be made before this process has threads: in the order of the runs.
-pub struct Kernels(std::collections::VecDeque<Guest>);
+/// The senders of a run, in their namespace, which has to be made before this process has threads.
+pub struct Kernel(Guest);
 
 /// What a sender is to do: the line that it reads.
 #[derive(Serialize, Deserialize)]
@@ -56,32 +51,18 @@ struct Said {
     resent: u64,
 }
 
-impl Kernels {
-    /// A namespace for each of the `contestants` that needs one, in each of the `runs`.
-    pub fn prepare(contestants: &[Contestant], runs: &[&Run]) -> Result<Kernels, Failure> {
-        let command = || -> io::Result<Vec<OsString>> { Ok(vec![std::env::current_exe()?.into(), "tcp-send".into()]) };
-        let mut guests = std::collections::VecDeque::new();
-        for run in runs {
-            for _ in contestants.iter().filter(|contestant| matches!(contestant, Contestant::Kernel(_))) {
-                let command = command().map_err(|e| Failure::Failed(format!("a process: {}", reason(&e))))?;
-                let mtu = run.experiment.flows.first().map_or(control::Bytes(0), |flow| flow.packet);
-                guests.push_back(Guest::start(&command, Pipes::Ours, mtu)?);
-            }
-        }
-        Ok(Kernels(guests))
+impl Kernel {
+    /// A namespace for the senders of `experiment`.
+    pub fn prepare(experiment: &Experiment, helper: &Helper) -> Result<Kernel, Error> {
+        let mtu = experiment.flows.first().map_or(control::Bytes(0), |flow| flow.packet);
+        Guest::start(&helper.send(), helper, Pipes::Ours, mtu).map(Kernel)
     }
 
     /// Carries the flows of `stage`, with the congestion control that the kernel calls so.
-    pub fn play(
-        &mut self,
-        stage: &Arc<Stage>,
-        congestion: &str,
-        interrupt: &Interrupt,
-        lines: &mut Lines,
-    ) -> Result<(Record, Vec<Log>), Failure> {
-        let failed = |e: io::Error| Failure::Failed(format!("kernel-{congestion}: {}", reason(&e)));
-        let mut guest = self.0.pop_front().ok_or_else(|| failed(ErrorKind::NotFound.into()))?;
-        let flows = &stage.run.experiment.flows;
+    pub fn play(self, stage: &Arc<Stage>, congestion: &str, watch: &dyn Watch) -> Result<(Record, Vec<Log>), Error> {
+        let failed = |e: io::Error| Error::end(format!("kernel-{congestion}"), e);
+        let mut guest = self.0;
+        let flows = &stage.experiment.flows;
         let listeners = flows.iter().map(|_| listen(guest.host)).collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
         let ports = ports.collect::<io::Result<Vec<u16>>>().map_err(failed)?;
@@ -103,16 +84,16 @@ impl Kernels {
         let (record, arrivals) = thread::scope(|scope| {
             let receivers: Vec<_> =
                 listeners.iter().map(|listener| scope.spawn(|| receive(listener, &stage.over))).collect();
-            let emulator = scope.spawn(|| stage.emulate(&mut guest.tunnel, interrupt, lines));
+            let emulator = scope.spawn(|| stage.emulate(&mut guest.tunnel, watch));
             let written = guest.child.stdin.as_mut().ok_or(ErrorKind::BrokenPipe.into());
             if let Err(e) = written.and_then(|stdin| stdin.write_all(&orders)) {
                 stage.over.set();
                 return Err(failed(e));
             }
-            let gone = || failed(io::Error::other("a thread broke off"));
-            let record = emulator.join().map_err(|_| gone())??;
-            let received = receivers.into_iter().map(|receiver| receiver.join().map_err(|_| gone())?.map_err(failed));
-            Ok((record, received.collect::<Result<Vec<Arrivals>, Failure>>()?))
+            let record = emulator.join().map_err(|_| Error::Panicked)??;
+            let received =
+                receivers.into_iter().map(|receiver| receiver.join().map_err(|_| Error::Panicked)?.map_err(failed));
+            Ok((record, received.collect::<Result<Vec<Arrivals>, Error>>()?))
         })?;
         // It ends when its orders do.
         drop(guest.child.stdin.take());

@@ -1,26 +1,36 @@
 //! From what the emulator recorded to the results of a run, as if it had been simulated.
 
-use super::way::Ways;
+use crate::way::Ways;
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
-use experiment::EmulatorSummary;
-use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
-use experiment::{Finished, Run};
+use experiment::{EmulatorSummary, Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
 use path::Counters;
-use serde_json::Value;
 
 /// Packets this late are not what the path would have made of them.
 pub const LATE_US: usize = 200;
 /// So large a share of them is more than an accident.
 pub const MANY: f64 = 0.01;
 
+/// What a run in real time gave.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The experiment as it was made: its duration, its measured interval and its flows are those of the run.
+    pub experiment: Experiment,
+    /// The results, as if it had been simulated.
+    pub outcome: Outcome,
+    /// What crossed the path, and how exact the emulator was.
+    pub emulator: EmulatorSummary,
+    /// How long the path was there, in seconds.
+    pub wall_seconds: f64,
+}
+
 /// The results of `record`.
-pub fn finished(way: &Ways, record: &Record) -> Finished {
+pub fn measured_of(way: &Ways, record: &Record) -> Measured {
     let nothing =
         Sample { at: Time::ZERO, hops: vec![Counters::default(); record.hops], delivered: [Totals::default(); 2] };
     let samples: Vec<&Sample> = std::iter::once(&nothing).chain(&record.samples).collect();
     let end = samples[samples.len() - 1].at;
-    let measured = measured(&way.run.experiment, &samples);
+    let measured = measured(&way.experiment, &samples);
     // One flow stands for all that crossed the path in the direction that had more to carry.
     let data = match record.delivered.map(|all| all.bytes) {
         [forward, reverse] if reverse > forward => Direction::Reverse,
@@ -47,20 +57,13 @@ pub fn finished(way: &Ways, record: &Record) -> Finished {
         }],
         cross: Vec::new(),
         workloads: Vec::new(),
-        ..way.run.experiment.clone()
+        ..way.experiment.clone()
     };
-    let run = Run {
-        name: EMULATED.into(),
-        controller: EMULATED.into(),
-        parameters: Value::Object(Default::default()),
-        experiment,
-        ..way.run.clone()
-    };
-    Finished { run, outcome, wall_seconds: end.as_secs(), emulator: Some(emulator(record, end)) }
+    Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator: emulator(record, end) }
 }
 
 /// What results call the run, and what controls its flows: nobody can know.
-const EMULATED: &str = "emulated";
+pub const EMULATED: &str = "emulated";
 
 /// The samples at the beginning and the end of the scenario's measured interval, if the run was that long; else of all.
 pub fn measured<'s>(experiment: &Experiment, samples: &[&'s Sample]) -> (&'s Sample, &'s Sample) {

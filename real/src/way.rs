@@ -1,43 +1,39 @@
 //! From a scenario to the links that real packets cross: the ways of its flows.
 
-use crate::failure::Failure;
+use crate::Error;
 use control::{Bytes, Duration};
 use emulate::{Direction, Hop, Path};
-use experiment::Run;
 use experiment::{Experiment, Flow};
 use path::{Buffer, Link};
-use scenario::Plan;
 
-/// The ways of the first flows of a run.
+/// The ways of the first flows of an experiment.
+#[derive(Clone)]
 pub struct Ways {
-    /// The run that they are from.
-    pub run: Run,
+    /// The experiment that they are from.
+    pub experiment: Experiment,
     /// How many flows, at least one.
     count: usize,
 }
 
 impl Ways {
-    /// The way of the first flow in `plan`, of the scenario called `file`.
-    pub fn first(file: &str, plan: &Plan) -> Result<Ways, Failure> {
-        let wrong = |why: &str| Err(Failure::Wrong(vec![format!("{file}: {why}")]));
-        let Some(run) = plan.runs.first() else { return wrong("makes no run; write [path]") };
-        if !run.settings.is_empty() {
-            return wrong("sweep: there is one path to emulate; remove it, and --set the value that you want");
+    /// The way of the first flow.
+    pub fn first(experiment: &Experiment) -> Result<Ways, Error> {
+        match experiment.flows.is_empty() {
+            true => Err(Error::Unsupported(
+                "flow: is missing; packets take the first flow's route, so write [[flow]] with a controller".into(),
+            )),
+            false => Ok(Ways { experiment: experiment.clone(), count: 1 }),
         }
-        if run.experiment.flows.is_empty() {
-            return wrong("flow: is missing; packets take the first flow's route, so write [[flow]] with a controller");
-        }
-        Ok(Ways { run: run.clone(), count: 1 })
     }
 
-    /// The ways of all flows of `run`, which has some.
-    pub fn all(run: Run) -> Ways {
-        Ways { count: run.experiment.flows.len(), run }
+    /// The ways of all flows, of which there are some.
+    pub fn all(experiment: Experiment) -> Ways {
+        Ways { count: experiment.flows.len(), experiment }
     }
 
     /// The first flow.
     pub fn flow(&self) -> &Flow {
-        &self.run.experiment.flows[0]
+        &self.experiment.flows[0]
     }
 
     /// Size of its full packets.
@@ -46,12 +42,12 @@ impl Ways {
     }
 
     /// The links, empty, and a route per flow.
-    pub fn path(&self) -> Result<Path, Failure> {
-        let Experiment { links, flows, .. } = &self.run.experiment;
+    pub fn path(&self) -> Result<Path, Error> {
+        let Experiment { links, flows, .. } = &self.experiment;
         let mut hops = Vec::new();
         for (i, link) in links.iter().enumerate() {
             for back in [false, true] {
-                let built = link.build(self.run.experiment.seed_of(i, back)).map_err(Failure::Failed)?;
+                let built = link.build(self.experiment.seed_of(i, back)).map_err(Error::Path)?;
                 let late = link.reorder.map(|reorder| reorder.delay);
                 hops.push(Hop { link: built, late, twice: link.duplicate > 0.0 });
             }
@@ -79,7 +75,7 @@ impl Ways {
     /// Each hop of [`Ways::path`] that the first flow crosses and that is a link of the scenario, and what results call it.
     pub fn both_ways(&self) -> Vec<(usize, String)> {
         let named = |direction, note: &'static str| {
-            let name = move |hop: usize| (hop, self.run.experiment.links[hop / 2].name.clone() + note);
+            let name = move |hop: usize| (hop, self.experiment.links[hop / 2].name.clone() + note);
             crossed_by(self.flow(), direction).into_iter().map(name)
         };
         named(Direction::Forward, "").chain(named(Direction::Reverse, " (reverse)")).collect()
@@ -87,7 +83,7 @@ impl Ways {
 
     /// The directions of the links as the simulator lists them: those that data crosses, or forward if none does.
     pub fn data_ways(&self) -> Vec<(usize, String)> {
-        let Experiment { links, flows, .. } = &self.run.experiment;
+        let Experiment { links, flows, .. } = &self.experiment;
         let mut used = vec![[false; 2]; links.len()];
         flows
             .iter()
