@@ -7,7 +7,7 @@ use crate::output::Destination;
 use crate::print;
 use crate::status::Status;
 use emulate::relay::Relay;
-use experiment::{Finished, Run};
+use experiment::{Finished, Identity, Place, Run};
 use real::emulation::{Emulation, Ended};
 use real::{EMULATED, Error, Helper, LATE_US, Measured};
 use scenario::{Machine, Plan, reason};
@@ -58,7 +58,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
 fn only_run<'p>(args: &Emulate, plan: &'p Plan) -> Result<&'p Run, Failure> {
     match plan.runs.first() {
         None => Err(wrong(args, "makes no run; write [path]")),
-        Some(run) if !run.settings.is_empty() => {
+        Some(run) if !run.identity.settings.is_empty() => {
             Err(wrong(args, "sweep: there is one path to emulate; remove it, and --set the value that you want"))
         }
         Some(run) => Ok(run),
@@ -73,7 +73,7 @@ fn wrong(args: &Emulate, why: &str) -> Failure {
 fn finish(plan: &Plan, run: &Run, destination: Destination, measured: Measured) -> Result<(), Failure> {
     let Measured { experiment, outcome, emulator, wall_seconds } = measured;
     let run = Run {
-        name: EMULATED.into(),
+        identity: Identity { controllers: vec![EMULATED.into()], place: Place::Emulated, ..run.identity.clone() },
         controller: EMULATED.into(),
         parameters: serde_json::Value::Object(Default::default()),
         experiment,

@@ -4,8 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::status::Status;
-use experiment::{Finished, Run};
-use lab::results::REAL;
+use experiment::{Finished, Identity, Place, Run};
 use real::{Contestant, Error, Helper, Measured, Prepared};
 use scenario::{Plan, Set};
 
@@ -58,20 +57,21 @@ impl Real {
 
 /// Makes a real run.
 fn make((run, prepared): (Run, Prepared), interrupt: &Interrupt, quiet: bool) -> Result<Finished, Failure> {
-    let name = format!("{}{REAL}", run.name);
+    let identity = run.identity.in_place(Place::Real);
+    let name = identity.to_string();
     if !quiet {
         print::note(&format!("{name}: {} s", run.experiment.duration.as_secs()));
     }
-    let measured = prepared.run(&Status::new(interrupt, quiet, false)).map_err(|e| Failure::from(e).of(&run.name))?;
+    let measured = prepared.run(&Status::new(interrupt, quiet, false)).map_err(|e| Failure::from(e).of(&run.name()))?;
     let Measured { experiment, outcome, emulator, wall_seconds } = measured;
-    Ok(Finished { run: Run { name, experiment, ..run }, outcome, wall_seconds, emulator: Some(emulator) })
+    Ok(Finished { run: Run { identity, experiment, ..run }, outcome, wall_seconds, emulator: Some(emulator) })
 }
 
 /// A run for each of the plan's paths: contestants have controllers of their own.
 fn paths(plan: &Plan) -> Vec<&Run> {
     let mut paths: Vec<&Run> = Vec::new();
     for run in &plan.runs {
-        if paths.iter().all(|known| known.settings != run.settings) {
+        if paths.iter().all(|known| known.identity.settings != run.identity.settings) {
             paths.push(run);
         }
     }
@@ -81,10 +81,6 @@ fn paths(plan: &Plan) -> Vec<&Run> {
 /// The run with all its flows carried by `contestant`.
 fn carried_by(run: &Run, contestant: &Contestant) -> Run {
     let controller = contestant.to_string();
-    let settings = run
-        .settings
-        .iter()
-        .map(|(key, value)| format!(", {key} = {}", value.as_str().map_or_else(|| value.to_string(), str::to_string)));
-    let name = controller.clone() + &settings.collect::<String>();
-    Run { name, controller, parameters: serde_json::Value::Object(Default::default()), ..run.clone() }
+    let identity = Identity { controllers: vec![controller.clone()], ..run.identity.clone() };
+    Run { identity, controller, parameters: serde_json::Value::Object(Default::default()), ..run.clone() }
 }
