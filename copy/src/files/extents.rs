@@ -1,18 +1,18 @@
-//! Where a file has data and where it has holes.
+//! The extents of a sparse file: where it has data and where it has holes.
 
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use std::fs::File;
 
-/// A stretch of a file, in bytes.
+/// A run of data or a hole, with its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     Data(u64),
     Hole(u64),
 }
 
-/// What a file has from `position` to the next change, of `size` bytes in all; none at its end. Without the file system's
-/// help, all is data.
+/// The extent that begins at byte `position` of a file of `size` bytes; `None` at the end of the file. Where the file system
+/// does not report holes, the rest of the file counts as data.
 pub(crate) fn next(file: &File, position: u64, size: u64) -> Option<Extent> {
     let rest = size.checked_sub(position).filter(|rest| *rest > 0)?;
     Some(match seek(file, SeekFrom::Data(position)) {
@@ -21,7 +21,7 @@ pub(crate) fn next(file: &File, position: u64, size: u64) -> Option<Extent> {
             let hole = seek(file, SeekFrom::Hole(position)).unwrap_or(size);
             Extent::Data(hole.checked_sub(position).filter(|length| *length > 0).unwrap_or(rest).min(rest))
         }
-        // No data behind this.
+        // There is no data from `position` on.
         Err(Errno::NXIO) => Extent::Hole(rest),
         Err(_) => Extent::Data(rest),
     })

@@ -1,16 +1,18 @@
-//! A file's bytes and their hash.
+//! BLAKE3 hashes of parts of files.
 
-use crate::pipe::BLOCK;
-use crate::stop::Stop;
+use crate::thread::Stop;
 use blake3::Hasher;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+/// Bytes that are read and hashed at a time, at most.
+const BLOCK: usize = 256 << 10;
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Hashes the first `length` bytes of a file; none if it has fewer.
-pub(crate) fn prefix(file: &File, length: u64, stop: &Stop) -> io::Result<Option<Hasher>> {
+/// Hashes the first `length` bytes of a file; `None` if the file is shorter. Fails if the file cannot be read, and with the kind
+/// `Interrupted` once `stop` is set.
+pub(crate) fn hash_prefix(file: &File, length: u64, stop: &Stop) -> io::Result<Option<Hasher>> {
     let (mut hasher, mut position) = (Hasher::new(), 0);
     let mut buffer = vec![0; BLOCK.min(usize::try_from(length).unwrap_or(BLOCK))];
     while position < length {
@@ -29,8 +31,8 @@ pub(crate) fn prefix(file: &File, length: u64, stop: &Stop) -> io::Result<Option
     Ok(Some(hasher))
 }
 
-/// Hashes a hole.
-pub(crate) fn zeros(hasher: &mut Hasher, mut length: u64, stop: &Stop) -> io::Result<()> {
+/// Adds `length` zero bytes, as a hole of this length reads, to a hash. Fails with the kind `Interrupted` once `stop` is set.
+pub(crate) fn hash_zeros(hasher: &mut Hasher, mut length: u64, stop: &Stop) -> io::Result<()> {
     while length > 0 {
         stop.check()?;
         let part = length.min(ZEROS.len() as u64);
