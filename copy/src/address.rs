@@ -1,7 +1,7 @@
 //! The connection string that `thalweg serve` prints: `thalweg://FINGERPRINT-SECRET@HOST:PORT/PATH`.
 //!
-//! The key comes first so that users can append a path to the printed string, and no character of the string has a meaning to
-//! a shell. The path is taken as it is, without escapes.
+//! The key comes first so that users can append a path to the printed string, and no character of the string has a
+//! meaning to a shell. The path is taken as it is, without escapes.
 
 use crate::key::{InvalidKey, Key};
 use crate::name::printable;
@@ -25,8 +25,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// Parses a connection string; `None` if `argument` does not begin as one. Fails if the key is damaged, or if the host or the
-    /// port is missing.
+    /// Parses a connection string; `None` if `argument` does not begin as one. Fails if the key is damaged, or if the
+    /// host or the port is missing.
     pub fn parse(argument: &OsStr) -> Option<Result<Address, InvalidAddress>> {
         let rest = argument.as_bytes().strip_prefix(SCHEME.as_bytes())?;
         let end = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());

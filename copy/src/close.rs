@@ -1,4 +1,5 @@
-//! How connections end: the codes with which either end closes them, and what the end of a connection means for the copy.
+//! How connections end: the codes with which either end closes them, and what the end of a connection means for the
+//! copy.
 
 use crate::error::Error;
 use crate::name::printable;
@@ -56,7 +57,8 @@ pub(crate) fn explain(error: &ConnectionError) -> Ended {
             let reason = printable(&String::from_utf8_lossy(&close.reason));
             match u32::try_from(close.error_code.into_inner()) {
                 Ok(code::PROTOCOL) => Ended::Failed(Error::Protocol(format!(
-                    "the other end says that this end breaks the protocol: {reason}; use the same version of thalweg at both"
+                    "the other end says that this end breaks the protocol: {reason}; use the same version of thalweg \
+                     at both"
                 ))),
                 Ok(code::REPLACED) => {
                     Ended::Failed(Error::Refused("another client has connected with the same key".into()))

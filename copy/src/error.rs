@@ -8,8 +8,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why a copy or a server failed. It displays as one line, which says what is wrong and, where that is known, what to do; the line
-/// has no control characters.
+/// Why a copy or a server failed. It displays as one line, which says what is wrong and, where that is known, what to
+/// do; the line has no control characters.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -92,8 +92,8 @@ impl fmt::Display for Error {
             Error::NoPorts => write!(f, "there is no UDP port to listen at: the range of ports is empty"),
             Error::WrongCertificate => write!(
                 f,
-                "the certificate is not the one in the connection string: the server was restarted and has another key, or \
-                 somebody else answers in its place; use the string that the server printed last"
+                "the certificate is not the one in the connection string: the server was restarted and has another \
+                 key, or somebody else answers in its place; use the string that the server printed last"
             ),
             Error::Ssh(why) | Error::Unreachable(why) | Error::Refused(why) | Error::Protocol(why) => {
                 f.write_str(&printable(why))

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Something that happened during a copy. At the sender, paths are those of the sources; at the receiver, they are relative to the
-/// destination's folder.
+/// Something that happened during a copy. At the sender, paths are those of the sources; at the receiver, they are
+/// relative to the destination's folder.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// One more file is to be copied.

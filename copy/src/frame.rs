@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
-/// Reads a message of at most [`MAX_MESSAGE`] bytes. Fails with `InvalidData` if the frame is longer or holds no such message, and
-/// with `UnexpectedEof` if the stream ends.
+/// Reads a message of at most [`MAX_MESSAGE`] bytes. Fails with `InvalidData` if the frame is longer or holds no such
+/// message, and with `UnexpectedEof` if the stream ends.
 pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -28,7 +28,8 @@ pub fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// The message in a frame, whose length has been removed. Fails with `InvalidData` if it is not exactly one such message.
+/// The message in a frame, whose length has been removed. Fails with `InvalidData` if it is not exactly one such
+/// message.
 pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
     match postcard::take_from_bytes(frame) {
         Ok((message, [])) => Ok(message),

@@ -1,5 +1,5 @@
-//! The first messages of a connection: the client proves that it knows the server's secret and says what it asks for, and the
-//! server grants or refuses it.
+//! The first messages of a connection: the client proves that it knows the server's secret and says what it asks for,
+//! and the server grants or refuses it.
 
 use crate::close::{Ended, LINGER, code, explain, why_ended};
 use crate::error::Error;
@@ -47,8 +47,8 @@ pub(crate) async fn request(
     }
 }
 
-/// Receives a client's request; `None` if the client does not know the key or sends something else. A client with a wrong key
-/// is told so.
+/// Receives a client's request; `None` if the client does not know the key or sends something else. A client with a
+/// wrong key is told so.
 pub(crate) async fn receive_request(connection: &Connection, key: Option<&Key>) -> Option<(Request, Streams)> {
     let (mut to, mut from) = timeout(STEP, connection.accept_bi()).await.ok()?.ok()?;
     let hello: Hello = timeout(STEP, read(&mut from, MAX_HELLO)).await.ok()??;

@@ -1,7 +1,7 @@
 //! How a server and its clients know each other: the server's certificate and a shared secret.
 //!
-//! A [`Key`] is the clients' half: the fingerprint of the certificate, and the secret. [`Credentials`] are the server's half: the
-//! certificate with its private key, and the secret.
+//! A [`Key`] is the clients' half: the fingerprint of the certificate, and the secret. [`Credentials`] are the server's
+//! half: the certificate with its private key, and the secret.
 
 use crate::error::Error;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -23,8 +23,9 @@ pub struct Key {
 }
 
 impl Key {
-    /// The proof for the other end of a TLS session that this end knows the secret. `exported` is keying material of the
-    /// session (RFC 8446, section 7.5), so that the proof is of no use in another session; the secret itself is not sent.
+    /// The proof for the other end of a TLS session that this end knows the secret. `exported` is keying material of
+    /// the session (RFC 8446, section 7.5), so that the proof is of no use in another session; the secret itself is not
+    /// sent.
     pub fn proof(&self, exported: &[u8; 32]) -> blake3::Hash {
         let key = blake3::derive_key("thalweg 2026 cp: a client knows the server's secret", &self.secret);
         blake3::keyed_hash(&key, exported)
@@ -50,14 +51,14 @@ impl Credentials {
         Key { server: self.identity.fingerprint(), secret: self.secret }
     }
 
-    /// The key of the server's stateless resets (RFC 9000, section 10.3). A restarted server with the same credentials has the same
-    /// one, and can therefore end connections from before the restart.
+    /// The key of the server's stateless resets (RFC 9000, section 10.3). A restarted server with the same credentials
+    /// has the same one, and can therefore end connections from before the restart.
     pub(crate) fn reset_key(&self) -> [u8; 32] {
         blake3::derive_key("thalweg 2026 cp: stateless resets", &self.identity.to_bytes())
     }
 
-    /// Reads the credentials in `file`. If there is no such file, generates credentials and writes them to it, readable only by
-    /// its owner. Fails if the file cannot be read or written, or holds something else.
+    /// Reads the credentials in `file`. If there is no such file, generates credentials and writes them to it, readable
+    /// only by its owner. Fails if the file cannot be read or written, or holds something else.
     pub fn load_or_generate(file: &Path) -> Result<Credentials, Error> {
         let error = |source: io::Error| Error::File { path: file.into(), source };
         match std::fs::read(file) {
@@ -100,8 +101,8 @@ pub struct InvalidKey;
 impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "the key is damaged: a key is 64 hexadecimal digits, a hyphen and 32 more digits; use the whole string that \
-             thalweg serve has printed",
+            "the key is damaged: a key is 64 hexadecimal digits, a hyphen and 32 more digits; use the whole \
+             string that thalweg serve has printed",
         )
     }
 }

@@ -1,9 +1,9 @@
 //! The messages of the copy protocol.
 //!
-//! A connection has one bidirectional stream. On it the client sends [`Hello`] and the server answers with [`Response`]; then
-//! the sender of the files sends [`Offer`]s and the receiver sends [`Answer`]s. The contents of the files are [`Piece`]s, on
-//! unidirectional streams from the sender. Each message is a frame ([`crate::frame`]); the order of the fields and variants below is
-//! the wire format (postcard).
+//! A connection has one bidirectional stream. On it the client sends [`Hello`] and the server answers with
+//! [`Response`]; then the sender of the files sends [`Offer`]s and the receiver sends [`Answer`]s. The contents of the
+//! files are [`Piece`]s, on unidirectional streams from the sender. Each message is a frame ([`crate::frame`]); the
+//! order of the fields and variants below is the wire format (postcard).
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,8 @@ const MAX_REASON: usize = 500;
 /// The client's first message, sent after it has verified the server's certificate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// The proof that the client knows the server's secret ([`crate::Key::proof`]). A server without a secret ignores it.
+    /// The proof that the client knows the server's secret ([`crate::Key::proof`]). A server without a secret ignores
+    /// it.
     pub proof: [u8; 32],
     /// What the client asks for.
     pub request: Request,
@@ -45,8 +46,8 @@ pub enum Request {
         destination: Vec<u8>,
         /// The last component of each source's path; empty if it has none.
         names: Vec<Vec<u8>>,
-        /// The value of [`Response::Granted`] in an earlier attempt of the same copy: if true, a folder that has the destination's
-        /// name now was made by that attempt.
+        /// The value of [`Response::Granted`] in an earlier attempt of the same copy: if true, a folder that has the
+        /// destination's name now was made by that attempt.
         renames: bool,
         /// How the files are copied.
         options: Options,
@@ -67,8 +68,8 @@ pub struct Options {
 pub enum Response {
     /// The copy begins.
     Granted {
-        /// Whether the destination's last component is the name of the copy of the one source, and not a folder that the source
-        /// goes into.
+        /// Whether the destination's last component is the name of the copy of the one source, and not a folder that
+        /// the source goes into.
         renames: bool,
     },
     /// The server refuses, for this reason.

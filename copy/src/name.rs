@@ -15,7 +15,8 @@ fn is_component(name: &[u8]) -> bool {
         && !name.iter().any(|byte| matches!(byte, 0 | b'/'))
 }
 
-/// A peer's path below a folder. Empty means the folder itself. `None` if the path would lead out of the folder or is malformed.
+/// A peer's path below a folder. Empty means the folder itself. `None` if the path would lead out of the folder or is
+/// malformed.
 pub(crate) fn path_below(path: &[u8]) -> Option<PathBuf> {
     let valid = path.is_empty() || path.len() <= MAX_PATH && path.split(|byte| *byte == b'/').all(is_component);
     valid.then(|| PathBuf::from(OsStr::from_bytes(path)))

@@ -1,5 +1,5 @@
-//! Pipes between threads and tasks. Files are read and written by threads, which block; QUIC streams are read and written by
-//! asynchronous tasks, which must not. A pipe holds a few blocks of bytes between the two.
+//! Pipes between threads and tasks. Files are read and written by threads, which block; QUIC streams are read and
+//! written by asynchronous tasks, which must not. A pipe holds a few blocks of bytes between the two.
 
 use bytes::{Buf, Bytes, BytesMut};
 use std::io::{self, Read, Write};
@@ -39,8 +39,8 @@ impl Reader {
         self.block.is_empty() && self.blocks.is_empty()
     }
 
-    /// Waits for the next bytes and returns at least one and at most `max` of them, without a copy. Fails with `UnexpectedEof` at
-    /// the end of the pipe.
+    /// Waits for the next bytes and returns at least one and at most `max` of them, without a copy. Fails with
+    /// `UnexpectedEof` at the end of the pipe.
     pub(crate) fn take(&mut self, max: usize) -> io::Result<Bytes> {
         while self.block.is_empty() {
             self.block = self.blocks.blocking_recv().ok_or(io::ErrorKind::UnexpectedEof)?;

@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// The reason for an error of the operating system: what is wrong and, where that is known, what to do. The text has no error
-/// number and no path.
+/// The reason for an error of the operating system: what is wrong and, where that is known, what to do. The text has no
+/// error number and no path.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! One copy over one connection, after the handshake: starts the threads of the sender or the receiver and waits for their end.
+//! One copy over one connection, after the handshake: starts the threads of the sender or the receiver and waits for
+//! their end.
 
 use crate::close::{Ended, LINGER, code, why_ended};
 use crate::error::Error;
@@ -23,8 +24,8 @@ pub(crate) enum Role {
     Receive(Destination, Options),
 }
 
-/// Runs a copy until it is complete or the connection ends. Files that could not be copied are reported to `observer` and are no
-/// error. Returns what the sender says about its packets.
+/// Runs a copy until it is complete or the connection ends. Files that could not be copied are reported to `observer`
+/// and are no error. Returns what the sender says about its packets.
 pub(crate) async fn run(
     connection: &Connection,
     (to, from): Streams,

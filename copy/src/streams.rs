@@ -7,25 +7,26 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// How long a task collects what arrives before it hands it to the thread: a thread that is woken for each packet would spend
-/// most of its time on waking up.
+/// How long a task collects what arrives before it hands it to the thread: a thread that is woken for each packet would
+/// spend most of its time on waking up.
 const COLLECT: Duration = Duration::from_millis(1);
 /// QUIC stream frames that are taken from a stream at a time, at most.
 const FRAMES: usize = 64;
-/// Bytes of contents on one stream; the next ones follow on the next stream. quinn closes a connection when one of its streams
-/// has more than 1024 gaps (so that a peer cannot fill memory with tiny fragments), and a fast path with many losses can leave
-/// that many in a large window. This number of bytes fits into fewer than 1024 packets.
+/// Bytes of contents on one stream; the next ones follow on the next stream. quinn closes a connection when one of its
+/// streams has more than 1024 gaps (so that a peer cannot fill memory with tiny fragments), and a fast path with many
+/// losses can leave that many in a large window. This number of bytes fits into fewer than 1024 packets.
 const STREAM: usize = 1 << 20;
 
-/// Reads from one stream. The end of the stream and the end of the connection look the same to the reader: the messages say when
-/// everything was sent.
+/// Reads from one stream. The end of the stream and the end of the connection look the same to the reader: the messages
+/// say when everything was sent.
 pub(crate) fn reader(stream: RecvStream) -> Reader {
     let (to, blocks) = channel();
     tokio::spawn(async move { receive(stream, &to).await });
     Reader::new(blocks)
 }
 
-/// Writes to one stream, which is finished when the writer is dropped. The task ends when the peer has received everything.
+/// Writes to one stream, which is finished when the writer is dropped. The task ends when the peer has received
+/// everything.
 pub(crate) fn writer(stream: SendStream) -> (Writer, JoinHandle<()>) {
     let (blocks, from) = channel();
     (Writer::new(blocks), tokio::spawn(send(stream, from)))
@@ -50,7 +51,8 @@ pub(crate) fn contents_writer(connection: Connection) -> Writer {
     Writer::new(blocks)
 }
 
-/// Carries a stream to its end and returns its length in bytes; `None` if the stream broke off or nobody reads the pipe any more.
+/// Carries a stream to its end and returns its length in bytes; `None` if the stream broke off or nobody reads the pipe
+/// any more.
 async fn receive(mut stream: RecvStream, to: &mpsc::Sender<Bytes>) -> Option<usize> {
     let mut length = 0;
     let mut frames = [const { Bytes::new() }; FRAMES];
@@ -79,8 +81,8 @@ async fn receive(mut stream: RecvStream, to: &mpsc::Sender<Bytes>) -> Option<usi
 
 async fn send_contents(connection: Connection, mut from: mpsc::Receiver<Bytes>) {
     let mut next = from.recv().await;
-    // Earlier streams have priority over later ones, as the peer reads them one after the other. The stream of the messages has
-    // the priority zero, before all of these.
+    // Earlier streams have priority over later ones, as the peer reads them one after the other. The stream of the
+    // messages has the priority zero, before all of these.
     for priority in 1.. {
         let Some(mut block) = next.take() else { return };
         let Ok(mut stream) = connection.open_uni().await else { return };

@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a thread of a copy runs. The error kind `InvalidData` means that the peer broke the protocol; any other error means that
-/// the connection has ended or that the copy was stopped.
+/// What a thread of a copy runs. The error kind `InvalidData` means that the peer broke the protocol; any other error
+/// means that the connection has ended or that the copy was stopped.
 pub(crate) type Body = Box<dyn FnOnce() -> io::Result<()> + Send>;
 
-/// A flag that ends threads which would not notice by themselves that the copy is over, for example while they hash a large
-/// file. All clones share one flag.
+/// A flag that ends threads which would not notice by themselves that the copy is over, for example while they hash a
+/// large file. All clones share one flag.
 #[derive(Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 

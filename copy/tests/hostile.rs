@@ -294,7 +294,8 @@ fn datagrams_with_forged_addresses_keep_no_client_out() {
         let (server, key, address) = server(&inside, false);
         let observer: Observer = Arc::new(|_| {});
         let attack = async {
-            // Each comes from another address that does not answer, and they are more than the server has places for strangers.
+            // Each comes from another address that does not answer, and they are more than the server has places for
+            // strangers.
             for datagram in first_datagrams(key, 20).await {
                 let forged = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
                 forged.send_to(&datagram, address).unwrap();

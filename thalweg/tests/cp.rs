@@ -108,7 +108,8 @@ fn noise(size: usize, seed: u64) -> Vec<u8> {
 
 const NOT_UTF8: &[u8] = b"n\xffm\xfe";
 
-/// A folder with a large, an empty, a sparse and a read-only file, links, an empty folder, and a name that is not UTF-8.
+/// A folder with a large, an empty, a sparse and a read-only file, links, an empty folder, and a name that is not
+/// UTF-8.
 fn tree(at: &Path) {
     fs::create_dir_all(at.join("deep/er/est")).unwrap();
     fs::create_dir(at.join("hollow")).unwrap();
@@ -243,7 +244,8 @@ fn wait_for_partial(folder: &Path, size: u64) {
     }
 }
 
-/// Checks that at least `least` bytes were not sent again, that the copy is complete, and that no other file is left beside it.
+/// Checks that at least `least` bytes were not sent again, that the copy is complete, and that no other file is left
+/// beside it.
 #[track_caller]
 fn assert_resumed(said: &str, from: &Path, to: &Path, least: f64) {
     let before = said.split(" MB of it there before").next().filter(|_| said.contains("there before"));

@@ -23,8 +23,8 @@ use std::sync::{Arc, PoisonError};
 use wire::Identity;
 
 impl Client {
-    /// Makes one attempt. `remote` is the server that an earlier attempt has started over ssh; `again` says that a connection was
-    /// lost before.
+    /// Makes one attempt. `remote` is the server that an earlier attempt has started over ssh; `again` says that a
+    /// connection was lost before.
     pub(super) async fn attempt(
         &self,
         identity: &Identity,

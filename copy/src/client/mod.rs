@@ -1,5 +1,5 @@
-//! The end of a copy that the user has started: it finds the server, asks for the copy, and tries again when the connection is
-//! lost.
+//! The end of a copy that the user has started: it finds the server, asks for the copy, and tries again when the
+//! connection is lost.
 
 mod attempt;
 mod connect;
@@ -68,8 +68,8 @@ pub struct Client {
     pub choice: Choice,
     /// A connection on which nothing is received for this time is lost.
     pub idle_timeout: Duration,
-    /// For how long the client tries again after a connection was lost. Each connection over which file contents arrive starts this
-    /// time anew.
+    /// For how long the client tries again after a connection was lost. Each connection over which file contents arrive
+    /// starts this time anew.
     pub retry_for: Duration,
     /// The connection's endpoint and the flag of its threads, for [`Client::close`].
     current: Mutex<Option<(Endpoint, Stop)>>,
@@ -87,9 +87,9 @@ impl Client {
         Client { job, peer, options, choice, idle_timeout, retry_for, current, renames }
     }
 
-    /// Copies. Files that could not be copied are reported to `observer` and are no error. Fails if the copy was not completed: the server
-    /// cannot be reached or refuses, the destination cannot be used, one end breaks the protocol, or the connection was lost
-    /// and no attempt within [`Client::retry_for`] succeeded.
+    /// Copies. Files that could not be copied are reported to `observer` and are no error. Fails if the copy was not
+    /// completed: the server cannot be reached or refuses, the destination cannot be used, one end breaks the protocol,
+    /// or the connection was lost and no attempt within [`Client::retry_for`] succeeded.
     pub async fn run(&self, observer: &Observer) -> Result<Summary, Error> {
         let identity = Identity::new().map_err(Error::tls)?;
         let mut remote: Option<RemoteServer> = None;

@@ -11,12 +11,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The permission bits that are copied. The bits above them (set-user-ID, set-group-ID, sticky) lend a user's identity or
-/// protect other users' files, which means something else on another host.
+/// The permission bits that are copied. The bits above them (set-user-ID, set-group-ID, sticky) lend a user's identity
+/// or protect other users' files, which means something else on another host.
 const PERMISSIONS: u32 = 0o777;
 
-/// The process's mask of permission bits that new files do not get (`umask`). The system can only return it by setting it: call
-/// this first before the process starts threads that create files.
+/// The process's mask of permission bits that new files do not get (`umask`). The system can only return it by setting
+/// it: call this first before the process starts threads that create files.
 pub fn umask() -> u32 {
     static MASK: OnceLock<u32> = OnceLock::new();
     *MASK.get_or_init(|| {
@@ -36,8 +36,8 @@ pub(crate) fn attributes(metadata: &Metadata) -> Attributes {
     }
 }
 
-/// Sets the permissions of a file or folder: all nine bits and also the times if `preserve`, otherwise only the bits that the
-/// umask allows.
+/// Sets the permissions of a file or folder: all nine bits and also the times if `preserve`, otherwise only the bits
+/// that the umask allows.
 pub(crate) fn set_attributes(file: &File, attributes: &Attributes, preserve: bool) -> io::Result<()> {
     let mask = if preserve { 0 } else { umask() };
     file.set_permissions(Permissions::from_mode(attributes.mode & PERMISSIONS & !mask))?;

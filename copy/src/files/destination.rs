@@ -1,4 +1,5 @@
-//! The destination of a copy: an existing folder that the sources go into or, for a single source, the name of its copy.
+//! The destination of a copy: an existing folder that the sources go into or, for a single source, the name of its
+//! copy.
 
 use crate::error::Error;
 use crate::files::root::{Root, path_or_dot};
@@ -16,15 +17,15 @@ pub(crate) struct Destination {
     pub(crate) dir: Dir,
     /// The path below `dir` of each source's copy. Empty for a source whose contents go right into the folder.
     pub(crate) names: Vec<PathBuf>,
-    /// Whether the destination's last component is the name of the copy of the one source, and not a folder that the source goes
-    /// into.
+    /// Whether the destination's last component is the name of the copy of the one source, and not a folder that the
+    /// source goes into.
     pub(crate) renames: bool,
 }
 
 impl Destination {
-    /// Resolves the destination `path` for sources called `names`. `renames` is true if an earlier attempt of the same copy found
-    /// that the destination renames the source: a folder that has the new name now was made by that attempt. Fails if
-    /// there is no such folder.
+    /// Resolves the destination `path` for sources called `names`. `renames` is true if an earlier attempt of the same
+    /// copy found that the destination renames the source: a folder that has the new name now was made by that attempt.
+    /// Fails if there is no such folder.
     pub(crate) fn resolve(root: &Root, path: &Path, names: Vec<PathBuf>, renames: bool) -> Result<Destination, Error> {
         let error = |source: io::Error| Error::File { path: path.into(), source };
         match root.metadata(path) {

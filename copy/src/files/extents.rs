@@ -11,8 +11,8 @@ pub(crate) enum Extent {
     Hole(u64),
 }
 
-/// The extent that begins at byte `position` of a file of `size` bytes; `None` at the end of the file. Where the file system
-/// does not report holes, the rest of the file counts as data.
+/// The extent that begins at byte `position` of a file of `size` bytes; `None` at the end of the file. Where the file
+/// system does not report holes, the rest of the file counts as data.
 pub(crate) fn next(file: &File, position: u64, size: u64) -> Option<Extent> {
     let rest = size.checked_sub(position).filter(|rest| *rest > 0)?;
     Some(match seek(file, SeekFrom::Data(position)) {

@@ -10,8 +10,8 @@ use std::os::unix::fs::FileExt;
 const BLOCK: usize = 256 << 10;
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Hashes the first `length` bytes of a file; `None` if the file is shorter. Fails if the file cannot be read, and with the kind
-/// `Interrupted` once `stop` is set.
+/// Hashes the first `length` bytes of a file; `None` if the file is shorter. Fails if the file cannot be read, and with
+/// the kind `Interrupted` once `stop` is set.
 pub(crate) fn hash_prefix(file: &File, length: u64, stop: &Stop) -> io::Result<Option<Hasher>> {
     let (mut hasher, mut position) = (Hasher::new(), 0);
     let mut buffer = vec![0; BLOCK.min(usize::try_from(length).unwrap_or(BLOCK))];
@@ -31,7 +31,8 @@ pub(crate) fn hash_prefix(file: &File, length: u64, stop: &Stop) -> io::Result<O
     Ok(Some(hasher))
 }
 
-/// Adds `length` zero bytes, as a hole of this length reads, to a hash. Fails with the kind `Interrupted` once `stop` is set.
+/// Adds `length` zero bytes, as a hole of this length reads, to a hash. Fails with the kind `Interrupted` once `stop`
+/// is set.
 pub(crate) fn hash_zeros(hasher: &mut Hasher, mut length: u64, stop: &Stop) -> io::Result<()> {
     while length > 0 {
         stop.check()?;

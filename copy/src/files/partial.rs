@@ -1,9 +1,9 @@
 //! A partial file: a file that is being received, under a temporary name beside its final one, until it is complete and
 //! verified.
 //!
-//! The temporary name follows from the final name, so that a later copy finds what an interrupted one left behind. The later
-//! copy resumes from it if its BLAKE3 is that of the source's beginning, even if the source has changed since; no other state is
-//! kept. A copy locks the partial file while it writes; the lock ends with the process.
+//! The temporary name follows from the final name, so that a later copy finds what an interrupted one left behind. The
+//! later copy resumes from it if its BLAKE3 is that of the source's beginning, even if the source has changed since; no
+//! other state is kept. A copy locks the partial file while it writes; the lock ends with the process.
 
 use crate::files::attributes::set_attributes;
 use crate::files::root::open_no_follow;
@@ -22,17 +22,17 @@ use std::os::unix::fs::{FileExt, MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The longest time that a copy waits for the lock of another one. It is longer than the time after which a server notices that
-/// the connection of an interrupted copy is lost (30 s).
+/// The longest time that a copy waits for the lock of another one. It is longer than the time after which a server
+/// notices that the connection of an interrupted copy is lost (30 s).
 const LOCK_TIMEOUT: Duration = Duration::from_secs(40);
 /// The time between two attempts to take the lock.
 const LOCK_RETRY: Duration = Duration::from_millis(100);
-/// Bytes of the final name that the temporary name repeats, at most. Together with 17 more bytes they stay below 255, the limit
-/// of the file systems.
+/// Bytes of the final name that the temporary name repeats, at most. Together with 17 more bytes they stay below 255,
+/// the limit of the file systems.
 const NAME_PREFIX: usize = 200;
 
-/// The temporary name of the file that will be called `name`: `.NAME.thalweg-XXXXXXXX`, where the digits are the beginning of
-/// the name's BLAKE3.
+/// The temporary name of the file that will be called `name`: `.NAME.thalweg-XXXXXXXX`, where the digits are the
+/// beginning of the name's BLAKE3.
 fn temporary_name(name: &OsStr) -> OsString {
     let bytes = name.as_bytes();
     let prefix = &bytes[..bytes.len().min(NAME_PREFIX)];
@@ -48,9 +48,9 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// Opens the partial file that an earlier copy to `target`, a path below `dir`, has left; `None` if there is none. Fails if it
-    /// cannot be opened, if another copy holds its lock for more than 40 s, and with the kind `Interrupted` if `stop` is
-    /// set while it waits for the lock.
+    /// Opens the partial file that an earlier copy to `target`, a path below `dir`, has left; `None` if there is none.
+    /// Fails if it cannot be opened, if another copy holds its lock for more than 40 s, and with the kind `Interrupted`
+    /// if `stop` is set while it waits for the lock.
     pub(crate) fn find(dir: &Dir, target: &Path, stop: &Stop) -> io::Result<Option<Partial>> {
         Partial::open(dir, target, false, stop)
     }
@@ -111,8 +111,8 @@ impl Partial {
         self.file.write_all_at(bytes, position)
     }
 
-    /// Gives the file, complete and verified, its size in bytes, its attributes and its final name. Fails if a folder has that
-    /// name.
+    /// Gives the file, complete and verified, its size in bytes, its attributes and its final name. Fails if a folder
+    /// has that name.
     pub(crate) fn finish(&self, dir: &Dir, size: u64, attributes: &Attributes, preserve: bool) -> io::Result<()> {
         self.file.set_len(size)?; // A hole at the end is not written otherwise.
         if dir.symlink_metadata(&self.target).is_ok_and(|there| there.is_dir()) {

@@ -12,8 +12,8 @@ use std::path::Path;
 pub enum Root {
     /// Wherever the user of this process may read.
     Anywhere,
-    /// In this folder and below it. Links are followed as long as they stay there. Where the kernel can enforce that (`openat2`),
-    /// it does, so that a path cannot be exchanged between the check and the use.
+    /// In this folder and below it. Links are followed as long as they stay there. Where the kernel can enforce that
+    /// (`openat2`), it does, so that a path cannot be exchanged between the check and the use.
     Within(Dir),
 }
 
@@ -26,8 +26,8 @@ impl Root {
         }
     }
 
-    /// Opens the file at `path`, links followed. Fails if it is anything but a regular file, without waiting for a pipe's other
-    /// end or touching a device.
+    /// Opens the file at `path`, links followed. Fails if it is anything but a regular file, without waiting for a
+    /// pipe's other end or touching a device.
     pub(crate) fn open(&self, path: &Path) -> io::Result<(File, Metadata)> {
         check_is_file(&self.metadata(path)?)?;
         // The path may have become a pipe or a device since the check.

@@ -31,7 +31,8 @@ impl Ancestors {
     }
 }
 
-/// Calls `each` for every entry of the list; a folder comes before its contents. Ends early with the first error of `each`.
+/// Calls `each` for every entry of the list; a folder comes before its contents. Ends early with the first error of
+/// `each`.
 pub(crate) fn walk(
     root: &Root,
     sources: &[PathBuf],

@@ -64,7 +64,8 @@ impl Contents {
         if offset != 0 && offset != available || offset > size {
             return Err(violation("it continues a file where it was not asked to"));
         }
-        // The first piece is read before anything is created, so that a file that the sender cannot read leaves nothing here.
+        // The first piece is read before anything is created, so that a file that the sender cannot read leaves nothing
+        // here.
         let first = self.next()?;
         if let Piece::Abandoned(reason) = &first {
             return self.on_abandoned(id, &target, reason);

@@ -1,4 +1,5 @@
-//! What the destination already has of a file, so that an interrupted copy is resumed and an unchanged file is not sent again.
+//! What the destination already has of a file, so that an interrupted copy is resumed and an unchanged file is not sent
+//! again.
 
 use crate::files::hash::hash_prefix;
 use crate::files::partial::Partial;

@@ -47,8 +47,8 @@ pub(super) struct IncomingFile {
 }
 
 impl IncomingFile {
-    /// Begins to receive a file. What the destination has of it is used from byte zero up to the header's offset. Fails if the
-    /// partial file cannot be opened or written, or if the file has grown since it was compared.
+    /// Begins to receive a file. What the destination has of it is used from byte zero up to the header's offset. Fails
+    /// if the partial file cannot be opened or written, or if the file has grown since it was compared.
     pub(super) fn begin(
         header: Header,
         dir: &Dir,
@@ -98,8 +98,8 @@ impl IncomingFile {
         Ok(())
     }
 
-    /// Verifies the file against its hash and gives it its attributes and its name. Fails with the reason. `changed` says that the
-    /// source was changed while it was read; that counts as failed, but the file gets its name.
+    /// Verifies the file against its hash and gives it its attributes and its name. Fails with the reason. `changed`
+    /// says that the source was changed while it was read; that counts as failed, but the file gets its name.
     pub(super) fn complete(self, dir: &Dir, hash: [u8; 32], changed: bool, preserve: bool) -> Result<(), String> {
         let IncomingFile { header: Header { size, attributes, .. }, target, position, hasher, output } = self;
         // blake3 compares in constant time, which is not needed here.

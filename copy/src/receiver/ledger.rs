@@ -1,7 +1,7 @@
 //! The receiver's record of the offered files: which of them are open, and when the copy is finished. It does no I/O.
 //!
-//! A file is open from its offer until it is done or has failed. In between it is wanted, from the receiver's answer until its
-//! contents begin.
+//! A file is open from its offer until it is done or has failed. In between it is wanted, from the receiver's answer
+//! until its contents begin.
 
 use crate::frame::violation;
 use crate::message::{Attributes, MAX_OPEN_FILES};
@@ -41,8 +41,8 @@ impl<W> Default for Ledger<W> {
 }
 
 impl<W> Ledger<W> {
-    /// Records the offer of file `id`. Fails with `InvalidData` if it is not the next number, or if more than [`MAX_OPEN_FILES`] files are
-    /// open.
+    /// Records the offer of file `id`. Fails with `InvalidData` if it is not the next number, or if more than
+    /// [`MAX_OPEN_FILES`] files are open.
     pub(super) fn offer(&mut self, id: u64) -> io::Result<()> {
         if id != self.next_id {
             return Err(violation("it numbers files wrongly"));
@@ -61,7 +61,8 @@ impl<W> Ledger<W> {
         self.wanted.insert(id, wanted);
     }
 
-    /// Records that the contents of a wanted file begin. Fails with `InvalidData` if the file is not wanted or has begun before.
+    /// Records that the contents of a wanted file begin. Fails with `InvalidData` if the file is not wanted or has
+    /// begun before.
     pub(super) fn begin(&mut self, id: u64) -> io::Result<W> {
         self.wanted.remove(&id).ok_or_else(|| violation("it sends a file that was not asked for"))
     }
@@ -71,7 +72,8 @@ impl<W> Ledger<W> {
         self.open -= 1;
     }
 
-    /// Remembers a folder whose attributes are set at the end. Fails with `InvalidData` if there are more than 1,048,576.
+    /// Remembers a folder whose attributes are set at the end. Fails with `InvalidData` if there are more than
+    /// 1,048,576.
     pub(super) fn add_folder(&mut self, path: PathBuf, attributes: Attributes) -> io::Result<()> {
         if self.folders.len() >= MAX_FOLDERS {
             return Err(violation("there are too many folders to set the times of; copy without -p"));
@@ -87,8 +89,8 @@ impl<W> Ledger<W> {
         }
     }
 
-    /// Finishes the copy if nothing is left to do: returns the remembered folders, each after the folder that it is in. Returns `None`
-    /// if something is left to do or if the copy was finished before.
+    /// Finishes the copy if nothing is left to do: returns the remembered folders, each after the folder that it is in.
+    /// Returns `None` if something is left to do or if the copy was finished before.
     pub(super) fn finish(&mut self) -> Option<Vec<(PathBuf, Attributes)>> {
         if self.list != List::Complete || self.open > 0 {
             return None;

@@ -1,8 +1,8 @@
 //! The receiver of a copy: the side that gets the files.
 //!
-//! Two threads run here: [`offers`] decides which of the offered files it wants and from which byte on, and [`contents`] writes what
-//! the sender sends. Whatever the sender says, the receiver touches nothing outside of the destination's folder and writes
-//! nothing that was not asked for.
+//! Two threads run here: [`offers`] decides which of the offered files it wants and from which byte on, and
+//! [`contents`] writes what the sender sends. Whatever the sender says, the receiver touches nothing outside of the
+//! destination's folder and writes nothing that was not asked for.
 
 mod contents;
 mod existing;
@@ -21,8 +21,8 @@ use offers::Offers;
 use std::sync::{Arc, Mutex};
 use transfer::Transfer;
 
-/// The receiver's threads. Messages come from `offers` and go to `answers`; the files' contents come from `contents`. The sender's
-/// last message is stored in `summary`.
+/// The receiver's threads. Messages come from `offers` and go to `answers`; the files' contents come from `contents`.
+/// The sender's last message is stored in `summary`.
 pub(crate) fn threads(
     (destination, options): (Destination, Options),
     offers: Reader,

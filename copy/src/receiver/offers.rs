@@ -90,8 +90,8 @@ impl Offers {
         let target = target.ok_or_else(|| violation("it offers a file that was not asked for"))?;
         self.transfer.ledger().offer(id)?;
         (self.transfer.observer)(Event::Listed { size });
-        // Hashing what is there can take long, and so can waiting for another copy's lock. The sender meanwhile gets the earlier
-        // answers, and sends.
+        // Hashing what is there can take long, and so can waiting for another copy's lock. The sender meanwhile gets
+        // the earlier answers, and sends.
         let found = self
             .transfer
             .flush()

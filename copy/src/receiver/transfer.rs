@@ -1,4 +1,5 @@
-//! What the receiver's two threads share: the destination, the record of files, and the way to the sender and to the observer.
+//! What the receiver's two threads share: the destination, the record of files, and the way to the sender and to the
+//! observer.
 
 use super::existing::Existing;
 use super::ledger::Ledger;
@@ -117,7 +118,8 @@ impl Transfer {
         self.flush()
     }
 
-    /// Whether the copy is finished. The sender closes its streams as soon as it knows that, so that their end is no error then.
+    /// Whether the copy is finished. The sender closes its streams as soon as it knows that, so that their end is no
+    /// error then.
     pub(super) fn is_finished(&self) -> bool {
         self.ledger().is_finished()
     }

@@ -64,7 +64,8 @@ impl Contents {
         self.pieces.flush()
     }
 
-    /// Gives up the file that is being sent. Users of both ends learn the reason when the receiver reports the file as failed.
+    /// Gives up the file that is being sent. Users of both ends learn the reason when the receiver reports the file as
+    /// failed.
     fn abandon(&mut self, reason: &str) -> io::Result<()> {
         write(&mut self.pieces, &Piece::Abandoned(truncated(reason.into())))
     }
@@ -112,8 +113,8 @@ impl Contents {
         write(&mut self.pieces, &Piece::End { hash: *hasher.finalize().as_bytes(), changed: !unchanged })
     }
 
-    /// Where to begin, and the hash of the bytes before: at the receiver's offset if it has the beginning of this file, at zero
-    /// otherwise.
+    /// Where to begin, and the hash of the bytes before: at the receiver's offset if it has the beginning of this file,
+    /// at zero otherwise.
     fn resume_from(&self, wanted: &Wanted, file: &File, size: u64) -> io::Result<(Hasher, u64)> {
         if wanted.offset == 0 {
             return Ok((Hasher::new(), 0));

@@ -1,7 +1,8 @@
 //! The sender of a copy: the side that has the files.
 //!
-//! Three threads run here: [`list`] offers the files, [`answers`] reads which of them the receiver wants, and [`contents`] sends
-//! these. No file waits for the answer to another one, so that many small files take no round trip each.
+//! Three threads run here: [`list`] offers the files, [`answers`] reads which of them the receiver wants, and
+//! [`contents`] sends these. No file waits for the answer to another one, so that many small files take no round trip
+//! each.
 
 mod answers;
 mod contents;

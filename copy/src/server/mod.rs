@@ -1,4 +1,5 @@
-//! The end of a copy that waits for clients: for whoever knows its key, or for the one client that has started it over ssh.
+//! The end of a copy that waits for clients: for whoever knows its key, or for the one client that has started it over
+//! ssh.
 
 pub(crate) mod listen;
 mod serve;
@@ -44,14 +45,14 @@ pub struct Server {
 pub struct Access {
     /// Whether clients may also write, over existing files, too.
     pub writable: bool,
-    /// Whether the server goes on after the first complete copy, with several clients at a time. Otherwise it has one client at a
-    /// time: a new client replaces the previous one, whose connection may have been lost without notice.
+    /// Whether the server goes on after the first complete copy, with several clients at a time. Otherwise it has one
+    /// client at a time: a new client replaces the previous one, whose connection may have been lost without notice.
     pub keep: bool,
 }
 
 impl Server {
-    /// A server of one folder, at the first of `addresses` that is free. Fails if the folder cannot be opened, if TLS cannot be
-    /// set up, or if none of the addresses is free.
+    /// A server of one folder, at the first of `addresses` that is free. Fails if the folder cannot be opened, if TLS
+    /// cannot be set up, or if none of the addresses is free.
     pub fn new(
         folder: &Path,
         addresses: impl Iterator<Item = SocketAddr>,

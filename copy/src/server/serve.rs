@@ -56,7 +56,8 @@ pub(super) async fn serve(
     false
 }
 
-/// What the server does for a request, and whether the destination renames the source. Fails with the reason for a refusal.
+/// What the server does for a request, and whether the destination renames the source. Fails with the reason for a
+/// refusal.
 fn role(request: Request, root: Arc<Root>, writable: bool) -> Result<(Role, bool), String> {
     match request {
         Request::Fetch { paths, recursive } => {
@@ -77,8 +78,8 @@ fn role(request: Request, root: Arc<Root>, writable: bool) -> Result<(Role, bool
     }
 }
 
-/// A client's path on this host. A server that ssh has started takes it as a shell does: relative to the home folder, which is
-/// the process's working folder, and `~` means the home folder.
+/// A client's path on this host. A server that ssh has started takes it as a shell does: relative to the home folder,
+/// which is the process's working folder, and `~` means the home folder.
 fn local_path(root: &Root, path: &[u8]) -> PathBuf {
     let path = match root {
         Root::Anywhere if path == b"~" => b"",

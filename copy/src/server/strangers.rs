@@ -1,5 +1,5 @@
-//! Clients that have not yet proved that they know the server's key. Their number is bounded, so that they cannot use up the
-//! server's memory.
+//! Clients that have not yet proved that they know the server's key. Their number is bounded, so that they cannot use
+//! up the server's memory.
 
 use crate::close::code;
 use crate::handshake::{STEP, Streams, receive_request};
@@ -13,8 +13,8 @@ use wire::{Connection, Incoming};
 
 /// Strangers at a time, at most.
 const PLACES: usize = 8;
-/// The number of places that are reserved for strangers whose address is validated by a Retry packet (RFC 9000, section 8.1.2).
-/// That costs them a round trip, and keeps packets with forged addresses from taking these places.
+/// The number of places that are reserved for strangers whose address is validated by a Retry packet (RFC 9000, section
+/// 8.1.2). That costs them a round trip, and keeps packets with forged addresses from taking these places.
 const VALIDATED_PLACES: usize = 6;
 
 /// A client that knows the key.

@@ -40,8 +40,8 @@ pub(crate) struct RemoteServer {
 }
 
 impl Host {
-    /// Starts a server on the host for the client with this certificate. Fails if ssh fails, or if thalweg on the host does not
-    /// start or cannot listen.
+    /// Starts a server on the host for the client with this certificate. Fails if ssh fails, or if thalweg on the host
+    /// does not start or cannot listen.
     pub(crate) async fn start(
         &self,
         client: Fingerprint,
@@ -76,8 +76,8 @@ impl Host {
             let code = child.wait().ok().and_then(|status| status.code());
             let code = code.map_or(String::new(), |code| format!(" (exit code {code})"));
             return Err(format!(
-                "{name} to {} ended{code} before thalweg answered; install the same version of thalweg there, or say with \
-                 --remote-program where it is",
+                "{name} to {} ended{code} before thalweg answered; install the same version of thalweg there, or say \
+                 with --remote-program where it is",
                 self.name
             ));
         };
@@ -94,7 +94,8 @@ impl Host {
         }
     }
 
-    /// The host's name or address according to ssh's configuration (`ssh -G`), or else as it was given, without the user.
+    /// The host's name or address according to ssh's configuration (`ssh -G`), or else as it was given, without the
+    /// user.
     fn resolve(&self) -> String {
         let plain = self.name.rsplit_once('@').map_or(self.name.as_str(), |(_, host)| host);
         let asked = self.ssh.split_first().and_then(|(program, options)| {

@@ -12,8 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use wire::{Choice, Endpoint, Fingerprint, Identity, server_tls};
 
-/// Serves the one client that is at standard input, until standard input ends or a copy is complete. Fails if there is no client, if
-/// its controller is not known here, if no port is free, or if standard output cannot be written.
+/// Serves the one client that is at standard input, until standard input ends or a copy is complete. Fails if there is
+/// no client, if its controller is not known here, if no port is free, or if standard output cannot be written.
 pub async fn serve(observer: &Observer) -> Result<(), Error> {
     let setup = tokio::task::spawn_blocking(|| read_line::<Setup>(&mut io::stdin().lock())).await.ok().flatten();
     let setup = setup.ok_or_else(|| {

@@ -28,8 +28,8 @@ pub enum Remote {
 const KEY: &str = "THALWEG_KEY";
 
 impl Location {
-    /// Parses a path as scp does: `HOST:PATH` is an argument with a colon before the first slash. A connection string is remote,
-    /// too.
+    /// Parses a path as scp does: `HOST:PATH` is an argument with a colon before the first slash. A connection string
+    /// is remote, too.
     pub fn parse(argument: &OsString) -> Result<Location, String> {
         match Address::parse(argument) {
             Some(address) => Location::served(address.map_err(|e| e.to_string())?),

@@ -67,8 +67,8 @@ fn observer(show: &Arc<Show>) -> Observer {
     Arc::new(move |event| show.on_event(event))
 }
 
-/// Runs `thalweg cp --server`, which ssh starts on the other host. It prints no events: its standard error appears on the
-/// client's terminal, and the client reports the same events.
+/// Runs `thalweg cp --server`, which ssh starts on the other host. It prints no events: its standard error appears on
+/// the client's terminal, and the client reports the same events.
 fn server() -> Result<(), Failure> {
     let observer: Observer = Arc::new(|_: Event| {});
     let runtime = runtime()?;

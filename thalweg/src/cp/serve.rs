@@ -66,8 +66,8 @@ fn host(given: Option<&str>, bound: SocketAddr) -> String {
     }
 }
 
-/// The address from which this host reaches others. The operating system chooses it for a socket that is connected to an address for
-/// documentation (RFC 5737, RFC 3849); no packet is sent.
+/// The address from which this host reaches others. The operating system chooses it for a socket that is connected to
+/// an address for documentation (RFC 5737, RFC 3849); no packet is sent.
 fn own_address() -> Option<IpAddr> {
     let towards = |any: IpAddr, to: &str| {
         let socket = UdpSocket::bind((any, 0)).ok()?;
