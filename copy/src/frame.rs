@@ -47,3 +47,37 @@ pub(crate) fn checked_length(length: [u8; 4], max: usize) -> io::Result<usize> {
 pub(crate) fn violation(how: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, how)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Answer, Hello, Offer, Options, Piece, Request, Response, SourcePath};
+
+    /// The expected bytes follow from postcard's specification: the variant's index, then the fields in their order;
+    /// integers are varints, 300 is `ac 02`.
+    #[test]
+    fn the_wire_format_stays_as_it_is() {
+        fn check<T: Serialize>(message: T, expected: &[u8]) {
+            let length = [0, 0, 0, expected.len() as u8];
+            assert_eq!(encode(&message).unwrap(), [&length, expected].concat());
+        }
+        let path = SourcePath { source: 0, path: b"a".to_vec() };
+        check(Offer::File { id: 1, path, size: 300 }, b"\x01\x01\x00\x01a\xac\x02");
+        check(Answer::Want { id: 1, offset: 300, hash: [7; 32] }, &[&b"\x00\x01\xac\x02"[..], &[7; 32]].concat());
+        check(Answer::Finished { received: 300 }, b"\x05\xac\x02");
+        check(Piece::Hole(300), b"\x02\xac\x02");
+        check(Piece::Over, b"\x05");
+        check(Response::Granted { renames: true }, b"\x00\x01");
+        let options = Options { recursive: true, preserve: false };
+        let request = Request::Push { destination: vec![], names: vec![b"a".to_vec()], renames: false, options };
+        check(Hello { proof: [7; 32], request }, &[&[7; 32][..], b"\x01\x00\x01\x01a\x00\x01\x00"].concat());
+    }
+
+    #[test]
+    fn a_frame_longer_than_the_bound_is_not_read() {
+        let mut long = (MAX_MESSAGE as u32 + 1).to_be_bytes().to_vec();
+        long.resize(MAX_MESSAGE + 5, 0);
+        let error = read::<Answer>(&mut &long[..]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+}
