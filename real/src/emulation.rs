@@ -79,7 +79,7 @@ impl Emulation {
         let path = self.way.path()?;
         let clock = Clock::start();
         let end = self.limit.map(|limit| Time::ZERO + limit);
-        let mut observer = Observer::new(self.way.both_ways().into_iter().map(|(hop, _)| hop).collect());
+        let mut observer = Observer::new(self.way.both_ways());
         let mut go_on = || end.is_none_or(|end| clock.now() < end) && go_on();
         let mut tell = |second: &emulate::Progress| watch.progress(&observer.second(second));
         let sample = self.way.experiment.sample;

@@ -4,7 +4,7 @@ use crate::way::Ways;
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
 use experiment::{EmulatorSummary, Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
-use path::Counters;
+use path::{Counters, LinkDirection};
 
 /// Packets this late are not what the path would have made of them.
 pub const LATE_US: usize = 200;
@@ -36,7 +36,7 @@ pub fn measured_of(way: &Ways, record: &Record) -> Measured {
         [forward, reverse] if reverse > forward => Direction::Reverse,
         _ => Direction::Forward,
     };
-    let links = way.both_ways().into_iter().map(|(hop, name)| link(name, hop, &samples, measured)).collect();
+    let links = way.both_ways().into_iter().map(|to| link(to, &way.experiment, &samples, measured)).collect();
     let outcome = Outcome {
         flows: vec![flow(data, &samples, measured)],
         workloads: Vec::new(),
@@ -94,38 +94,23 @@ fn flow(data: Direction, samples: &[&Sample], (from, to): (&Sample, &Sample)) ->
     }
 }
 
-/// The results of the link that is `hop` of the path.
-pub fn link(name: String, hop: usize, samples: &[&Sample], (from, to): (&Sample, &Sample)) -> LinkOutcome {
+/// The results of one direction of a link.
+pub fn link(
+    direction: LinkDirection,
+    experiment: &Experiment,
+    samples: &[&Sample],
+    (from, to): (&Sample, &Sample),
+) -> LinkOutcome {
+    let counters = |sample: &Sample| sample.hops[direction.index()];
     let within = |sample: &&&Sample| from.at < sample.at && sample.at <= to.at;
-    let longest = samples.iter().filter(within).map(|sample| sample.hops[hop].max_queue).max();
+    let longest = samples.iter().filter(within).map(|sample| counters(sample).max_queue).max();
     let mut series = LinkSeries::default();
     for pair in samples.windows(2) {
-        let (before, after) = (&pair[0].hops[hop], &pair[1].hops[hop]);
-        let seconds = after.at.since(before.at).as_secs();
-        series.queue.push(mean_queue(before, after));
-        series.max_queue.push(after.max_queue);
-        series.drops.push((after.dropped - before.dropped) as u32);
-        series.utilization.push((after.busy - before.busy).as_secs() / seconds);
+        let (before, after) = (counters(pair[0]), counters(pair[1]));
+        series.push(&before, &after, after.max_queue, None);
     }
-    let (from, to) = (&from.hops[hop], &to.hops[hop]);
-    LinkOutcome {
-        name,
-        utilization: (to.busy - from.busy).as_secs() / to.at.since(from.at).as_secs(),
-        mean_queue: mean_queue(from, to),
-        max_queue: longest.unwrap_or(0),
-        drops: to.dropped - from.dropped,
-        early_drops: to.early - from.early,
-        errors: to.struck - from.struck,
-        late: to.late - from.late,
-        corrupted: to.corrupted - from.corrupted,
-        duplicates: to.doubled - from.doubled,
-        series,
-    }
-}
-
-/// Packets that waited on average between two observations.
-pub fn mean_queue(from: &Counters, to: &Counters) -> f64 {
-    (to.waiting - from.waiting) as f64 / to.at.since(from.at).0 as f64
+    let name = direction.name(&experiment.links);
+    LinkOutcome::between(name, &counters(from), &counters(to), longest.unwrap_or(0), series)
 }
 
 /// What the emulator says of itself; it ran until `end`.

@@ -8,6 +8,7 @@ use crate::way::Ways;
 use control::{Duration, Time};
 use emulate::{Ends, Record, Sample};
 use experiment::{Experiment, Outcome};
+use path::LinkDirection;
 use realtime::{Clock, from_std, to_std};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,9 +78,9 @@ impl Stage {
         self.at(flow.start) - to_std(ahead(flow))
     }
 
-    /// The hops that are links of the scenario.
-    fn links(&self) -> Vec<usize> {
-        Ways::all(self.experiment.clone()).data_ways().into_iter().map(|(hop, _)| hop).collect()
+    /// The directions of links that results list.
+    fn links(&self) -> Vec<LinkDirection> {
+        self.experiment.listed_directions()
     }
 
     /// The path in its time, in which everything that the scenario changes comes later by the lead.
@@ -118,11 +119,7 @@ impl Stage {
         let outcome = Outcome {
             flows: experiment.flows.iter().zip(logs).map(flow).collect(),
             workloads: Vec::new(),
-            links: Ways::all(self.experiment.clone())
-                .data_ways()
-                .into_iter()
-                .map(|(hop, name)| outcome::link(name, hop, &samples, measured))
-                .collect(),
+            links: self.links().into_iter().map(|to| outcome::link(to, experiment, &samples, measured)).collect(),
             packets_delivered: record.delivered[0].packets,
             events: record.arrived.iter().chain(&record.delivered).map(|all| all.packets).sum(),
             sampled,

@@ -1,8 +1,10 @@
 //! What a caller sees of a run while it lasts, and how the caller ends it.
 
-use crate::outcome::{LATE_US, MANY, mean_queue};
+use crate::outcome::{LATE_US, MANY};
 use control::{Duration, Rate, Time};
 use emulate::Totals;
+use experiment::mean_queue;
+use path::LinkDirection;
 
 /// Sees a run while it lasts, and may end it. `()` sees nothing and ends nothing.
 pub trait Watch: Sync {
@@ -44,22 +46,22 @@ pub struct Progress {
 
 /// Makes a [`Progress`] of what the emulator tells each second.
 pub(crate) struct Observer {
-    /// Which hops of the path are links.
-    links: Vec<usize>,
+    /// The directions of links that are observed.
+    links: Vec<LinkDirection>,
     /// Packets missed, unsent and refused before the last second.
     failed: [u64; 3],
 }
 
 impl Observer {
-    /// Observes the `links` among the path's hops.
-    pub(crate) fn new(links: Vec<usize>) -> Observer {
+    /// Observes `links`.
+    pub(crate) fn new(links: Vec<LinkDirection>) -> Observer {
         Observer { links, failed: [0; 3] }
     }
 
     /// The second that `told` is about.
     pub(crate) fn second(&mut self, told: &emulate::Progress) -> Progress {
         let emulate::Progress { now, interval, delivered, hops, lateness, failed } = told;
-        let links = || self.links.iter().map(|&hop| (&hops.0[hop], &hops.1[hop]));
+        let links = || self.links.iter().map(|link| (&hops.0[link.index()], &hops.1[link.index()]));
         let late_share = lateness.above(LATE_US) as f64 / lateness.count().max(1) as f64;
         let kept_up = late_share <= MANY && *failed == self.failed;
         self.failed = *failed;

@@ -1,10 +1,10 @@
 //! From a scenario to the links that real packets cross: the ways of its flows.
 
 use crate::Error;
-use control::{Bytes, Duration};
-use emulate::{Direction, Hop, Path};
+use control::Bytes;
+use emulate::Path;
 use experiment::{Experiment, Flow};
-use path::{Buffer, Link};
+use path::LinkDirection;
 
 /// The ways of the first flows of an experiment.
 #[derive(Clone)]
@@ -43,66 +43,13 @@ impl Ways {
 
     /// The links, empty, and a route per flow.
     pub fn path(&self) -> Result<Path, Error> {
-        let Experiment { links, flows, .. } = &self.experiment;
-        let mut hops = Vec::new();
-        for (i, link) in links.iter().enumerate() {
-            for back in [false, true] {
-                let built = link.build(self.experiment.seed_of(i, back)).map_err(Error::Path)?;
-                let late = link.reorder.map(|reorder| reorder.delay);
-                hops.push(Hop { link: built, late, twice: link.duplicate > 0.0 });
-            }
-        }
-        let mut routes = Vec::new();
-        for flow in &flows[..self.count] {
-            // As in the simulator: the sender's access link is before its way out, and either way has half of the delay beyond the
-            // links'.
-            let crossed: Duration = flow.route.links.iter().map(|&link| links[link].delay.scale(2.0)).sum();
-            let beyond = flow.rtt - crossed;
-            let half = Duration(beyond.0 / 2);
-            let mut route = [vec![], vec![]];
-            let ends = [(Direction::Forward, flow.access, half), (Direction::Reverse, None, beyond - half)];
-            for (direction, access, delay) in ends {
-                let way = &mut route[direction as usize];
-                way.push(hops.len());
-                hops.push(Hop::plain(Link::new(access, delay, Buffer::Unlimited)));
-                way.extend(crossed_by(flow, direction));
-            }
-            routes.push(route);
-        }
-        Ok(Path { hops, routes })
+        let Experiment { links, flows, seed, .. } = &self.experiment;
+        Path::new(links, *seed, flows[..self.count].iter().map(Flow::hosts)).map_err(Error::Path)
     }
 
-    /// Each hop of [`Ways::path`] that the first flow crosses and that is a link of the scenario, and what results call it.
-    pub fn both_ways(&self) -> Vec<(usize, String)> {
-        let named = |direction, note: &'static str| {
-            let name = move |hop: usize| (hop, self.experiment.links[hop / 2].name.clone() + note);
-            crossed_by(self.flow(), direction).into_iter().map(name)
-        };
-        named(Direction::Forward, "").chain(named(Direction::Reverse, " (reverse)")).collect()
+    /// The directions of links that the first flow's packets cross, forward and back in this order.
+    pub fn both_ways(&self) -> Vec<LinkDirection> {
+        let route = &self.flow().route;
+        [false, true].into_iter().flat_map(|back| route.directions(back)).collect()
     }
-
-    /// The directions of the links as the simulator lists them: those that data crosses, or forward if none does.
-    pub fn data_ways(&self) -> Vec<(usize, String)> {
-        let Experiment { links, flows, .. } = &self.experiment;
-        let mut used = vec![[false; 2]; links.len()];
-        flows
-            .iter()
-            .flat_map(|flow| crossed_by(flow, Direction::Forward))
-            .for_each(|hop| used[hop / 2][hop % 2] = true);
-        let first = |link: usize| usize::from(used[link] == [false, true]);
-        let firsts = (0..links.len()).map(|link| 2 * link + first(link));
-        let seconds = (0..links.len()).filter(|&link| used[link] == [true; 2]).map(|link| 2 * link + 1);
-        let name = |hop: usize| (hop, links[hop / 2].name.clone() + if hop % 2 == 1 { " (reverse)" } else { "" });
-        firsts.chain(seconds).map(name).collect()
-    }
-}
-
-/// The hops of links that packets of a flow cross in a direction, in order.
-fn crossed_by(flow: &Flow, direction: Direction) -> Vec<usize> {
-    let back = flow.route.reverse != (direction == Direction::Reverse);
-    let mut hops: Vec<_> = flow.route.links.iter().map(|&link| 2 * link + usize::from(back)).collect();
-    if back {
-        hops.reverse();
-    }
-    hops
 }

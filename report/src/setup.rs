@@ -2,8 +2,7 @@
 
 use super::escape;
 use experiment::Finished;
-use experiment::{Buffer, Errors, Link, Reorder};
-use path::Discipline;
+use path::{Buffer, Discipline, Errors, LinkSetup, Reorder};
 use serde_json::Value;
 
 /// Duration and measured interval, if all runs have the same.
@@ -37,7 +36,7 @@ fn rows<'a>(heading: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) -> St
     format!("<h2>{heading}</h2>\n<table class=\"setup\">\n{rows}</table>\n")
 }
 
-fn describe(link: &Link) -> (String, String) {
+fn describe(link: &LinkSetup) -> (String, String) {
     let buffer = match link.buffer {
         Buffer::Packets(n) => format!("{n} packets"),
         Buffer::Bytes(n) => n.to_string(),

@@ -1,9 +1,8 @@
 //! Links, routes and queues.
 
 use super::*;
-use ::path::{Change, Discipline, GilbertElliott, codel, red};
+use ::path::{Buffer, Change, Discipline, Errors, GilbertElliott, Reorder, codel, red};
 use control::{Bytes, Duration, Rate, Time};
-use experiment::{Buffer, Errors, Reorder};
 
 #[test]
 fn a_dumbbell_needs_six_lines() {

@@ -1,8 +1,8 @@
 //! Which runs a scenario makes, and with what.
 
 use super::*;
+use ::path::Buffer;
 use control::{Duration, Rate, Time};
-use experiment::Buffer;
 
 #[test]
 fn flows_that_are_alike_are_drawn_from_the_seed_alone() {
