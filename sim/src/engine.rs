@@ -1,18 +1,16 @@
 //! The loop: take what is next, let the host or link concerned handle it, until the end.
 
-use crate::acquire::{Acquire, spare_capacity};
 use crate::agenda::{Event, Kind};
-use crate::experiment::{self, Cross, Experiment};
 use crate::flow::Flow;
 use crate::host::{self, Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
-use crate::outcome::{FlowOutcome, Outcome};
 use crate::packet::{Body, Packet};
 use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross;
 use control::{Conditions, Duration, Time};
+use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
 /// it says false.

@@ -8,11 +8,11 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use control::{Phase, Time};
 use emulate::{Record, relay::Relay};
-use lab::reason;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{EndpointConfig, SendStream, TokioRuntime, TransportConfig, VarInt};
 use realtime::{from_std, to_std};
+use scenario::reason;
 use serde_json::Map;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -85,7 +85,7 @@ pub fn play(
         let arrivals = receiver.join().map_err(|_| gone())?.map_err(|e| broken("the receiver", e))?;
         let sent = sender.join().map_err(|_| gone())??;
         let logs = arrivals.into_iter().zip(sent).zip(flows);
-        let log = |((arrivals, seen), flow): ((Arrivals, Vec<Seen>), &sim::Flow)| Log {
+        let log = |((arrivals, seen), flow): ((Arrivals, Vec<Seen>), &experiment::Flow)| Log {
             arrivals,
             seen,
             framing: framing(stack, &flow.controller),
@@ -317,7 +317,7 @@ enum Caller {
 }
 
 impl Callers {
-    fn caller(&mut self, flow: &sim::Flow, address: SocketAddr) -> Result<Caller, String> {
+    fn caller(&mut self, flow: &experiment::Flow, address: SocketAddr) -> Result<Caller, String> {
         let Callers { stack, fingerprint, .. } = *self;
         match stack {
             Stack::Wire => {
@@ -372,7 +372,7 @@ impl Caller {
 }
 
 /// A flow's controller and its parameters.
-fn choice(flow: &sim::Flow) -> Result<Choice, String> {
+fn choice(flow: &experiment::Flow) -> Result<Choice, String> {
     Choice::new(&flow.controller, &flow.parameters.as_object().cloned().unwrap_or_default())
 }
 
@@ -408,7 +408,7 @@ async fn carry(stage: &Stage, number: usize, caller: Caller) -> Result<Vec<Seen>
 }
 
 /// Hands over a flow's data, up to its size and until it stops.
-async fn write(stage: &Stage, flow: &sim::Flow, mut stream: SendStream) {
+async fn write(stage: &Stage, flow: &experiment::Flow, mut stream: SendStream) {
     let mut left = data(flow).unwrap_or(u64::MAX);
     let mut stop = pin!(async {
         match flow.stop {
