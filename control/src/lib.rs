@@ -8,6 +8,8 @@
 //! window in any call; every equation carries its number in the paper or RFC; elementary functions come from `libm`, so that
 //! a run gives the same bits on every machine. A new protocol is a new file and one line in [`registry::all`].
 
+extern crate alloc;
+
 pub mod contract;
 pub mod registry;
 pub mod roles;
@@ -24,8 +26,10 @@ pub mod cubic;
 pub mod fast;
 pub mod highspeed;
 pub mod htcp;
+pub mod hybrid;
 pub mod illinois;
 pub mod pace;
+pub mod pstream;
 pub mod rapid;
 pub mod rcp;
 pub mod rcp_ac;

@@ -1,14 +1,39 @@
-//! Our own: RAPID of 2017 with streams that are no wider than they have to be, gentle steps that tune themselves, and an eye on queues that stand and
-//! on delays beneath those that other traffic adds, so that from two flows to a thousand neither oscillate nor fill the buffer, and one flow loses nothing of its speed; also not to transmission errors.
+//! `thalweg`, the project's own protocol after RAPID of 2017 ([`rapid`](crate::rapid)): p-streams around an average rate, and a receiver that
+//! estimates the available bandwidth from them.
+//!
+//! Neither two flows nor a thousand are to oscillate or to fill the buffer, and one flow is to lose nothing of RAPID's speed, not even to transmission errors. To that
+//! end it differs from RAPID in these parts:
+//! - [`AdaptiveSpread`]: streams are no wider than they have to be;
+//! - [`RateRule`]: the average follows the estimates by steps that tune themselves to the number of flows, and gives way before a
+//!   [`StandingQueue`];
+//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them from the losses of a full queue;
+//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): the receiver sees through the delays that other traffic adds;
+//! - [`ThalwegSender`]: where much is lost, its rate follows what arrives.
 
-use crate::rapid::{
-    self, Analyser, Errors, Estimator, Follow, Gentle, Layout, Machine, Rules, Settings, SlowStart, Spread,
-};
+mod classifier;
+mod delivery;
+mod rate_rule;
+mod receiver;
+mod sender;
+mod spread;
+mod standing_queue;
+mod unexplained;
+
+pub use classifier::LossClassifier;
+pub use rate_rule::{RateRule, RateRuleParameters, StreamStart};
+pub use receiver::ThalwegReceiver;
+pub use sender::{Settings, ThalwegSender};
+pub use spread::AdaptiveSpread;
+pub use standing_queue::StandingQueue;
+
+use crate::pstream::{Analysis, Estimator, SMOOTHING, SlowStart, check_range, check_resolution};
 use crate::registry::Protocol;
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::units::{Duration, Rate};
 use crate::window::within;
+use alloc::boxed::Box;
+use alloc::string::String;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +78,7 @@ pub struct Thalweg {
     pub back_off: f64,
     /// Growth of kappa per tau otherwise
     pub regrow: f64,
-    /// How the receiver draws an estimate from a stream; `auto`: by its lulls on a host whose times are exact, by regression elsewhere
+    /// How the receiver draws an estimate from a stream; `auto`: by `lulls` on a host whose times are exact, by `regression` on others
     pub estimator: Setting<Estimator>,
     /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
     pub resolution: Setting<Duration>,
@@ -85,15 +110,20 @@ impl Default for Thalweg {
             regrow: 0.02,
             estimator: Setting::Auto,
             resolution: Setting::Auto,
-            smoothing: rapid::SMOOTHING,
+            smoothing: SMOOTHING,
         }
     }
 }
 
 impl Thalweg {
-    /// Its sender.
-    pub(crate) fn machine(&self, host: &Conditions) -> Machine {
-        let gentle = Gentle::new(Rules {
+    /// Which losses are errors.
+    pub(crate) fn classifier(&self) -> LossClassifier {
+        LossClassifier::new(self.errors)
+    }
+
+    /// The sender with these parameters.
+    pub(crate) fn thalweg_sender(&self, host: &Conditions) -> ThalwegSender {
+        let rule = RateRule::new(RateRuleParameters {
             tau: self.tau,
             fall: self.fall,
             eta: (self.eta, self.slowest_eta),
@@ -104,18 +134,16 @@ impl Thalweg {
             regrow: self.regrow,
             tolerance: self.tolerance,
         });
-        Machine::new(Settings {
-            packet: host.packet,
-            exact: host.is_exact(),
+        let settings = Settings {
             len: self.stream,
-            spread: Spread::adaptive(self.widest, self.narrowest, self.narrowing),
-            layout: Layout::AllRising,
-            slow_start: SlowStart::PACKET_SCALE_2017,
+            longest: self.fall,
+            spread: AdaptiveSpread::new(self.widest, self.narrowest, self.narrowing),
             initial_rate: self.initial_rate,
             beta: self.beta,
-            follow: Follow::Gently(gentle),
-            errors: Errors::up_to(self.errors),
-        })
+            rule,
+            classifier: self.classifier(),
+        };
+        ThalwegSender::new(settings, host)
     }
 }
 
@@ -125,8 +153,8 @@ impl Protocol for Thalweg {
         within("widest", self.widest, 1.0001..=4.0)?;
         within("narrowest", self.narrowest, 1.0001..=self.widest)?;
         within("narrowing", self.narrowing, 0.0..=1.0)?;
-        rapid::check_range(self.stream, self.widest)?;
-        rapid::check_resolution(self.resolution)?;
+        check_range(self.stream, self.widest)?;
+        check_resolution(self.resolution)?;
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("fall", self.fall.as_secs(), 1e-6..=1e6)?;
@@ -145,13 +173,12 @@ impl Protocol for Thalweg {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(self.machine(host))
+        Box::new(self.thalweg_sender(host))
     }
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
-        let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest) as usize;
-        let estimator = rapid::estimator(self.estimator, host, Estimator::Lulls);
-        let resolution = rapid::resolution(self.resolution, host);
-        Some(Box::new(Analyser::new(estimator, resolution, self.smoothing, longest).tolerant(self.errors)))
+        let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
+        let analysis = Analysis::on(host, self.estimator, Estimator::MinimumFiltered, self.resolution, longest);
+        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.errors, longest)))
     }
 }
