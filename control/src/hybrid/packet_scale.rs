@@ -20,7 +20,7 @@ pub enum PacketScale {
 
 /// The sender of a packet-scale protocol, with its source's parameters.
 pub(super) enum PacketScaleSender {
-    Rapid(RapidSender),
+    Rapid(Box<RapidSender>),
     Thalweg(Box<ThalwegSender>),
 }
 
@@ -28,7 +28,9 @@ impl PacketScale {
     /// The sender on such a host.
     pub(super) fn sender(self, host: &Conditions) -> PacketScaleSender {
         match self {
-            PacketScale::Rapid => PacketScaleSender::Rapid(RapidSender::new(Rapid::default().version(), host)),
+            PacketScale::Rapid => {
+                PacketScaleSender::Rapid(Box::new(RapidSender::new(Rapid::default().version(), host)))
+            }
             PacketScale::Thalweg => PacketScaleSender::Thalweg(Box::new(Thalweg::default().thalweg_sender(host))),
         }
     }
@@ -62,7 +64,7 @@ impl PacketScaleSender {
     /// The sender.
     pub fn as_sender(&mut self) -> &mut dyn Sender {
         match self {
-            PacketScaleSender::Rapid(sender) => sender,
+            PacketScaleSender::Rapid(sender) => &mut **sender,
             PacketScaleSender::Thalweg(sender) => &mut **sender,
         }
     }
