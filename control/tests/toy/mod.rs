@@ -92,6 +92,11 @@ impl Host {
         self.sender.state()
     }
 
+    #[allow(dead_code)] // only the snapshots show it
+    pub fn available(&self) -> Option<Rate> {
+        self.sender.available()
+    }
+
     fn pipe(&self) -> Pipe {
         Pipe {
             in_flight: Bytes(self.in_flight * self.path.packet.0),
