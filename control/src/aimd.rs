@@ -1,23 +1,23 @@
 //! AIMD(a, b): `a` packets more per round trip, a share `b` of the window less on a loss. Reno is AIMD(1, 0.5); BIC-2004
 //! compares itself with AIMD(32, 0.125), which its own response function meets at low loss rates (section VI-B).
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Aimd {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// a: growth per round trip, in packets
-    pub increase: f64,
-    /// b: share of the window given up on a loss, 0 to 1
-    pub decrease: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Aimd {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// a: growth per round trip, in packets
+        pub increase: f64,
+        /// b: share of the window given up on a loss, 0 to 1
+        pub decrease: f64,
+    }
 }
 
 impl Default for Aimd {
@@ -38,7 +38,7 @@ impl Protocol for Aimd {
     }
 }
 
-impl Law for Aimd {
+impl WindowRule for Aimd {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         self.increase / w // a per round trip of w packets
     }

@@ -1,7 +1,7 @@
 //! What senders do whose protocol needs routers that take part, where there are none.
 
-use crate::reno::Halve;
 use crate::roles::{Ack, Loss, Next, Pipe, Report, Sender, Stamp, State};
+use crate::standard::StandardRule;
 use crate::units::{Bytes, Duration, Time};
 use crate::window::Window;
 
@@ -9,7 +9,7 @@ use crate::window::Window;
 /// routers take part; where none does, a sender that obeyed them would stand still or, worse, go by what it asked for.
 pub struct Assisted<S> {
     guided: S,
-    reno: Window<Halve>,
+    reno: Window<StandardRule>,
     /// Whether a router takes part; none: not known yet.
     routers: Option<bool>,
 }
@@ -17,7 +17,7 @@ pub struct Assisted<S> {
 impl<S: Sender> Assisted<S> {
     /// `guided` where routers take part, Reno with this first window (packets) elsewhere.
     pub fn new(guided: S, initial: f64, packet: Bytes) -> Assisted<S> {
-        Assisted { guided, reno: Window::new(Halve, initial, packet), routers: None }
+        Assisted { guided, reno: Window::new(StandardRule, initial, packet), routers: None }
     }
 
     fn active(&mut self) -> &mut dyn Sender {

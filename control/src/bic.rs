@@ -1,30 +1,30 @@
 //! BIC: a binary search for the window between the last loss and what it left (BIC-2004: Xu, Harfoush, Rhee, "Binary
 //! Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004). The code is section VI-A's pseudo-code.
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Phase, Sender};
+use crate::standard;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Bic {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// Below this window, in packets, it is Reno
-    pub low_window: f64,
-    /// S_max: the most by which the window grows per round trip, in packets
-    pub smax: f64,
-    /// S_min: the least by which the window grows per round trip, in packets
-    pub smin: f64,
-    /// beta: share of the window given up on a loss, 0 to 1
-    pub beta: f64,
-    /// B: a step covers one B-th of the distance to the maximum; 2 is the paper's binary search
-    pub divisor: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Bic {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// Below this window, in packets, it is Reno
+        pub low_window: f64,
+        /// S_max: the most by which the window grows per round trip, in packets
+        pub smax: f64,
+        /// S_min: the least by which the window grows per round trip, in packets
+        pub smin: f64,
+        /// beta: share of the window given up on a loss, 0 to 1
+        pub beta: f64,
+        /// B: a step covers one B-th of the distance to the maximum; 2 is the paper's binary search
+        pub divisor: f64,
+    }
 }
 
 impl Default for Bic {
@@ -58,21 +58,21 @@ impl Protocol for Bic {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Search::new(self), self.initial_window, packet))
+        Box::new(Window::new(BicRule::new(self), self.initial_window, packet))
     }
 }
 
 /// The binary search.
-pub(crate) struct Search {
+pub(crate) struct BicRule {
     bic: Bic,
     /// W_max: the window at the last loss, packets; zero before it, from where every window is far above the maximum.
     wmax: f64,
 }
 
-impl Search {
+impl BicRule {
     /// Before the first loss.
-    pub(crate) fn new(bic: &Bic) -> Search {
-        Search { bic: bic.clone(), wmax: 0.0 }
+    pub(crate) fn new(bic: &Bic) -> BicRule {
+        BicRule { bic: bic.clone(), wmax: 0.0 }
     }
 
     /// By how much a window of `w` would grow in a round trip without limits.
@@ -85,12 +85,12 @@ impl Search {
     }
 }
 
-impl Law for Search {
+impl WindowRule for BicRule {
     /// "When not in fast recovery and an acknowledgment for a new packet arrives."
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         let Bic { low_window, smax, smin, .. } = self.bic;
         if w < low_window {
-            return reno::increase(w); // normal TCP
+            return standard::increase(w); // normal TCP
         }
         self.step(w).clamp(smin, smax) / w // bic_inc is per round trip
     }
@@ -111,7 +111,7 @@ impl Law for Search {
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         let Bic { low_window, beta, .. } = self.bic;
         if w < low_window {
-            return reno::decrease(w); // normal TCP
+            return standard::decrease(w); // normal TCP
         }
         self.wmax = if w < self.wmax { w * (2.0 - beta) / 2.0 } else { w }; // fast convergence
         w * (1.0 - beta)
@@ -123,8 +123,8 @@ mod tests {
     use super::*;
     use crate::window::tests::growth_per_rtt;
 
-    fn at(wmax: f64, bic: Bic) -> Search {
-        Search { bic, wmax }
+    fn at(wmax: f64, bic: Bic) -> BicRule {
+        BicRule { bic, wmax }
     }
 
     #[test]

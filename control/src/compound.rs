@@ -1,31 +1,32 @@
 //! Compound TCP: Reno's window plus one that grows fast while no queue builds up, and gives way when one does (Tan, Song, Zhang,
 //! Sridharan, "A Compound TCP approach for high-speed and long distance networks", INFOCOM 2006, section III).
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::rounds::Rounds;
+use crate::standard;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Rounds, Window, within};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 use libm::pow;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Compound {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha: growth per round trip without a queue is alpha times the window to the k, in packets
-    pub alpha: f64,
-    /// beta: share of the window given up on a loss, 0 to 1
-    pub beta: f64,
-    /// k: see alpha, 0 to 1
-    pub k: f64,
-    /// gamma: with more of its packets in queues, the delay window gives way
-    pub gamma: f64,
-    /// zeta: by how many packets per round trip, for each that waits
-    pub zeta: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Compound {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha: growth per round trip without a queue is alpha times the window to the k, in packets
+        pub alpha: f64,
+        /// beta: share of the window given up on a loss, 0 to 1
+        pub beta: f64,
+        /// k: see alpha, 0 to 1
+        pub k: f64,
+        /// gamma: with more of its packets in queues, the delay window gives way
+        pub gamma: f64,
+        /// zeta: by how many packets per round trip, for each that waits
+        pub zeta: f64,
+    }
 }
 
 impl Default for Compound {
@@ -45,13 +46,13 @@ impl Protocol for Compound {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let law = Sum { compound: self.clone(), rounds: Rounds::new(), rtt: None, dwnd: 0.0, growth: 0.0 };
+        let law = CompoundRule { compound: self.clone(), rounds: Rounds::new(), rtt: None, dwnd: 0.0, growth: 0.0 };
         Box::new(Window::new(law, self.initial_window, packet))
     }
 }
 
 /// win = cwnd + dwnd, where win is the window.
-struct Sum {
+struct CompoundRule {
     compound: Compound,
     rounds: Rounds,
     /// Mean RTT of the round trip that has just ended, seconds.
@@ -62,7 +63,7 @@ struct Sum {
     growth: f64,
 }
 
-impl Sum {
+impl CompoundRule {
     /// The delay window, once per round trip of `rtt` seconds: equation 5, first two cases.
     fn adjust(&mut self, win: f64, rtt: f64) {
         let Compound { alpha, k, gamma, zeta, .. } = self.compound;
@@ -74,7 +75,7 @@ impl Sum {
     }
 }
 
-impl Law for Sum {
+impl WindowRule for CompoundRule {
     fn observe(&mut self, now: Time, _: f64, ack: &Ack) {
         self.rtt = self.rounds.on_ack(now, ack).filter(|_| !ack.recovery).or(self.rtt);
     }
@@ -98,17 +99,18 @@ impl Law for Sum {
     /// Without a delay window: slow start follows.
     fn timeout(&mut self, _: Time, win: f64) -> f64 {
         (self.dwnd, self.growth, self.rtt) = (0.0, 0.0, None);
-        reno::decrease(win)
+        standard::decrease(win)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{round, rounds};
+    use crate::rounds::tests::rounds;
+    use crate::window::tests::round;
 
-    fn sum(dwnd: f64) -> Sum {
-        Sum { compound: Compound::default(), rounds: rounds(0.1), rtt: None, dwnd, growth: 0.0 }
+    fn sum(dwnd: f64) -> CompoundRule {
+        CompoundRule { compound: Compound::default(), rounds: rounds(0.1), rtt: None, dwnd, growth: 0.0 }
     }
 
     #[test]

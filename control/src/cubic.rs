@@ -1,26 +1,26 @@
 //! CUBIC: the window is a cubic function of the time since the last loss, flat near the window of that loss (RFC 9438). Without
 //! HyStart++ (RFC 9406), which section 4.10 recommends: slow start ends with a loss, as in the papers' comparisons.
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Window, within};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 use libm::cbrt;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Cubic {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// C: how steep the cubic function is, in packets per second cubed
-    pub c: f64,
-    /// beta: share of the window kept on a loss, 0 to 1
-    pub beta: f64,
-    /// Whether a flow in decline aims below the window of its last loss
-    pub fast_convergence: bool,
+crate::parameters! {
+    /// Parameters.
+    pub struct Cubic {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// C: how steep the cubic function is, in packets per second cubed
+        pub c: f64,
+        /// beta: share of the window kept on a loss, 0 to 1
+        pub beta: f64,
+        /// Whether a flow in decline aims below the window of its last loss
+        pub fast_convergence: bool,
+    }
 }
 
 impl Default for Cubic {
@@ -46,12 +46,12 @@ impl Protocol for Cubic {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Curve::new(self, packet), self.initial_window, packet))
+        Box::new(Window::new(CubicRule::new(self, packet), self.initial_window, packet))
     }
 }
 
 /// The cubic function, and where on it the window is.
-pub(crate) struct Curve {
+pub(crate) struct CubicRule {
     cubic: Cubic,
     /// Bytes in a packet.
     packet: f64,
@@ -78,10 +78,10 @@ struct Stage {
     west: f64,
 }
 
-impl Curve {
+impl CubicRule {
     /// Before the first loss.
-    pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> Curve {
-        Curve {
+    pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> CubicRule {
+        CubicRule {
             cubic: cubic.clone(),
             packet: packet.0 as f64,
             alpha: 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta),
@@ -101,7 +101,7 @@ impl Curve {
     }
 }
 
-impl Law for Curve {
+impl WindowRule for CubicRule {
     fn observe(&mut self, now: Time, _: f64, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_secs();

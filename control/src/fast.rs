@@ -4,27 +4,28 @@
 //! baseRTT is the shortest RTT that the flow itself has seen. Who starts while others keep a queue takes that for the path and keeps
 //! alpha packets on top of it: n flows that start one after the other queue more than n alpha packets, and the last gets most.
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::rounds::Rounds;
+use crate::standard;
 use crate::units::{Bytes, Duration, Time};
-use crate::window::{Law, Rounds, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Fast {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha: how many of its packets are to wait in queues
-    pub alpha: f64,
-    /// gamma: share of the way to the window with which they would, gone per round trip, 0 to 1
-    pub gamma: f64,
-    /// Queueing delay below which the window doubles per round trip, as in the ns-2 module of Cui and Andrew; zero: it doubles once,
-    /// until alpha packets wait
-    pub mi_threshold: Duration,
+crate::parameters! {
+    /// Parameters.
+    pub struct Fast {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha: how many of its packets are to wait in queues
+        pub alpha: f64,
+        /// gamma: share of the way to the window with which they would, gone per round trip, 0 to 1
+        pub gamma: f64,
+        /// Queueing delay below which the window doubles per round trip, as in the ns-2 module of Cui and Andrew; zero: it doubles once,
+        /// until alpha packets wait
+        pub mi_threshold: Duration,
+    }
 }
 
 impl Default for Fast {
@@ -43,12 +44,12 @@ impl Protocol for Fast {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let law = Equation { fast: self.clone(), rounds: Rounds::new(), rtt: 0.0, growth: 0.0 };
+        let law = FastRule { fast: self.clone(), rounds: Rounds::new(), rtt: 0.0, growth: 0.0 };
         Box::new(Window::new(law, self.initial_window, packet))
     }
 }
 
-struct Equation {
+struct FastRule {
     fast: Fast,
     rounds: Rounds,
     /// Average RTT, seconds.
@@ -57,14 +58,14 @@ struct Equation {
     growth: f64,
 }
 
-impl Equation {
+impl FastRule {
     fn doubles(&self) -> bool {
         let threshold = self.fast.mi_threshold;
         threshold > Duration::ZERO && self.rtt - self.rounds.base < threshold.as_secs()
     }
 }
 
-impl Law for Equation {
+impl WindowRule for FastRule {
     fn observe(&mut self, now: Time, w: f64, ack: &Ack) {
         let Some(rtt) = ack.rtt.map(Duration::as_secs) else { return };
         let weight = (3.0 / w).min(0.25); // section IV-B
@@ -92,22 +93,23 @@ impl Law for Equation {
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         self.growth = 0.0; // it was that of the window before
-        reno::decrease(w)
+        standard::decrease(w)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{round, rounds};
+    use crate::rounds::tests::rounds;
+    use crate::window::tests::round;
 
-    fn equation(base: f64, rtt: f64) -> Equation {
-        Equation { fast: Fast::default(), rounds: rounds(base), rtt, growth: 0.0 }
+    fn equation(base: f64, rtt: f64) -> FastRule {
+        FastRule { fast: Fast::default(), rounds: rounds(base), rtt, growth: 0.0 }
     }
 
     #[test]
     fn a_round_trip_goes_half_the_way_to_alpha_packets_in_the_queue() {
-        // Equation 2 by hand. At 125 ms for 100 ms, 1250 of 6250 packets wait; at 104, 200 of 5200: equilibrium.
+        // FastRule 2 by hand. At 125 ms for 100 ms, 1250 of 6250 packets wait; at 104, 200 of 5200: equilibrium.
         for (w, rtt, next) in
             [(5000.0, 0.1, 5100.0), (6250.0, 0.125, 5725.0), (5200.0, 0.104, 5200.0), (50.0, 0.1, 100.0)]
         {
@@ -140,7 +142,7 @@ mod tests {
     fn the_ns_2_module_doubles_the_window_while_the_queue_is_short() {
         let with = |rtt| {
             let fast = Fast { mi_threshold: Duration::from_micros(750), ..Fast::default() };
-            Equation { fast, growth: 0.1, ..equation(0.1, rtt) }
+            FastRule { fast, growth: 0.1, ..equation(0.1, rtt) }
         };
         let ack = Ack::default();
         for (rtt, growth) in [(0.1007, 1.0), (0.1008, 0.1)] {

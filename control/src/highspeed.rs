@@ -1,32 +1,32 @@
 //! HighSpeed TCP, HSTCP: an AIMD whose `a` and `b` depend on the window, such that it gets along with the loss rates of fast,
 //! long paths (RFC 3649, section 5).
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::standard;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Window, within};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 use libm::log;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct HighSpeed {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// Up to this window, in packets, it is Reno; BIC-2004 has 31
-    pub low_window: f64,
-    /// The window, in packets, for which high-p and high-decrease are given
-    pub high_window: f64,
-    /// The loss event rate, per packet, at which the mean window is to be high-window
-    pub high_p: f64,
-    /// Share of the window given up on a loss at high-window and above, 0 to 1
-    pub high_decrease: f64,
-    /// Above this window, in packets, slow start adds no more than half of it per round trip, or what the law adds if that is
-    /// more (RFC 3742, which recommends 100); zero: it doubles the window until the first loss
-    pub max_ssthresh: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct HighSpeed {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// Up to this window, in packets, it is Reno; BIC-2004 has 31
+        pub low_window: f64,
+        /// The window, in packets, for which high-p and high-decrease are given
+        pub high_window: f64,
+        /// The loss event rate, per packet, at which the mean window is to be high-window
+        pub high_p: f64,
+        /// Share of the window given up on a loss at high-window and above, 0 to 1
+        pub high_decrease: f64,
+        /// Above this window, in packets, slow start adds no more than half of it per round trip, or what the law adds if that is
+        /// more (RFC 3742, which recommends 100); zero: it doubles the window until the first loss
+        pub max_ssthresh: f64,
+    }
 }
 
 impl Default for HighSpeed {
@@ -58,12 +58,12 @@ impl Protocol for HighSpeed {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Response::new(self), self.initial_window, packet))
+        Box::new(Window::new(HighSpeedRule::new(self), self.initial_window, packet))
     }
 }
 
 /// The response function, as the `a(w)` and `b(w)` that bring it about.
-pub(crate) struct Response {
+pub(crate) struct HighSpeedRule {
     parameters: HighSpeed,
     /// `p(low_window)`, per packet.
     low_p: f64,
@@ -75,14 +75,14 @@ pub(crate) struct Response {
     cached: (f64, f64),
 }
 
-impl Response {
-    pub(crate) fn new(parameters: &HighSpeed) -> Response {
+impl HighSpeedRule {
+    pub(crate) fn new(parameters: &HighSpeed) -> HighSpeedRule {
         let parameters = parameters.clone();
         // Where HSTCP takes over, it starts from Reno's response function, w = 1.2 / sqrt(p) (RFC 3649, section 3).
         let low_p = 1.44 / (parameters.low_window * parameters.low_window);
         let span = log(parameters.high_window / parameters.low_window);
         let slope = log(parameters.high_p / low_p) / span; // 1/S in RFC 3649, section 5
-        Response { parameters, low_p, slope, span, cached: (0.0, 0.0) }
+        HighSpeedRule { parameters, low_p, slope, span, cached: (0.0, 0.0) }
     }
 
     /// How far `w` is on the way from the low to the high window, on a log scale.
@@ -107,7 +107,7 @@ impl Response {
     /// Growth per acknowledged packet.
     fn growth(&mut self, w: f64) -> f64 {
         if w <= self.parameters.low_window {
-            return reno::increase(w);
+            return standard::increase(w);
         }
         let whole = w.floor();
         if self.cached.0 != whole {
@@ -117,7 +117,7 @@ impl Response {
     }
 }
 
-impl Law for Response {
+impl WindowRule for HighSpeedRule {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         self.growth(w)
     }
@@ -132,7 +132,7 @@ impl Law for Response {
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        if w <= self.parameters.low_window { reno::decrease(w) } else { w * (1.0 - self.b(w)) }
+        if w <= self.parameters.low_window { standard::decrease(w) } else { w * (1.0 - self.b(w)) }
     }
 }
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn follows_the_table_of_rfc_3649() {
-        let response = Response::new(&HighSpeed::default());
+        let response = HighSpeedRule::new(&HighSpeed::default());
         for (w, a, b) in TABLE {
             assert!((response.a(w) / a - 1.0).abs() < 0.033, "a({w}) = {} instead of {a}", response.a(w));
             assert!((response.b(w) - b).abs() < 0.0051, "b({w}) = {} instead of {b}", response.b(w));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn grows_by_a_per_round_trip_and_falls_by_b() {
-        let mut response = Response::new(&HighSpeed::default());
+        let mut response = HighSpeedRule::new(&HighSpeed::default());
         for (w, a, b) in TABLE {
             let grown = growth_per_rtt(&mut response, w);
             assert!((grown / a - 1.0).abs() < 0.033, "{w}: {grown} instead of {a}");
@@ -184,19 +184,19 @@ mod tests {
     /// RFC 3742, section 2: from 2 to 100 packets in 6 round trips, then by 50 each, up to where a(w) is more.
     #[test]
     fn a_limited_slow_start_climbs_by_half_of_its_limit() {
-        let mut law = Response::new(&HighSpeed { max_ssthresh: 100.0, ..HighSpeed::default() });
-        let grown = |law: &mut Response, w: f64| (0..w as u64).fold(w, |w, _| w + law.slow_start(w).unwrap()) - w;
+        let mut law = HighSpeedRule::new(&HighSpeed { max_ssthresh: 100.0, ..HighSpeed::default() });
+        let grown = |law: &mut HighSpeedRule, w: f64| (0..w as u64).fold(w, |w, _| w + law.slow_start(w).unwrap()) - w;
         assert_eq!(grown(&mut law, 40.0), 40.0);
         for w in [1000.0, 10_000.0, 30_000.0] {
             assert!((grown(&mut law, w) / 50.0 - 1.0).abs() < 0.06, "{w}: {}", grown(&mut law, w));
         }
         assert!((grown(&mut law, 68_113.0) / 67.0 - 1.0).abs() < 0.033);
-        assert_eq!(Response::new(&HighSpeed::default()).slow_start(1e5), Some(1.0));
+        assert_eq!(HighSpeedRule::new(&HighSpeed::default()).slow_start(1e5), Some(1.0));
     }
 
     #[test]
     fn is_reno_up_to_the_low_window_and_stays_tame_far_above_the_high_one() {
-        let mut response = Response::new(&HighSpeed::default());
+        let mut response = HighSpeedRule::new(&HighSpeed::default());
         assert_eq!(response.decrease(Time::ZERO, 38.0), 19.0);
         assert!((growth_per_rtt(&mut response, 37.0) - 1.0).abs() < 0.02);
         assert!((response.decrease(Time::ZERO, 1e7) - 0.9e7).abs() < 1.0);

@@ -2,27 +2,27 @@
 //! Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and draft-leith-tcp-htcp). Without the draft's
 //! optional scaling of the growth by the RTT.
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
 use crate::units::{Bytes, Duration, Time};
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Htcp {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// Delta_L: for so long after a loss it grows as Reno
-    pub low_speed: Duration,
-    /// Least share of the window kept on a loss, 0 to 1
-    pub least_beta: f64,
-    /// Largest share of the window kept on a loss, 0 to 1
-    pub largest_beta: f64,
-    /// Delta_B: if the throughput changed by a larger share between two losses, least-beta is kept
-    pub switch: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Htcp {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// Delta_L: for so long after a loss it grows as Reno
+        pub low_speed: Duration,
+        /// Least share of the window kept on a loss, 0 to 1
+        pub least_beta: f64,
+        /// Largest share of the window kept on a loss, 0 to 1
+        pub largest_beta: f64,
+        /// Delta_B: if the throughput changed by a larger share between two losses, least-beta is kept
+        pub switch: f64,
+    }
 }
 
 impl Default for Htcp {
@@ -52,11 +52,11 @@ impl Protocol for Htcp {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Adaptive::new(self), self.initial_window, packet))
+        Box::new(Window::new(HtcpRule::new(self), self.initial_window, packet))
     }
 }
 
-struct Adaptive {
+struct HtcpRule {
     htcp: Htcp,
     /// When the last loss was.
     lost: Time,
@@ -70,9 +70,9 @@ struct Adaptive {
     longest: f64,
 }
 
-impl Adaptive {
-    fn new(htcp: &Htcp) -> Adaptive {
-        Adaptive {
+impl HtcpRule {
+    fn new(htcp: &Htcp) -> HtcpRule {
+        HtcpRule {
             beta: htcp.least_beta,
             htcp: htcp.clone(),
             lost: Time::ZERO,
@@ -84,7 +84,7 @@ impl Adaptive {
     }
 }
 
-impl Law for Adaptive {
+impl WindowRule for HtcpRule {
     fn observe(&mut self, _: Time, _: f64, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt.as_secs();
@@ -125,14 +125,14 @@ mod tests {
         Time::ZERO + Duration::from_secs(seconds)
     }
 
-    fn rtt(law: &mut Adaptive, seconds: f64) {
+    fn rtt(law: &mut HtcpRule, seconds: f64) {
         law.observe(Time::ZERO, 1.0, &Ack { rtt: Some(Duration::from_secs(seconds)), ..Ack::default() });
     }
 
     #[test]
     fn growth_rises_with_the_time_since_the_last_loss() {
         // By hand: 1 for a second, then 1 + 10 D + (D/2)^2, times 2 (1 - beta) = 1.
-        let mut law = Adaptive::new(&Htcp::default());
+        let mut law = HtcpRule::new(&Htcp::default());
         for (seconds, alpha) in [(0.0, 1.0), (1.0, 1.0), (2.0, 11.25), (5.0, 45.0), (11.0, 126.0)] {
             let found = law.increase(at(seconds), 1000.0, &Ack::default()) * 1000.0;
             assert!((found - alpha).abs() < 1e-9, "{seconds} s: {found}");
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_steady_flow_gives_up_what_empties_the_queue() {
-        let mut law = Adaptive::new(&Htcp::default());
+        let mut law = HtcpRule::new(&Htcp::default());
         rtt(&mut law, 0.1);
         rtt(&mut law, 0.15);
         assert_eq!(law.decrease(at(1.0), 1500.0), 750.0, "the first loss: nothing to compare with");

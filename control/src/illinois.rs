@@ -2,37 +2,38 @@
 //! concave (Liu, Basar, Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed networks",
 //! Performance Evaluation 65, 2008).
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::rounds::Rounds;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Rounds, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Illinois {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha_max: growth per round trip without a queue, in packets
-    pub largest_increase: f64,
-    /// alpha_min: growth per round trip at the longest queueing delay, in packets; 0.1 in the paper's first version
-    pub least_increase: f64,
-    /// beta_max: share of the window given up on a loss at long queueing delays, 0 to 1
-    pub largest_decrease: f64,
-    /// beta_min: share of the window given up on a loss at short queueing delays, 0 to 1
-    pub least_decrease: f64,
-    /// W_thresh: below this window, in packets, it is Reno
-    pub low_window: f64,
-    /// eta_1: up to this share of the longest queueing delay, growth is largest
-    pub eta1: f64,
-    /// eta_2: up to this share, the decrease is least
-    pub eta2: f64,
-    /// eta_3: from this share on, the decrease is largest
-    pub eta3: f64,
-    /// theta: for how many round trips the delay must be that short before growth is largest again
-    pub theta: u32,
+crate::parameters! {
+    /// Parameters.
+    pub struct Illinois {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha_max: growth per round trip without a queue, in packets
+        pub largest_increase: f64,
+        /// alpha_min: growth per round trip at the longest queueing delay, in packets; 0.1 in the paper's first version
+        pub least_increase: f64,
+        /// beta_max: share of the window given up on a loss at long queueing delays, 0 to 1
+        pub largest_decrease: f64,
+        /// beta_min: share of the window given up on a loss at short queueing delays, 0 to 1
+        pub least_decrease: f64,
+        /// W_thresh: below this window, in packets, it is Reno
+        pub low_window: f64,
+        /// eta_1: up to this share of the longest queueing delay, growth is largest
+        pub eta1: f64,
+        /// eta_2: up to this share, the decrease is least
+        pub eta2: f64,
+        /// eta_3: from this share on, the decrease is largest
+        pub eta3: f64,
+        /// theta: for how many round trips the delay must be that short before growth is largest again
+        pub theta: u32,
+    }
 }
 
 impl Default for Illinois {
@@ -72,11 +73,11 @@ impl Protocol for Illinois {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Concave::new(self), self.initial_window, packet))
+        Box::new(Window::new(IllinoisRule::new(self), self.initial_window, packet))
     }
 }
 
-struct Concave {
+struct IllinoisRule {
     illinois: Illinois,
     rounds: Rounds,
     /// T_max: the longest RTT so far, seconds.
@@ -90,10 +91,10 @@ struct Concave {
 /// Reno's alpha and beta.
 const RENO: (f64, f64) = (1.0, 0.5);
 
-impl Concave {
-    fn new(illinois: &Illinois) -> Concave {
+impl IllinoisRule {
+    fn new(illinois: &Illinois) -> IllinoisRule {
         let (alpha, beta) = RENO;
-        Concave { illinois: illinois.clone(), rounds: Rounds::new(), longest: 0.0, short: None, alpha, beta }
+        IllinoisRule { illinois: illinois.clone(), rounds: Rounds::new(), longest: 0.0, short: None, alpha, beta }
     }
 
     /// alpha = f1(da), section 3.
@@ -125,7 +126,7 @@ impl Concave {
     }
 }
 
-impl Law for Concave {
+impl WindowRule for IllinoisRule {
     fn observe(&mut self, now: Time, w: f64, ack: &Ack) {
         self.longest = self.longest.max(ack.rtt.map_or(0.0, |rtt| rtt.as_secs()));
         if let Some(rtt) = self.rounds.on_ack(now, ack) {
@@ -160,7 +161,7 @@ mod tests {
     use crate::window::tests::round;
 
     /// After round trips of `delay` beyond 100 ms, where 100 ms is the longest so far.
-    fn after(law: &mut Concave, delay: f64) -> (f64, f64) {
+    fn after(law: &mut IllinoisRule, delay: f64) -> (f64, f64) {
         (law.rounds.base, law.longest) = (0.1, 0.2);
         let (now, _) = round(law, Time::ZERO, 100.0, 0.1 + delay);
         round(law, now, 100.0, 0.1 + delay);
@@ -176,20 +177,20 @@ mod tests {
             (alpha, (0.125 + 0.375 * (delay - 0.01) / 0.07).clamp(0.125, 0.5))
         };
         for delay in [0.0005, 0.002, 0.01, 0.03, 0.079, 0.09, 0.1] {
-            let (alpha, beta) = after(&mut Concave::new(&Illinois::default()), delay);
+            let (alpha, beta) = after(&mut IllinoisRule::new(&Illinois::default()), delay);
             let wanted = expected(delay);
             assert!(
                 (alpha / wanted.0 - 1.0).abs() < 1e-6 && (beta - wanted.1).abs() < 1e-6,
                 "{delay}: {alpha}, {beta}"
             );
         }
-        let (alpha, beta) = after(&mut Concave::new(&Illinois::default()), 0.1);
+        let (alpha, beta) = after(&mut IllinoisRule::new(&Illinois::default()), 0.1);
         assert!((alpha - 0.3).abs() < 1e-6 && (beta - 0.5).abs() < 1e-6); // the ends themselves
     }
 
     #[test]
     fn growth_is_the_largest_again_after_theta_short_round_trips() {
-        let mut law = Concave::new(&Illinois::default());
+        let mut law = IllinoisRule::new(&Illinois::default());
         assert_eq!(law.increase_at(0.0, 0.1), 10.0);
         law.alpha = law.increase_at(0.05, 0.1);
         let low = law.alpha;
@@ -199,7 +200,7 @@ mod tests {
 
     #[test]
     fn small_windows_and_timeouts_are_renos() {
-        let mut law = Concave::new(&Illinois::default());
+        let mut law = IllinoisRule::new(&Illinois::default());
         let (now, _) = round(&mut law, Time::ZERO, 9.0, 0.1);
         assert_eq!((law.alpha, law.decrease(Time::ZERO, 8.0)), (1.0, 4.0));
         round(&mut law, now, 100.0, 0.1);

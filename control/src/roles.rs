@@ -4,8 +4,7 @@
 //! [`Sender`] what happened and asks when the next packet may leave; it never asks which protocol it runs.
 
 use crate::units::{Bytes, Duration, Rate, Time};
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use core::fmt;
 
 /// Decides when the next packet may leave, and what is stamped on it.
 pub trait Sender: Send {
@@ -211,7 +210,8 @@ pub struct State {
 }
 
 /// The phases of the protocols' state machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
     /// Looking for the capacity for the first time.
     SlowStart,

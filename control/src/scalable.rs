@@ -1,26 +1,26 @@
 //! Scalable TCP, STCP: growth in proportion to the window, so that the time between losses does not depend on the link's rate
 //! (Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 2003, section 2).
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::standard;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Scalable {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// a: growth per acknowledged packet, in packets
-    pub increase: f64,
-    /// b: share of the window given up on a loss, 0 to 1
-    pub decrease: f64,
-    /// Up to this window, in packets, it is Reno
-    pub low_window: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Scalable {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// a: growth per acknowledged packet, in packets
+        pub increase: f64,
+        /// b: share of the window given up on a loss, 0 to 1
+        pub decrease: f64,
+        /// Up to this window, in packets, it is Reno
+        pub low_window: f64,
+    }
 }
 
 impl Default for Scalable {
@@ -42,13 +42,13 @@ impl Protocol for Scalable {
     }
 }
 
-impl Law for Scalable {
+impl WindowRule for Scalable {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
-        if w <= self.low_window { reno::increase(w) } else { self.increase }
+        if w <= self.low_window { standard::increase(w) } else { self.increase }
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        if w <= self.low_window { reno::decrease(w) } else { w * (1.0 - self.decrease) }
+        if w <= self.low_window { standard::decrease(w) } else { w * (1.0 - self.decrease) }
     }
 }
 

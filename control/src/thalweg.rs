@@ -1,13 +1,13 @@
 //! Our own: RAPID of 2017 with streams that are no wider than they have to be, gentle steps that tune themselves, and an eye on queues that stand and
 //! on delays beneath those that other traffic adds, so that from two flows to a thousand neither oscillate nor fill the buffer, and one flow loses nothing of its speed; also not to transmission errors.
 
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::rapid::{
     self, Analyser, Errors, Estimator, Follow, Gentle, Layout, Machine, Rules, Settings, SlowStart, Spread,
 };
-use crate::registry::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
-use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,26 +2,27 @@
 //! packets in the queue (Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE JSAC 13(8),
 //! 1995, section III-B and C). Losses are detected by the host and halve the window, as Reno's; Vegas's own retransmission is not here.
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::rounds::Rounds;
+use crate::standard;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Rounds, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Vegas {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha: with fewer of its packets in queues, the window grows
-    pub alpha: f64,
-    /// beta: with more, it shrinks
-    pub beta: f64,
-    /// gamma: with more, slow start ends
-    pub gamma: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Vegas {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha: with fewer of its packets in queues, the window grows
+        pub alpha: f64,
+        /// beta: with more, it shrinks
+        pub beta: f64,
+        /// gamma: with more, slow start ends
+        pub gamma: f64,
+    }
 }
 
 impl Default for Vegas {
@@ -44,12 +45,12 @@ impl Protocol for Vegas {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let law = Compare { vegas: self.clone(), rounds: Rounds::new(), diff: 0.0, doubling: true };
+        let law = VegasRule { vegas: self.clone(), rounds: Rounds::new(), diff: 0.0, doubling: true };
         Box::new(Window::new(law, self.initial_window, packet))
     }
 }
 
-struct Compare {
+struct VegasRule {
     vegas: Vegas,
     rounds: Rounds,
     /// (Expected - Actual) baseRTT in the last round trip, packets.
@@ -58,7 +59,7 @@ struct Compare {
     doubling: bool,
 }
 
-impl Law for Compare {
+impl WindowRule for VegasRule {
     fn observe(&mut self, now: Time, w: f64, ack: &Ack) {
         if let Some(rtt) = self.rounds.on_ack(now, ack) {
             self.diff = self.rounds.queued(w, rtt);
@@ -83,17 +84,18 @@ impl Law for Compare {
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        reno::decrease(w)
+        standard::decrease(w)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{round, rounds};
+    use crate::rounds::tests::rounds;
+    use crate::window::tests::round;
 
-    fn compare(base: f64) -> Compare {
-        Compare { vegas: Vegas::default(), rounds: rounds(base), diff: 0.0, doubling: true }
+    fn compare(base: f64) -> VegasRule {
+        VegasRule { vegas: Vegas::default(), rounds: rounds(base), diff: 0.0, doubling: true }
     }
 
     #[test]

@@ -4,22 +4,23 @@
 //! The estimate remembers some ten round trips. A slow start that fills a large path in as many leaves it far below the path's
 //! bandwidth, and the first loss the window as low.
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Sender};
+use crate::rounds::Rounds;
+use crate::standard;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Rounds, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Westwood {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha: weight of the old estimate against a round trip's new sample of the bandwidth, 0 to 1
-    pub filter: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Westwood {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha: weight of the old estimate against a round trip's new sample of the bandwidth, 0 to 1
+        pub filter: f64,
+    }
 }
 
 impl Default for Westwood {
@@ -35,7 +36,7 @@ impl Protocol for Westwood {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let law = Estimate {
+        let law = WestwoodRule {
             filter: self.filter,
             packet: packet.0 as f64,
             rounds: Rounds::new(),
@@ -47,7 +48,7 @@ impl Protocol for Westwood {
     }
 }
 
-struct Estimate {
+struct WestwoodRule {
     filter: f64,
     /// Bytes in a packet.
     packet: f64,
@@ -59,7 +60,7 @@ struct Estimate {
     bandwidth: Option<f64>,
 }
 
-impl Law for Estimate {
+impl WindowRule for WestwoodRule {
     /// A sample per round trip, d_k / Delta_k, also while losses are repaired. (Westwood took one per acknowledgment, which
     /// overestimates when these come in bunches.)
     fn observe(&mut self, now: Time, _: f64, ack: &Ack) {
@@ -75,12 +76,12 @@ impl Law for Estimate {
     }
 
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
-        reno::increase(w)
+        standard::increase(w)
     }
 
     /// ssthresh = BWE RTT_min / packet. Before there is an estimate, as Reno.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        self.bandwidth.map_or(reno::decrease(w), |bandwidth| bandwidth * self.rounds.base / self.packet)
+        self.bandwidth.map_or(standard::decrease(w), |bandwidth| bandwidth * self.rounds.base / self.packet)
     }
 }
 
@@ -89,9 +90,9 @@ mod tests {
     use super::*;
     use crate::window::tests::round;
 
-    fn estimate() -> Estimate {
+    fn estimate() -> WestwoodRule {
         let (rounds, since) = (Rounds::new(), Time::ZERO);
-        Estimate { filter: 0.9, packet: 1000.0, rounds, acked: 0, since, bandwidth: None }
+        WestwoodRule { filter: 0.9, packet: 1000.0, rounds, acked: 0, since, bandwidth: None }
     }
 
     #[test]

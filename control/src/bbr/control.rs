@@ -1,6 +1,6 @@
 //! What the model makes of the pacing rate, the send quantum and the congestion window (section 5.6).
 
-use super::machine::{Machine, State};
+use super::sender::{BbrSender, BbrState};
 use crate::units::{Bytes, Duration, Rate};
 
 /// BBR.PacingMarginPercent: so much slower than the bandwidth.
@@ -8,16 +8,16 @@ const PACING_MARGIN: f64 = 0.01;
 /// BBR.StartupPacingGain, 4 ln 2.
 const STARTUP_PACING_GAIN: f64 = 2.77;
 
-impl Machine {
+impl BbrSender {
     /// BBR.pacing_gain and BBR.cwnd_gain (the table of section 5.6.1).
     fn gains(&self) -> (f64, f64) {
         match self.state {
-            State::Startup => (STARTUP_PACING_GAIN, 2.0),
-            State::Drain => (0.5, 2.0),
-            State::ProbeBwDown => (0.9, 2.0),
-            State::ProbeBwCruise | State::ProbeBwRefill => (1.0, 2.0),
-            State::ProbeBwUp => (1.25, 2.25),
-            State::ProbeRtt => (1.0, PROBE_RTT_CWND_GAIN),
+            BbrState::Startup => (STARTUP_PACING_GAIN, 2.0),
+            BbrState::Drain => (0.5, 2.0),
+            BbrState::ProbeBwDown => (0.9, 2.0),
+            BbrState::ProbeBwCruise | BbrState::ProbeBwRefill => (1.0, 2.0),
+            BbrState::ProbeBwUp => (1.25, 2.25),
+            BbrState::ProbeRtt => (1.0, PROBE_RTT_CWND_GAIN),
         }
     }
 
@@ -54,7 +54,7 @@ impl Machine {
 
     /// QuantizationBudget, with UpdateOffloadBudget as for QUIC (section 5.5.8.2).
     fn quantization_budget(&self, inflight_cap: f64) -> f64 {
-        let up = if self.state == State::ProbeBwUp { 2.0 * self.packet } else { 0.0 };
+        let up = if self.state == BbrState::ProbeBwUp { 2.0 * self.packet } else { 0.0 };
         inflight_cap.max(self.send_quantum).max(self.min_pipe_cwnd()) + up
     }
 
@@ -73,8 +73,11 @@ impl Machine {
     }
 
     pub(super) fn save_cwnd(&mut self) {
-        self.prior_cwnd =
-            if !self.in_recovery && self.state != State::ProbeRtt { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+        self.prior_cwnd = if !self.in_recovery && self.state != BbrState::ProbeRtt {
+            self.cwnd
+        } else {
+            self.prior_cwnd.max(self.cwnd)
+        };
     }
 
     pub(super) fn restore_cwnd(&mut self) {
@@ -94,7 +97,7 @@ impl Machine {
             self.cwnd += self.newly_acked;
         }
         self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
-        if self.state == State::ProbeRtt {
+        if self.state == BbrState::ProbeRtt {
             self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
         }
         self.bound_cwnd_for_model();
@@ -103,7 +106,7 @@ impl Machine {
     /// BoundCwndForModel (section 5.6.4.7).
     fn bound_cwnd_for_model(&mut self) {
         let longterm = match self.state {
-            State::ProbeRtt | State::ProbeBwCruise => self.inflight_with_headroom(),
+            BbrState::ProbeRtt | BbrState::ProbeBwCruise => self.inflight_with_headroom(),
             _ if self.is_in_a_probe_bw_state() => self.inflight_longterm,
             _ => f64::INFINITY,
         };

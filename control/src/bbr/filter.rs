@@ -2,16 +2,16 @@
 
 /// The largest value of each of the last `N` times, which only go up.
 #[derive(Clone, Debug)]
-pub struct Recent<const N: usize> {
+pub struct MaxFilter<const N: usize> {
     slots: [f64; N],
     /// The newest time.
     newest: u64,
 }
 
-impl<const N: usize> Recent<N> {
+impl<const N: usize> MaxFilter<N> {
     /// Has seen nothing: zero.
-    pub fn new() -> Recent<N> {
-        Recent { slots: [0.0; N], newest: 0 }
+    pub fn new() -> MaxFilter<N> {
+        MaxFilter { slots: [0.0; N], newest: 0 }
     }
 
     /// Adds `value` at `time`; returns the largest of the last `length` times, this one included.
@@ -33,10 +33,10 @@ mod tests {
 
     #[test]
     fn forgets_what_is_older_than_its_length() {
-        let mut recent = Recent::<3>::new();
+        let mut recent = MaxFilter::<3>::new();
         let values = [(0, 5.0), (0, 4.0), (1, 3.0), (2, 1.0), (3, 2.0), (9, 0.5)];
         assert_eq!(values.map(|(time, value)| recent.update(time, value, 3)), [5.0, 5.0, 5.0, 5.0, 3.0, 0.5]);
-        let mut recent = Recent::<3>::new();
+        let mut recent = MaxFilter::<3>::new();
         assert_eq!(values.map(|(time, value)| recent.update(time, value, 1)), [5.0, 5.0, 3.0, 1.0, 2.0, 0.5]);
     }
 }

@@ -14,40 +14,39 @@
 
 mod control;
 mod filter;
-mod machine;
 mod model;
 mod probe_bw;
 mod probe_rtt;
 mod sampler;
+mod sender;
 mod startup;
 
-pub use machine::Machine;
+pub use sender::BbrSender;
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::Sender;
 use crate::units::{Bytes, Duration};
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters. The gains, each the result of an analysis of its own, are constants.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Bbr {
-    /// Window at the start, in packets (InitialCwnd; RFC 6928)
-    pub initial_window: f64,
-    /// Loss rate per round trip that is accepted while probing for bandwidth (LossThresh)
-    pub loss_threshold: f64,
-    /// Least factor on what is held for safe, per round trip with a loss (Beta)
-    pub beta: f64,
-    /// Share of the highest safe volume in flight that is left to others (Headroom)
-    pub headroom: f64,
-    /// Time between looks at the least round-trip time (ProbeRTTInterval)
-    pub probe_rtt_interval: Duration,
-    /// How long such a look lasts at least (ProbeRTTDuration)
-    pub probe_rtt_duration: Duration,
-    /// How long the least round-trip time is remembered (MinRTTFilterLen)
-    pub min_rtt_memory: Duration,
+crate::parameters! {
+    /// Parameters. The gains, each the result of an analysis of its own, are constants.
+    pub struct Bbr {
+        /// Window at the start, in packets (InitialCwnd; RFC 6928)
+        pub initial_window: f64,
+        /// Loss rate per round trip that is accepted while probing for bandwidth (LossThresh)
+        pub loss_threshold: f64,
+        /// Least factor on what is held for safe, per round trip with a loss (Beta)
+        pub beta: f64,
+        /// Share of the highest safe volume in flight that is left to others (Headroom)
+        pub headroom: f64,
+        /// Time between looks at the least round-trip time (ProbeRTTInterval)
+        pub probe_rtt_interval: Duration,
+        /// How long such a look lasts at least (ProbeRTTDuration)
+        pub probe_rtt_duration: Duration,
+        /// How long the least round-trip time is remembered (MinRTTFilterLen)
+        pub min_rtt_memory: Duration,
+    }
 }
 
 impl Default for Bbr {
@@ -77,6 +76,6 @@ impl Protocol for Bbr {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Machine::new(self.clone(), packet))
+        Box::new(BbrSender::new(self.clone(), packet))
     }
 }

@@ -1,14 +1,14 @@
 //! The model of the path: what it delivers, and what losses say of how much it holds (section 5.5).
 
-use super::machine::{Machine, NO_RATE_LIMIT, State};
-use super::sampler::Sent;
+use super::sampler::PacketState;
+use super::sender::{BbrSender, BbrState, NO_RATE_LIMIT};
 use crate::units::{Bytes, Rate, Time};
 
 fn larger(a: Rate, b: Rate) -> Rate {
     if b.as_bps() > a.as_bps() { b } else { a }
 }
 
-impl Machine {
+impl BbrSender {
     /// UpdateRound (section 5.5.1).
     fn update_round(&mut self) {
         self.round_start = self.rs.prior_delivered >= self.next_round_delivered;
@@ -76,7 +76,7 @@ impl Machine {
     }
 
     /// A packet sent while probing for bandwidth is lost: was too much in flight?
-    fn handle_lost_probe(&mut self, now: Time, packet: &Sent) {
+    fn handle_lost_probe(&mut self, now: Time, packet: &PacketState) {
         let lost = (self.sampler.lost - packet.lost) as f64;
         let (size, in_flight) = (packet.size.0 as f64, packet.in_flight.0 as f64);
         if self.is_inflight_too_high(lost, in_flight) {
@@ -106,7 +106,7 @@ impl Machine {
         if !app_limited {
             self.inflight_longterm = in_flight.max(self.target_inflight() * self.parameters.beta);
         }
-        if self.state == State::ProbeBwUp {
+        if self.state == BbrState::ProbeBwUp {
             self.start_probe_bw_down(now);
         }
     }
@@ -174,8 +174,8 @@ mod tests {
     use super::super::Bbr;
     use super::*;
 
-    fn machine() -> Machine {
-        Machine::new(Bbr::default(), Bytes(1000))
+    fn machine() -> BbrSender {
+        BbrSender::new(Bbr::default(), Bytes(1000))
     }
 
     /// With the volume found, the share lost is 2 % exactly, if all beyond `inflight_prev` is lost.
@@ -200,10 +200,10 @@ mod tests {
         machine.cwnd = 1e6;
         machine.is_loss_in_round = true;
         machine.bw_latest = Rate::from_mbps(95.0);
-        machine.state = State::ProbeBwUp;
+        machine.state = BbrState::ProbeBwUp;
         machine.adapt_lower_bounds_from_congestion();
         assert_eq!(machine.bw_shortterm, NO_RATE_LIMIT);
-        machine.state = State::ProbeBwCruise;
+        machine.state = BbrState::ProbeBwCruise;
         for (latest, expected) in [(95.0, 95.0), (80.0, 80.0), (10.0, 56.0)] {
             machine.bw_latest = Rate::from_mbps(latest);
             machine.inflight_latest = latest * 1e4;

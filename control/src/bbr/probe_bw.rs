@@ -1,9 +1,9 @@
 //! ProbeBW: drain, cruise, refill the pipe, probe for more, and again (section 5.3.3).
 
-use super::machine::{AckPhase, Machine, State};
+use super::sender::{AckPhase, BbrSender, BbrState};
 use crate::units::{Duration, Time};
 
-impl Machine {
+impl BbrSender {
     pub(super) fn start_probe_bw_down(&mut self, now: Time) {
         self.reset_congestion_signals();
         self.probe_up_acked_per_inc = f64::INFINITY;
@@ -11,11 +11,11 @@ impl Machine {
         self.cycle_stamp = now;
         self.ack_phase = AckPhase::ProbeStopping;
         self.start_round();
-        self.state = State::ProbeBwDown;
+        self.state = BbrState::ProbeBwDown;
     }
 
     pub(super) fn start_probe_bw_cruise(&mut self) {
-        self.state = State::ProbeBwCruise;
+        self.state = BbrState::ProbeBwCruise;
     }
 
     fn start_probe_bw_refill(&mut self) {
@@ -25,7 +25,7 @@ impl Machine {
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
         self.start_round();
-        self.state = State::ProbeBwRefill;
+        self.state = BbrState::ProbeBwRefill;
     }
 
     fn start_probe_bw_up(&mut self) {
@@ -33,7 +33,7 @@ impl Machine {
         self.start_round();
         self.reset_full_bw();
         self.full_bw = self.rs.rate;
-        self.state = State::ProbeBwUp;
+        self.state = BbrState::ProbeBwUp;
         self.raise_inflight_longterm_slope();
     }
 
@@ -43,30 +43,30 @@ impl Machine {
             return;
         }
         match self.state {
-            State::ProbeBwDown => {
+            BbrState::ProbeBwDown => {
                 if self.is_time_to_probe_bw(now) {
                     self.start_probe_bw_refill();
                 } else if self.is_time_to_cruise() {
                     self.start_probe_bw_cruise();
                 }
             }
-            State::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
-            State::ProbeBwRefill if self.round_start => {
+            BbrState::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
+            BbrState::ProbeBwRefill if self.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
             }
-            State::ProbeBwUp => self.go_down_in_time(now),
+            BbrState::ProbeBwUp => self.go_down_in_time(now),
             _ => {}
         }
     }
 
     pub(super) fn is_in_a_probe_bw_state(&self) -> bool {
-        use State::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
+        use BbrState::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
         matches!(self.state, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp)
     }
 
     pub(super) fn is_probing_bw(&self) -> bool {
-        matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
+        matches!(self.state, BbrState::Startup | BbrState::ProbeBwRefill | BbrState::ProbeBwUp)
     }
 
     /// IsTimeToProbeBW (section 5.3.3.8.3): after 2 to 3 s, or when Reno would have regained its rate.
@@ -166,7 +166,7 @@ impl Machine {
         let (lost, in_flight) = (self.rs.lost as f64, self.rs.in_flight.0 as f64);
         if !self.is_inflight_too_high(lost, in_flight) && self.inflight_longterm < f64::INFINITY {
             self.inflight_longterm = self.inflight_longterm.max(in_flight);
-            if self.state == State::ProbeBwUp {
+            if self.state == BbrState::ProbeBwUp {
                 self.probe_inflight_longterm_upward();
             }
         }
@@ -191,7 +191,7 @@ mod tests {
     /// Section 5.3.3.5: by 1, 2, 4, 8 packets in successive round trips, as long as the window is its limit and used up.
     #[test]
     fn inflight_longterm_grows_faster_and_faster() {
-        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+        let mut machine = BbrSender::new(Bbr::default(), Bytes(1000));
         machine.cwnd = 1024e3;
         machine.inflight_longterm = machine.cwnd;
         machine.newly_acked = 1000.0;

@@ -1,11 +1,11 @@
 //! ProbeRTT: every 5 s, little in flight for 200 ms, so that the queue empties and the least round-trip time shows (section 5.3.4);
 //! and what to do after idleness (section 5.4).
 
-use super::machine::{AckPhase, Machine, State};
+use super::sender::{AckPhase, BbrSender, BbrState};
 use crate::roles::Pipe;
 use crate::units::{Bytes, Duration, Time};
 
-impl Machine {
+impl BbrSender {
     /// UpdateMinRTT (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, now: Time, rtt: Option<Duration>) {
         self.probe_rtt_expired = now > self.probe_rtt_min_stamp + self.parameters.probe_rtt_interval;
@@ -23,14 +23,14 @@ impl Machine {
     }
 
     pub(super) fn check_probe_rtt(&mut self, now: Time) {
-        if self.state != State::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
+        if self.state != BbrState::ProbeRtt && self.probe_rtt_expired && !self.idle_restart {
             self.save_cwnd();
-            self.state = State::ProbeRtt; // EnterProbeRTT
+            self.state = BbrState::ProbeRtt; // EnterProbeRTT
             self.probe_rtt_done_stamp = None;
             self.ack_phase = AckPhase::ProbeStopping;
             self.start_round();
         }
-        if self.state == State::ProbeRtt {
+        if self.state == BbrState::ProbeRtt {
             self.handle_probe_rtt(now);
         }
         if self.rs.delivered > 0 {
@@ -83,7 +83,7 @@ impl Machine {
             self.extra_acked_interval_start = now;
             if self.is_in_a_probe_bw_state() {
                 self.set_pacing_rate_with_gain(1.0);
-            } else if self.state == State::ProbeRtt {
+            } else if self.state == BbrState::ProbeRtt {
                 self.check_probe_rtt_done(now);
             }
         }
@@ -98,7 +98,7 @@ mod tests {
     /// The least round-trip time is looked for after 5 s without a lower one, and forgotten 10 s after it was seen.
     #[test]
     fn the_least_round_trip_time_is_remembered_for_two_looks() {
-        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+        let mut machine = BbrSender::new(Bbr::default(), Bytes(1000));
         let ms = Duration::from_millis;
         for (at, rtt, expired, least) in [
             (100, 100, false, 100),

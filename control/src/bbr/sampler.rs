@@ -6,11 +6,11 @@
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// What was known when a packet was sent (section 4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct PacketState {
     time: Time,
     /// Of the packet.
     pub size: Bytes,
@@ -31,7 +31,7 @@ pub struct Sent {
 
 /// A rate sample (section 4.1.2.1.3). All about the newest packet acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample {
+pub struct RateSample {
     /// Zero if the interval was too short to say.
     pub rate: Rate,
     /// Delivered since it was sent, bytes.
@@ -48,9 +48,9 @@ pub struct Sample {
 
 /// The estimator's state (section 4.1.2.1.1).
 #[derive(Debug)]
-pub struct Sampler {
+pub struct RateSampler {
     /// The packets in flight and those among them that have arrived, in the order of sending.
-    sent: VecDeque<Sent>,
+    sent: VecDeque<PacketState>,
     /// How many of them were sent before the newest that arrived, it included.
     passed: usize,
     /// Bytes of those that have not arrived.
@@ -67,10 +67,10 @@ pub struct Sampler {
     min_rtt: Duration,
 }
 
-impl Sampler {
+impl RateSampler {
     /// Nothing has been sent.
-    pub fn new() -> Sampler {
-        Sampler {
+    pub fn new() -> RateSampler {
+        RateSampler {
             sent: VecDeque::new(),
             passed: 0,
             outstanding: Bytes(0),
@@ -91,7 +91,7 @@ impl Sampler {
             self.delivered_time = now;
         }
         self.outstanding += size;
-        self.sent.push_back(Sent {
+        self.sent.push_back(PacketState {
             time: now,
             size,
             in_flight: in_flight + size,
@@ -105,7 +105,7 @@ impl Sampler {
     }
 
     /// UpdateRateSample: returns the packet that `ack` is about, if it was sent after all that have arrived before.
-    pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Option<Sent> {
+    pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Option<PacketState> {
         self.delivered += ack.acked.0;
         if ack.acked > Bytes(0) {
             self.delivered_time = now;
@@ -132,7 +132,7 @@ impl Sampler {
     }
 
     /// The next packet of `lost` bytes that are lost: the oldest of which nothing was heard, if a later one has arrived.
-    pub fn next_lost(&mut self, lost: &mut Bytes) -> Option<Sent> {
+    pub fn next_lost(&mut self, lost: &mut Bytes) -> Option<PacketState> {
         while *lost > Bytes(0) && self.passed > 0 {
             let packet = self.drop_first();
             if !packet.arrived {
@@ -151,7 +151,7 @@ impl Sampler {
         }
     }
 
-    fn drop_first(&mut self) -> Sent {
+    fn drop_first(&mut self) -> PacketState {
         let packet = self.sent.pop_front().expect("outstanding packets are in `sent`");
         self.passed = self.passed.saturating_sub(1);
         if !packet.arrived {
@@ -161,12 +161,12 @@ impl Sampler {
     }
 
     /// GenerateRateSample, for the `packet` that was acknowledged now.
-    pub fn sample(&mut self, packet: &Sent) -> Sample {
+    pub fn sample(&mut self, packet: &PacketState) -> RateSample {
         let interval = (packet.time.since(packet.first_sent)).max(self.delivered_time.since(packet.delivered_time));
         let delivered = self.delivered - packet.delivered;
         // What the network seems to have delivered faster than in the least round trip is a retransmission mistaken.
         let reliable = interval >= self.min_rtt && interval > Duration::ZERO;
-        Sample {
+        RateSample {
             rate: if reliable { Bytes(delivered).over(interval) } else { Rate::ZERO },
             delivered,
             prior_delivered: packet.delivered,
@@ -204,10 +204,10 @@ mod tests {
         Ack { acked: PACKET, rtt: Some(rtt), ..Ack::default() }
     }
 
-    /// Sent every 10 ms, arriving every 20: a flight's rate is that at which it arrives, 1000 bytes in 20 ms.
+    /// PacketState every 10 ms, arriving every 20: a flight's rate is that at which it arrives, 1000 bytes in 20 ms.
     #[test]
     fn measures_the_rate_at_which_a_flight_arrives() {
-        let mut sampler = Sampler::new();
+        let mut sampler = RateSampler::new();
         for i in 0..10 {
             sampler.on_send(at(10 * i), PACKET, Bytes(i * 1000));
         }
@@ -230,7 +230,7 @@ mod tests {
     /// Acknowledgments that were held back and come at once do not make the path look faster than it was fed.
     #[test]
     fn no_faster_than_it_was_sent() {
-        let mut sampler = Sampler::new();
+        let mut sampler = RateSampler::new();
         for i in 0..10 {
             sampler.on_send(at(20 * i), PACKET, Bytes(i * 1000));
         }
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn lost_packets_are_the_oldest_unheard_of() {
-        let mut sampler = Sampler::new();
+        let mut sampler = RateSampler::new();
         for i in 0..8 {
             sampler.on_send(at(i), PACKET, Bytes(i * 1000));
         }
@@ -269,7 +269,7 @@ mod tests {
     /// Several packets sent at the same instant, and an acknowledgment that stands for two.
     #[test]
     fn bursts_and_delayed_acknowledgments_keep_the_books() {
-        let mut sampler = Sampler::new();
+        let mut sampler = RateSampler::new();
         for i in 0..4 {
             sampler.on_send(at(0), PACKET, Bytes(i * 1000));
         }
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn an_idle_application_marks_the_samples_of_the_next_round_trip() {
-        let mut sampler = Sampler::new();
+        let mut sampler = RateSampler::new();
         sampler.on_send(at(0), PACKET, Bytes(0));
         sampler.mark_app_limited(PACKET);
         sampler.on_send(at(50), PACKET, PACKET);

@@ -1,14 +1,14 @@
 //! Startup doubles the rate per round trip until the path is full; Drain empties the queue that this left (sections 5.3.1, 5.3.2).
 
-use super::machine::{Machine, State};
+use super::sender::{BbrSender, BbrState};
 use crate::units::{Rate, Time};
 
 /// BBRStartupFullLossCnt: ranges of losses in a round trip that end Startup.
 const FULL_LOSS_RANGES: u32 = 6;
 
-impl Machine {
+impl BbrSender {
     pub(super) fn enter_startup(&mut self) {
-        self.state = State::Startup;
+        self.state = BbrState::Startup;
     }
 
     /// ResetFullBW (section 5.3.1.2).
@@ -35,7 +35,7 @@ impl Machine {
 
     pub(super) fn check_startup_done(&mut self) {
         self.check_startup_high_loss();
-        if self.state == State::Startup && self.full_bw_reached {
+        if self.state == BbrState::Startup && self.full_bw_reached {
             self.enter_drain();
         }
     }
@@ -45,8 +45,8 @@ impl Machine {
         if !self.loss_round_start {
             return;
         }
-        let ranges = std::mem::take(&mut self.loss_ranges_in_round);
-        if self.state == State::Startup
+        let ranges = core::mem::take(&mut self.loss_ranges_in_round);
+        if self.state == BbrState::Startup
             && !self.full_bw_reached
             && self.in_recovery
             && ranges >= FULL_LOSS_RANGES
@@ -58,12 +58,12 @@ impl Machine {
     }
 
     fn enter_drain(&mut self) {
-        self.state = State::Drain;
+        self.state = BbrState::Drain;
         self.drain_start_round = self.round_count;
     }
 
     pub(super) fn check_drain_done(&mut self, now: Time) {
-        if self.state == State::Drain
+        if self.state == BbrState::Drain
             && (self.in_flight <= self.inflight(self.bw, 1.0) || self.round_count > self.drain_start_round + 3)
         {
             self.start_probe_bw_down(now); // EnterProbeBW
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn three_round_trips_with_less_than_a_quarter_of_growth_fill_the_pipe() {
-        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+        let mut machine = BbrSender::new(Bbr::default(), Bytes(1000));
         let rounds = [
             (10.0, false),
             (20.0, false),
@@ -100,6 +100,6 @@ mod tests {
             assert_eq!(machine.full_bw_reached, full, "{mbps} Mbps");
         }
         machine.check_startup_done();
-        assert_eq!(machine.state, State::Drain);
+        assert_eq!(machine.state, BbrState::Drain);
     }
 }

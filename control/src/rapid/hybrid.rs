@@ -26,12 +26,14 @@ use super::{Estimator, Machine, RESOLUTION, Rapid};
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
-use crate::registry::Protocol;
-use crate::reno::{self, Reno};
+use crate::parameters::within;
+use crate::protocol::Protocol;
+use crate::reno::Reno;
 use crate::roles::{Ack, Loss, Next, Pipe, Receiver, Report, Sender, Stamp, State};
+use crate::standard::StandardRule;
 use crate::thalweg::Thalweg;
 use crate::units::{Bytes, Duration, Rate, Time};
-use crate::window::{Law, Window, within};
+use crate::window::{Window, WindowRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -152,27 +154,30 @@ impl Protocol for Hybrid {
 
 /// A window protocol.
 enum Inner {
-    Cubic(Window<cubic::Curve>),
-    Bic(Window<bic::Search>),
-    HighSpeed(Window<highspeed::Response>),
-    Reno(Window<reno::Halve>),
+    Cubic(Window<cubic::CubicRule>),
+    Bic(Window<bic::BicRule>),
+    HighSpeed(Window<highspeed::HighSpeedRule>),
+    Reno(Window<StandardRule>),
 }
 
 impl Inner {
     /// In slow start from `initial` to `ssthresh` packets.
     fn new(which: Fallback, initial: f64, ssthresh: f64, packet: Bytes) -> Inner {
-        fn window<L: Law>(law: L, initial: f64, ssthresh: f64, packet: Bytes) -> Window<L> {
-            Window::new(law, initial, packet).slow_start_to(ssthresh)
+        fn window<R: WindowRule>(rule: R, initial: f64, ssthresh: f64, packet: Bytes) -> Window<R> {
+            Window::new(rule, initial, packet).slow_start_to(ssthresh)
         }
         match which {
             Fallback::Cubic => {
-                Inner::Cubic(window(cubic::Curve::new(&Cubic::default(), packet), initial, ssthresh, packet))
+                Inner::Cubic(window(cubic::CubicRule::new(&Cubic::default(), packet), initial, ssthresh, packet))
             }
-            Fallback::Bic => Inner::Bic(window(bic::Search::new(&Bic::default()), initial, ssthresh, packet)),
-            Fallback::HighSpeed => {
-                Inner::HighSpeed(window(highspeed::Response::new(&HighSpeed::default()), initial, ssthresh, packet))
-            }
-            Fallback::Reno => Inner::Reno(window(reno::Halve, initial, ssthresh, packet)),
+            Fallback::Bic => Inner::Bic(window(bic::BicRule::new(&Bic::default()), initial, ssthresh, packet)),
+            Fallback::HighSpeed => Inner::HighSpeed(window(
+                highspeed::HighSpeedRule::new(&HighSpeed::default()),
+                initial,
+                ssthresh,
+                packet,
+            )),
+            Fallback::Reno => Inner::Reno(window(StandardRule, initial, ssthresh, packet)),
         }
     }
 

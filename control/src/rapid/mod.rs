@@ -26,10 +26,10 @@ pub use sender::{Follow, Machine, Settings, SlowStart};
 pub use spread::Spread;
 pub use stream::{Layout, Stream};
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Duration, Rate};
-use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -11,26 +11,24 @@ mod router;
 mod sender;
 
 pub use rate::RateController;
-pub use receiver::Echo;
-pub use router::Machine;
-pub use sender::Obedient;
-pub(crate) use sender::SmoothedRtt;
+pub use receiver::RcpReceiver;
+pub use router::RcpRouter;
+pub use sender::RcpSender;
 
 use crate::assisted::Assisted;
-use crate::registry::Protocol;
+use crate::parameters::{seconds, within};
+use crate::protocol::Protocol;
 use crate::roles::{Receiver, Router, Sender};
-use crate::routers::{Port, Routing};
+use crate::routing::{Port, Routing};
 use crate::units::{Bytes, Duration};
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters of the sender.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rcp {
-    /// On a path without such routers: Reno's window at the start, in packets
-    pub fallback_window: f64,
+crate::parameters! {
+    /// Parameters of the sender.
+    pub struct Rcp {
+        /// On a path without such routers: Reno's window at the start, in packets
+        pub fallback_window: f64,
+    }
 }
 
 impl Default for Rcp {
@@ -45,37 +43,37 @@ impl Protocol for Rcp {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Obedient::new(packet), self.fallback_window, packet))
+        Box::new(Assisted::new(RcpSender::new(packet), self.fallback_window, packet))
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Echo))
+        Some(Box::new(RcpReceiver))
     }
 }
 
-/// Parameters of the router.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Routers {
-    /// Weight of the spare capacity in the rate's change (equation 1)
-    pub alpha: f64,
-    /// Weight of the queue in the rate's change (equation 1)
-    pub beta: f64,
-    /// T, how often the rate is updated; each mean round-trip time if that is shorter
-    pub interval: Duration,
-    /// The rate at the start, as a share of the capacity
-    pub initial_rate: f64,
-    /// The least rate, as a share of the capacity
-    pub least_rate: f64,
-    /// The mean round-trip time until packets have brought theirs
-    pub initial_rtt: Duration,
+crate::parameters! {
+    /// Parameters of the router.
+    pub struct RcpRouting {
+        /// Weight of the spare capacity in the rate's change (equation 1)
+        pub alpha: f64,
+        /// Weight of the queue in the rate's change (equation 1)
+        pub beta: f64,
+        /// T, how often the rate is updated; each mean round-trip time if that is shorter
+        pub interval: Duration,
+        /// The rate at the start, as a share of the capacity
+        pub initial_rate: f64,
+        /// The least rate, as a share of the capacity
+        pub least_rate: f64,
+        /// The mean round-trip time until packets have brought theirs
+        pub initial_rtt: Duration,
+    }
 }
 
-impl Default for Routers {
+impl Default for RcpRouting {
     /// The paper refers to its simulation scripts for the values: alpha, beta, T and the initial rate are theirs. The clamp keeps
     /// R a rate whatever the load: **decided**.
-    fn default() -> Routers {
-        Routers {
+    fn default() -> RcpRouting {
+        RcpRouting {
             alpha: 0.4,
             beta: 0.4,
             interval: Duration::from_millis(10),
@@ -86,7 +84,7 @@ impl Default for Routers {
     }
 }
 
-impl Routing for Routers {
+impl Routing for RcpRouting {
     fn check(&self) -> Result<(), String> {
         within("alpha", self.alpha, 1e-3..=10.0)?;
         within("beta", self.beta, 0.0..=10.0)?;
@@ -102,12 +100,6 @@ impl Routing for Routers {
     }
 
     fn router(&self, port: &Port) -> Box<dyn Router> {
-        Box::new(Machine::new(RateController::new(self, port.capacity)))
+        Box::new(RcpRouter::new(RateController::new(self, port.capacity)))
     }
-}
-
-/// Checks a time that must be some, and no more than a minute.
-pub(crate) fn seconds(name: &str, time: Duration) -> Result<(), String> {
-    let fine = time >= Duration::from_micros(1) && time.as_secs() <= 60.0;
-    if fine { Ok(()) } else { Err(format!("{name} = {time} is no such time; write \"1 us\" to \"60 s\"")) }
 }

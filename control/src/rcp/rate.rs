@@ -1,11 +1,11 @@
 //! The rate controller of RCP and RCP-AC (equation 1).
 
-use super::Routers;
+use super::RcpRouting;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Keeps R, the rate that every flow may have, and d, the mean round-trip time.
 pub struct RateController {
-    parameters: Routers,
+    parameters: RcpRouting,
     /// C, bits per second.
     capacity: f64,
     /// R, bits per second.
@@ -23,7 +23,7 @@ pub struct RateController {
 
 impl RateController {
     /// At a link of this capacity.
-    pub fn new(parameters: &Routers, capacity: Rate) -> RateController {
+    pub fn new(parameters: &RcpRouting, capacity: Rate) -> RateController {
         let capacity = capacity.as_bps();
         let mut controller = RateController {
             parameters: parameters.clone(),
@@ -84,7 +84,7 @@ impl RateController {
 
     /// T has passed.
     pub fn update(&mut self, now: Time, backlog: Bytes) {
-        let Routers { alpha, beta, least_rate, .. } = self.parameters;
+        let RcpRouting { alpha, beta, least_rate, .. } = self.parameters;
         let t = now.since(self.updated).as_secs();
         let (c, y, q) = (self.capacity, self.arrived / t, backlog.as_bits());
         if self.rtt_samples > 0 {
@@ -110,7 +110,7 @@ mod tests {
 
     /// A controller that has learned a d of 100 ms, at t = 100 ms.
     fn controller() -> RateController {
-        let mut controller = RateController::new(&Routers::default(), MBPS);
+        let mut controller = RateController::new(&RcpRouting::default(), MBPS);
         while controller.due().as_secs() <= 0.1 {
             controller.on_arrival(Bytes(125_000), 0.1); // 100 Mbps in 10 ms
             controller.update(controller.due(), Bytes(0));

@@ -5,18 +5,18 @@ use crate::roles::{Control, Router, Stamp};
 use crate::units::{Bytes, Rate, Time};
 
 /// Counts what arrives, whatever it is, and writes R on what leaves.
-pub struct Machine {
+pub struct RcpRouter {
     controller: RateController,
 }
 
-impl Machine {
+impl RcpRouter {
     /// With this rate controller.
-    pub fn new(controller: RateController) -> Machine {
-        Machine { controller }
+    pub fn new(controller: RateController) -> RcpRouter {
+        RcpRouter { controller }
     }
 }
 
-impl Router for Machine {
+impl Router for RcpRouter {
     fn on_arrival(&mut self, _: Time, stamp: &mut Stamp, size: Bytes, _: Bytes) {
         let rtt = if let Stamp::Rate { rtt, .. } = stamp { *rtt } else { 0.0 };
         self.controller.on_arrival(size, rtt);
@@ -48,7 +48,7 @@ impl Router for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rcp::{Echo, Routers};
+    use crate::rcp::{RcpReceiver, RcpRouting};
     use crate::roles::{Receiver, Report};
 
     /// A packet that passes routers of these capacities brings home the smallest rate; one that passes none, nothing.
@@ -57,12 +57,12 @@ mod tests {
         let report = |mbps: &[f64]| {
             let mut stamp = Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 };
             for &mbps in mbps {
-                let controller = RateController::new(&Routers::default(), Rate::from_mbps(mbps));
-                let mut router = Machine::new(controller);
+                let controller = RateController::new(&RcpRouting::default(), Rate::from_mbps(mbps));
+                let mut router = RcpRouter::new(controller);
                 router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0));
                 router.on_departure(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0));
             }
-            Echo.on_arrival(Time::ZERO, &stamp, Bytes(1000))
+            RcpReceiver.on_arrival(Time::ZERO, &stamp, Bytes(1000))
         };
         let allowed = |mbps: f32| Some(Report::Allowed { rate: mbps * 1e6 });
         assert_eq!(report(&[]), None);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn other_traffic_counts() {
-        let mut router = Machine::new(RateController::new(&Routers::default(), Rate::from_mbps(100.0)));
+        let mut router = RcpRouter::new(RateController::new(&RcpRouting::default(), Rate::from_mbps(100.0)));
         let mut stamp = Stamp::None;
         for _ in 0..250 {
             router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0)); // 200 Mbps over 10 ms

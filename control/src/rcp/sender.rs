@@ -2,10 +2,11 @@
 
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::rtt::SmoothedRtt;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Sends a packet that asks for the rate, waits for the answer, and from then on sends at the newest rate.
-pub struct Obedient {
+pub struct RcpSender {
     packet: Bytes,
     /// R; none before the first answer.
     rate: Option<Rate>,
@@ -14,37 +15,14 @@ pub struct Obedient {
     recovering: bool,
 }
 
-/// A sender's mean round-trip time, for stamps and pacing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SmoothedRtt(Option<f64>);
-
-impl SmoothedRtt {
-    /// A new sample (RFC 6298, section 2).
-    pub(crate) fn sample(&mut self, rtt: Option<Duration>) {
-        if let Some(rtt) = rtt.map(Duration::as_secs).filter(|&rtt| rtt > 0.0) {
-            self.0 = Some(self.0.map_or(rtt, |mean| mean + (rtt - mean) / 8.0));
-        }
-    }
-
-    /// In seconds, if there is one.
-    pub(crate) fn seconds(self) -> Option<f64> {
-        self.0
-    }
-
-    /// As it travels: zero if there is none.
-    pub(crate) fn stamped(self) -> f32 {
-        self.0.unwrap_or(0.0) as f32
-    }
-}
-
 /// Factor on the rate when nothing has been heard for a retransmission timeout.
 const SILENCE: f64 = 0.5;
 
-impl Obedient {
+impl RcpSender {
     /// A sender of packets of this size that has sent nothing yet.
-    pub fn new(packet: Bytes) -> Obedient {
+    pub fn new(packet: Bytes) -> RcpSender {
         let (rtt, pacer) = (SmoothedRtt::default(), Pacer::default());
-        Obedient { packet, rate: None, rtt, pacer, recovering: false }
+        RcpSender { packet, rate: None, rtt, pacer, recovering: false }
     }
 
     fn obey(&mut self, report: Option<Report>) {
@@ -61,7 +39,7 @@ impl Obedient {
     }
 }
 
-impl Sender for Obedient {
+impl Sender for RcpSender {
     fn open(&mut self, _: Time) -> Stamp {
         Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 }
     }
@@ -127,7 +105,7 @@ mod tests {
 
     #[test]
     fn asks_first_and_then_sends_at_the_rate() {
-        let mut sender = Obedient::new(PACKET);
+        let mut sender = RcpSender::new(PACKET);
         let pipe = |packets: u64| Pipe { in_flight: Bytes(1000 * packets), ..Pipe::default() };
         assert_eq!(sender.next(Time::ZERO, &pipe(0)), Next::Now);
         let stamp = sender.on_send(Time::ZERO, PACKET, &pipe(0));
@@ -150,7 +128,7 @@ mod tests {
 
     #[test]
     fn sends_a_packet_per_round_trip_at_least() {
-        let mut sender = Obedient::new(PACKET);
+        let mut sender = RcpSender::new(PACKET);
         sender.on_ack(Time::ZERO, &ack(1e-5));
         sender.on_send(Time::ZERO, PACKET, &Pipe::default());
         assert_eq!(sender.next(Time::ZERO, &Pipe::default()), Next::At(Time::ZERO + Duration::from_millis(100)));

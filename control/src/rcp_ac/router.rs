@@ -1,13 +1,13 @@
 //! The router: rate controller, acceleration controller and feedback controller.
 
-use super::Routers;
+use super::RcpAcRouting;
 use crate::rcp::RateController;
 use crate::roles::{Control, Router, Stamp};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Bits and seconds throughout.
-pub struct Machine {
-    parameters: Routers,
+pub struct RcpAcRouter {
+    parameters: RcpAcRouting,
     /// B.
     buffer: f64,
     controller: RateController,
@@ -23,13 +23,13 @@ pub struct Machine {
     due: Time,
 }
 
-impl Machine {
+impl RcpAcRouter {
     /// In front of a link with this rate controller and buffer.
-    pub fn new(parameters: &Routers, controller: RateController, buffer: Bytes) -> Machine {
+    pub fn new(parameters: &RcpAcRouting, controller: RateController, buffer: Bytes) -> RcpAcRouter {
         let due = Time::ZERO + Duration::from_secs(controller.rtt());
         let buffer = buffer.as_bits();
         let phi = parameters.gamma * buffer;
-        Machine {
+        RcpAcRouter {
             parameters: parameters.clone(),
             buffer,
             controller,
@@ -64,21 +64,21 @@ impl Machine {
 
     /// The interval ends: acceleration control.
     fn accelerate(&mut self, now: Time, backlog: Bytes) {
-        let Routers { gamma, phi_alpha, phi_beta, .. } = self.parameters;
+        let RcpAcRouting { gamma, phi_alpha, phi_beta, .. } = self.parameters;
         let d = self.controller.rtt();
         let spare = self.controller.capacity() - self.arrived / now.since(self.since).as_secs();
         self.phi = phi_alpha * spare * d + (gamma * self.buffer - phi_beta * backlog.as_bits()); // equation 2
         // **Decided**: what is granted within an interval never exceeds phi. By the sum alone, which is the last interval's,
         // a crowd that comes after flows that had all they wanted would get without limit.
         self.left = self.phi.max(0.0);
-        self.wanted = std::mem::take(&mut self.wants);
+        self.wanted = core::mem::take(&mut self.wants);
         self.arrived = 0.0;
         self.since = now;
         self.due = now + Duration::from_secs(d).max(Duration(1));
     }
 }
 
-impl Router for Machine {
+impl Router for RcpAcRouter {
     fn on_arrival(&mut self, _: Time, stamp: &mut Stamp, size: Bytes, _: Bytes) {
         let rtt = if let Stamp::Window { rtt, .. } = stamp { *rtt } else { 0.0 };
         self.controller.on_arrival(size, rtt);

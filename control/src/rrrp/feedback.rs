@@ -2,20 +2,19 @@
 
 use super::Rrrp;
 use crate::units::Rate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Which of the paper's three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum Function {
-    /// The same at any rate (section 4.1).
-    Fixed,
-    /// Falling to zero at the rate that the flow wants at most (section 4.2).
-    Linear,
-    /// The loss rate at which a TCP would get this rate (section 4.3).
-    TcpLike,
+crate::parameters! {
+    /// Which of the paper's three feedback functions.
+    #[derive(Copy, PartialEq, Eq)]
+    #[cfg_attr(feature = "registry", schemars(inline))]
+    pub enum Function {
+        /// The same at any rate (section 4.1).
+        Fixed,
+        /// Falling to zero at the rate that the flow wants at most (section 4.2).
+        Linear,
+        /// The loss rate at which a TCP would get this rate (section 4.3).
+        TcpLike,
+    }
 }
 
 /// A feedback function, p_T.

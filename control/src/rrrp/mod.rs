@@ -13,37 +13,36 @@ mod meter;
 mod sender;
 
 pub use feedback::{Feedback, Function};
-pub use meter::Meter;
-pub use sender::Machine;
+pub use meter::RrrpReceiver;
+pub use sender::RrrpSender;
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Receiver, Sender};
 use crate::units::{Bytes, Rate};
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rrrp {
-    /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear", target (1 - X/limit);
-    /// or "fixed", target
-    pub function: Function,
-    /// Of "fixed" and "linear": p_fix and p_Tlim, the congestion aimed at, and that at rate zero
-    pub target: f64,
-    /// Of "linear": X_Tlim, the rate from which on no congestion is aimed at
-    pub limit: Rate,
-    /// Of "tcp-like": X_T, the larger the more it takes beside TCP
-    pub scale: Rate,
-    /// Number of packets over which the receiver averages (n)
-    pub average: u16,
-    /// Rate of the first packets
-    pub initial_rate: Rate,
-    /// Least rate (X_min)
-    pub least_rate: Rate,
-    /// What the sender can send at most (C_max)
-    pub highest_rate: Rate,
+crate::parameters! {
+    /// Parameters.
+    pub struct Rrrp {
+        /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear", target (1 - X/limit);
+        /// or "fixed", target
+        pub function: Function,
+        /// Of "fixed" and "linear": p_fix and p_Tlim, the congestion aimed at, and that at rate zero
+        pub target: f64,
+        /// Of "linear": X_Tlim, the rate from which on no congestion is aimed at
+        pub limit: Rate,
+        /// Of "tcp-like": X_T, the larger the more it takes beside TCP
+        pub scale: Rate,
+        /// Number of packets over which the receiver averages (n)
+        pub average: u16,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// Least rate (X_min)
+        pub least_rate: Rate,
+        /// What the sender can send at most (C_max)
+        pub highest_rate: Rate,
+    }
 }
 
 impl Default for Rrrp {
@@ -84,10 +83,10 @@ impl Protocol for Rrrp {
     }
 
     fn sender(&self, _: Bytes) -> Box<dyn Sender> {
-        Box::new(Machine::new(self))
+        Box::new(RrrpSender::new(self))
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Meter::new(self.average)))
+        Some(Box::new(RrrpReceiver::new(self.average)))
     }
 }

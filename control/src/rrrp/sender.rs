@@ -6,7 +6,7 @@ use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Rate, Time};
 
 /// Sends at a constant rate between acknowledgments and never waits for one (section 3.1). Losses change nothing.
-pub struct Machine {
+pub struct RrrpSender {
     feedback: Feedback,
     least: Rate,
     highest: Rate,
@@ -24,10 +24,10 @@ pub struct Machine {
 /// Factor on the rate when nothing has been heard for a retransmission timeout.
 const SILENCE: f64 = 0.5;
 
-impl Machine {
+impl RrrpSender {
     /// A sender that has sent nothing yet.
-    pub fn new(parameters: &Rrrp) -> Machine {
-        let mut machine = Machine {
+    pub fn new(parameters: &Rrrp) -> RrrpSender {
+        let mut machine = RrrpSender {
             feedback: Feedback::new(parameters),
             least: parameters.least_rate,
             highest: parameters.highest_rate,
@@ -47,7 +47,7 @@ impl Machine {
     }
 }
 
-impl Sender for Machine {
+impl Sender for RrrpSender {
     fn next(&mut self, now: Time, _: &Pipe) -> Next {
         let due = self.pacer.due(self.rate);
         if due > now { Next::At(due) } else { Next::Now }
@@ -86,15 +86,15 @@ impl Sender for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rrrp::{Function, Meter};
+    use crate::rrrp::{Function, RrrpReceiver};
     use crate::{Duration, Receiver};
-    use std::collections::VecDeque;
+    use alloc::collections::VecDeque;
 
     const PACKET: Bytes = Bytes(1500);
 
     /// The growth rate of X_in, per second, over `seconds` on a path of `rtt` that is never congested.
     fn growth(parameters: &Rrrp, rtt: Duration, seconds: f64) -> f64 {
-        let (mut sender, mut receiver) = (Machine::new(parameters), Meter::new(parameters.average));
+        let (mut sender, mut receiver) = (RrrpSender::new(parameters), RrrpReceiver::new(parameters.average));
         let mut acks = VecDeque::new();
         let (mut now, mut begun) = (Time::ZERO, None);
         loop {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn follows_each_report_within_its_bounds() {
-        let mut sender = Machine::new(&Rrrp { highest_rate: Rate::from_mbps(100.0), ..Rrrp::default() });
+        let mut sender = RrrpSender::new(&Rrrp { highest_rate: Rate::from_mbps(100.0), ..Rrrp::default() });
         assert_eq!((sender.rate.as_mbps(), sender.state().phase), (1.6, Phase::SlowStart));
         for (arrives, sent) in [(1.2, 1.6), (6.0, 6.0 / 0.99), (0.1, 1.0), (1e-5, 0.01), (100.0, 100.0)] {
             sender.on_ack(Time::ZERO, &report(arrives));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn losses_do_not_matter_but_silence_does() {
-        let mut sender = Machine::new(&Rrrp::default());
+        let mut sender = RrrpSender::new(&Rrrp::default());
         sender.on_ack(Time::ZERO, &report(60.0));
         let before = sender.rate;
         sender.on_loss(Time::ZERO, &Loss::Event);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn keeps_sending_without_acknowledgments() {
-        let mut sender = Machine::new(&Rrrp::default());
+        let mut sender = RrrpSender::new(&Rrrp::default());
         let mut now = Time::ZERO;
         for _ in 0..100 {
             assert_eq!(sender.next(now, &Pipe::default()), Next::Now);

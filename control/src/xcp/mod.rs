@@ -9,26 +9,24 @@ mod receiver;
 mod router;
 mod sender;
 
-pub use receiver::Sum;
-pub use router::Machine;
-pub use sender::Guided;
+pub use receiver::XcpReceiver;
+pub use router::XcpRouter;
+pub use sender::XcpSender;
 
 use crate::assisted::Assisted;
-use crate::rcp::seconds;
-use crate::registry::Protocol;
+use crate::parameters::{seconds, within};
+use crate::protocol::Protocol;
 use crate::roles::{Receiver, Router, Sender};
-use crate::routers::{Port, Routing};
+use crate::routing::{Port, Routing};
 use crate::units::{Bytes, Duration};
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters of the sender.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Xcp {
-    /// Window of the first round trip that carries data, in packets
-    pub initial_window: f64,
+crate::parameters! {
+    /// Parameters of the sender.
+    pub struct Xcp {
+        /// Window of the first round trip that carries data, in packets
+        pub initial_window: f64,
+    }
 }
 
 impl Default for Xcp {
@@ -43,35 +41,35 @@ impl Protocol for Xcp {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Guided::new(self.initial_window, packet), self.initial_window, packet))
+        Box::new(Assisted::new(XcpSender::new(self.initial_window, packet), self.initial_window, packet))
     }
 
     fn receiver(&self) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Sum::default()))
+        Some(Box::new(XcpReceiver::default()))
     }
 }
 
-/// Parameters of the router.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Routers {
-    /// Weight of the spare bandwidth in phi (equation 1)
-    pub alpha: f64,
-    /// Weight of the queue in phi (equation 1)
-    pub beta: f64,
-    /// The share of the traffic that is taken from all and given to all in each interval, so that shares become equal (gamma)
-    pub shuffle: f64,
-    /// The control interval until packets have brought their round-trip times
-    pub initial_rtt: Duration,
-}
-
-impl Default for Routers {
-    fn default() -> Routers {
-        Routers { alpha: 0.4, beta: 0.226, shuffle: 0.1, initial_rtt: Duration::from_millis(100) }
+crate::parameters! {
+    /// Parameters of the router.
+    pub struct XcpRouting {
+        /// Weight of the spare bandwidth in phi (equation 1)
+        pub alpha: f64,
+        /// Weight of the queue in phi (equation 1)
+        pub beta: f64,
+        /// The share of the traffic that is taken from all and given to all in each interval, so that shares become equal (gamma)
+        pub shuffle: f64,
+        /// The control interval until packets have brought their round-trip times
+        pub initial_rtt: Duration,
     }
 }
 
-impl Routing for Routers {
+impl Default for XcpRouting {
+    fn default() -> XcpRouting {
+        XcpRouting { alpha: 0.4, beta: 0.226, shuffle: 0.1, initial_rtt: Duration::from_millis(100) }
+    }
+}
+
+impl Routing for XcpRouting {
     fn check(&self) -> Result<(), String> {
         within("alpha", self.alpha, 1e-3..=10.0)?;
         within("beta", self.beta, 0.0..=10.0)?;
@@ -80,6 +78,6 @@ impl Routing for Routers {
     }
 
     fn router(&self, port: &Port) -> Box<dyn Router> {
-        Box::new(Machine::new(self, port.capacity))
+        Box::new(XcpRouter::new(self, port.capacity))
     }
 }

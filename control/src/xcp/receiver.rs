@@ -5,12 +5,12 @@ use crate::units::{Bytes, Time};
 
 /// Reports the sum of all feedback so far, unless the packet passed no router.
 #[derive(Default)]
-pub struct Sum {
+pub struct XcpReceiver {
     /// In packets.
     total: f64,
 }
 
-impl Receiver for Sum {
+impl Receiver for XcpReceiver {
     fn on_arrival(&mut self, _: Time, stamp: &Stamp, _: Bytes) -> Option<Report> {
         match *stamp {
             Stamp::Window { feedback, .. } if feedback.is_finite() => {
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn sums_feedback_of_either_sign_without_loss() {
-        let mut sum = Sum::default();
+        let mut sum = XcpReceiver::default();
         for _ in 0..1_000_000 {
             let stamp = Stamp::Window { window: 1e6, rtt: 0.1, feedback: -1e-4 };
             sum.on_arrival(Time::ZERO, &stamp, Bytes(1000));

@@ -1,12 +1,12 @@
 //! The router: efficiency and fairness controller.
 
-use super::Routers;
+use super::XcpRouting;
 use crate::roles::{Control, Router, Stamp};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// The numbers in brackets are the equations of the paper. Bytes and seconds throughout.
-pub struct Machine {
-    parameters: Routers,
+pub struct XcpRouter {
+    parameters: XcpRouting,
     /// Bytes per second.
     capacity: f64,
     /// d, the mean round-trip time: the control interval.
@@ -36,10 +36,10 @@ struct Sums {
     least_queue: Option<f64>,
 }
 
-impl Machine {
+impl XcpRouter {
     /// At a link of this capacity.
-    pub fn new(parameters: &Routers, capacity: Rate) -> Machine {
-        let mut machine = Machine {
+    pub fn new(parameters: &XcpRouting, capacity: Rate) -> XcpRouter {
+        let mut machine = XcpRouter {
             parameters: parameters.clone(),
             capacity: 0.0,
             interval: parameters.initial_rtt.as_secs(),
@@ -60,7 +60,7 @@ impl Machine {
     }
 }
 
-impl Router for Machine {
+impl Router for XcpRouter {
     fn on_arrival(&mut self, _: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes) {
         let (size, queue) = (size.0 as f64, backlog.0 as f64);
         self.sums.bytes += size;
@@ -97,8 +97,8 @@ impl Router for Machine {
     }
 
     fn on_tick(&mut self, now: Time, backlog: Bytes) {
-        let Routers { alpha, beta, shuffle, .. } = self.parameters;
-        let sums = std::mem::take(&mut self.sums);
+        let XcpRouting { alpha, beta, shuffle, .. } = self.parameters;
+        let sums = core::mem::take(&mut self.sums);
         let y = sums.bytes / now.since(self.since).as_secs();
         if sums.turns > 0.0 {
             self.interval = sums.rtt_turns / sums.turns;

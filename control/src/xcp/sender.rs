@@ -1,12 +1,12 @@
 //! The sender of XCP and RCP-AC: a window that changes by what the routers say.
 
 use crate::pace::Pacer;
-use crate::rcp::SmoothedRtt;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::rtt::SmoothedRtt;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Sends the packet that opens the flow, and when its acknowledgment is there, the first window.
-pub struct Guided {
+pub struct XcpSender {
     packet: Bytes,
     /// Congestion window, packets.
     window: f64,
@@ -18,16 +18,16 @@ pub struct Guided {
     recovering: bool,
 }
 
-impl Guided {
+impl XcpSender {
     /// A sender of packets of this size, with a first window of `initial` packets, that acknowledgments clock.
-    pub fn new(initial: f64, packet: Bytes) -> Guided {
+    pub fn new(initial: f64, packet: Bytes) -> XcpSender {
         let rtt = SmoothedRtt::default();
-        Guided { packet, window: initial, followed: (0, 0.0), rtt, pacer: None, recovering: false }
+        XcpSender { packet, window: initial, followed: (0, 0.0), rtt, pacer: None, recovering: false }
     }
 
     /// The same, but paced.
-    pub fn paced(initial: f64, packet: Bytes) -> Guided {
-        Guided { pacer: Some(Pacer::default()), ..Guided::new(initial, packet) }
+    pub fn paced(initial: f64, packet: Bytes) -> XcpSender {
+        XcpSender { pacer: Some(Pacer::default()), ..XcpSender::new(initial, packet) }
     }
 
     /// The window that counts: one packet until there is a round-trip time.
@@ -37,7 +37,7 @@ impl Guided {
 
     fn follow(&mut self, report: Option<Report>) {
         if let Some(Report::Feedback { whole, part }) = report {
-            let (whole_before, part_before) = std::mem::replace(&mut self.followed, (whole, part));
+            let (whole_before, part_before) = core::mem::replace(&mut self.followed, (whole, part));
             let feedback = f64::from(whole.wrapping_sub(whole_before)) + f64::from(part) - f64::from(part_before);
             self.window = (self.window + feedback).max(1.0); // cwnd = max(cwnd + feedback, s)
         }
@@ -50,7 +50,7 @@ impl Guided {
     }
 }
 
-impl Sender for Guided {
+impl Sender for XcpSender {
     fn open(&mut self, _: Time) -> Stamp {
         Stamp::Window { window: 0.0, rtt: 0.0, feedback: f32::INFINITY }
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn opens_the_flow_and_then_sends_the_first_window() {
-        let mut sender = Guided::new(2.0, PACKET);
+        let mut sender = XcpSender::new(2.0, PACKET);
         assert_eq!(sender.next(Time::ZERO, &pipe(0)), Next::Now);
         let opening = Stamp::Window { window: 0.0, rtt: 0.0, feedback: f32::INFINITY };
         assert_eq!(sender.on_send(Time::ZERO, PACKET, &pipe(0)), opening);
@@ -138,7 +138,7 @@ mod tests {
     /// Whether acknowledgments are lost, repeated, or stand for several packets.
     #[test]
     fn follows_the_sum_of_all_feedback() {
-        let mut sender = Guided::new(2.0, PACKET);
+        let mut sender = XcpSender::new(2.0, PACKET);
         for (total, window) in [(1.5, 3.5), (1.5, 3.5), (4.25, 6.25), (-10.0, 1.0), (-9.5, 1.5)] {
             sender.on_ack(Time::ZERO, &ack(total));
             assert_eq!(sender.state().window, Some(window));
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn paces_a_window_over_a_round_trip() {
-        let mut sender = Guided::paced(10.0, PACKET);
+        let mut sender = XcpSender::paced(10.0, PACKET);
         sender.on_ack(Time::ZERO, &ack(0.0));
         sender.on_send(Time::ZERO, PACKET, &pipe(0));
         let due = Time::ZERO + Duration::from_millis(10);

@@ -1,15 +1,15 @@
 //! The sender's state, and in which order an acknowledgment changes it (section 5.2).
 
 use super::Bbr;
-use super::filter::Recent;
-use super::sampler::{Sample, Sampler};
+use super::filter::MaxFilter;
+use super::sampler::{RateSample, RateSampler};
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// BBR.state (section 5.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum BbrState {
     Startup,
     Drain,
     ProbeBwDown,
@@ -30,14 +30,14 @@ pub(super) enum AckPhase {
 }
 
 /// The sender. Volumes are in bytes; those that are not limited are infinite.
-pub struct Machine {
+pub struct BbrSender {
     pub(super) parameters: Bbr,
     /// C.SMSS and C.InitialCwnd.
     pub(super) packet: f64,
     pub(super) initial_cwnd: f64,
-    pub(super) sampler: Sampler,
+    pub(super) sampler: RateSampler,
     /// RS: the newest rate sample, and what the newest acknowledgment newly acknowledged.
-    pub(super) rs: Sample,
+    pub(super) rs: RateSample,
     pub(super) newly_acked: f64,
     /// C.inflight.
     pub(super) in_flight: f64,
@@ -45,7 +45,7 @@ pub struct Machine {
     /// C.is_cwnd_limited: whether the window held packets back within the last round trip; in this one; in the one before.
     pub(super) cwnd_limited: [bool; 2],
 
-    pub(super) state: State,
+    pub(super) state: BbrState,
     pub(super) ack_phase: AckPhase,
 
     // 5.5.1: packet-timed round trips.
@@ -85,7 +85,7 @@ pub struct Machine {
 
     // 5.5: the model of the path.
     pub(super) max_bw: Rate,
-    pub(super) max_bw_filter: Recent<2>,
+    pub(super) max_bw_filter: MaxFilter<2>,
     pub(super) bw: Rate,
     pub(super) bw_shortterm: Rate,
     pub(super) bw_latest: Rate,
@@ -96,7 +96,7 @@ pub struct Machine {
     pub(super) loss_round_start: bool,
     pub(super) loss_round_delivered: u64,
     pub(super) extra_acked: f64,
-    pub(super) extra_acked_filter: Recent<10>,
+    pub(super) extra_acked_filter: MaxFilter<10>,
     pub(super) extra_acked_interval_start: Time,
     pub(super) extra_acked_delivered: f64,
 
@@ -111,17 +111,17 @@ pub struct Machine {
 /// No limit on a rate.
 pub(super) const NO_RATE_LIMIT: Rate = Rate::from_bps(f64::INFINITY);
 
-impl Machine {
+impl BbrSender {
     /// OnInit (section 5.2.1), for packets of `packet` bytes.
-    pub fn new(parameters: Bbr, packet: Bytes) -> Machine {
+    pub fn new(parameters: Bbr, packet: Bytes) -> BbrSender {
         let smss = packet.0 as f64;
         let initial_cwnd = parameters.initial_window * smss;
-        let mut machine = Machine {
+        let mut machine = BbrSender {
             parameters,
             packet: smss,
             initial_cwnd,
-            sampler: Sampler::new(),
-            rs: Sample {
+            sampler: RateSampler::new(),
+            rs: RateSample {
                 rate: Rate::ZERO,
                 delivered: 0,
                 prior_delivered: 0,
@@ -133,7 +133,7 @@ impl Machine {
             in_flight: 0.0,
             in_recovery: false,
             cwnd_limited: [false; 2],
-            state: State::Startup,
+            state: BbrState::Startup,
             ack_phase: AckPhase::Init,
             round_count: 0,
             round_start: false,
@@ -163,7 +163,7 @@ impl Machine {
             probe_rtt_round_done: false,
             idle_restart: false,
             max_bw: Rate::ZERO,
-            max_bw_filter: Recent::new(),
+            max_bw_filter: MaxFilter::new(),
             bw: Rate::ZERO,
             bw_shortterm: NO_RATE_LIMIT,
             bw_latest: Rate::ZERO,
@@ -174,7 +174,7 @@ impl Machine {
             loss_round_start: false,
             loss_round_delivered: 0,
             extra_acked: 0.0,
-            extra_acked_filter: Recent::new(),
+            extra_acked_filter: MaxFilter::new(),
             extra_acked_interval_start: Time::ZERO,
             extra_acked_delivered: 0.0,
             pacing_rate: Rate::ZERO,
@@ -215,7 +215,7 @@ impl Machine {
     }
 }
 
-impl Sender for Machine {
+impl Sender for BbrSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         if pipe.in_flight.0 as f64 + self.packet > self.cwnd {
             self.cwnd_limited[0] = true;
@@ -278,13 +278,13 @@ impl Sender for Machine {
 
     fn state(&self) -> Shown {
         let phase = match self.state {
-            State::Startup => Phase::SlowStart,
-            State::Drain => Phase::Drain,
-            State::ProbeBwDown => Phase::ProbeDown,
-            State::ProbeBwCruise => Phase::Cruise,
-            State::ProbeBwRefill => Phase::Refill,
-            State::ProbeBwUp => Phase::ProbeUp,
-            State::ProbeRtt => Phase::ProbeRtt,
+            BbrState::Startup => Phase::SlowStart,
+            BbrState::Drain => Phase::Drain,
+            BbrState::ProbeBwDown => Phase::ProbeDown,
+            BbrState::ProbeBwCruise => Phase::Cruise,
+            BbrState::ProbeBwRefill => Phase::Refill,
+            BbrState::ProbeBwUp => Phase::ProbeUp,
+            BbrState::ProbeRtt => Phase::ProbeRtt,
         };
         Shown { window: Some(self.cwnd / self.packet), rate: Some(self.pacing_rate), phase }
     }
