@@ -5,26 +5,23 @@
 //! acknowledgments of the next round trip, so that no window jumps.
 //!
 //! ```text
-//!      first window
-//!           |
-//!           v         window >= ssthresh, or the rule ends it
-//!     +-----------+ ----------------------------------------> +---------------------+
-//!     | SlowStart |                                           | CongestionAvoidance |
-//!     +-----------+ <------------+              +-----------> +---------------------+
-//!        |  |                    |              |                    |      |
-//!        |  |         repaired,  |              | repaired,          |      |
-//!        |  |  window < ssthresh |              | window >= ssthresh |      |
-//!        |  |                  +------------------+                  |      |
-//!        |  +----------------> |     Recovery     | <----------------+      |
-//!        |      loss event     +------------------+     loss event          |
-//!        |                               ^                                  |
-//!        |                               | first acknowledgment (*)         |
-//!        |                     +------------------+                         |
-//!        +-------------------> |     Backoff      | <-----------------------+
-//!                timeout       +------------------+     timeout
+//!                  window reaches ssthresh,
+//!                  or the rule ends slow start
+//!   +-----------+ ---------------------------> +---------------------+
+//!   | SlowStart |                              | CongestionAvoidance |
+//!   +-----------+ <---+                        +---------------------+
+//!           repaired, |                           ^ repaired,
+//!      below ssthresh |                           | not below ssthresh
+//!                +---------------------------------------+
+//!   loss event   |               Recovery                |
+//!   ------------>+---------------------------------------+
+//!   in any state                     ^
+//!                                    | first acknowledgment (*)
+//!   timeout      +---------------------------------------+
+//!   ------------>|               Backoff                 |
+//!   in any state +---------------------------------------+
 //! ```
-//! A timeout in `Recovery` leads to `Backoff`, too. (*) If nothing is left to repair, the first acknowledgment leads from
-//! `Backoff` to `SlowStart` at once.
+//! (*) If the host has nothing left to repair, this acknowledgment ends the recovery at once.
 
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Time};
