@@ -1,6 +1,6 @@
-//! AIMD(a, b), additive increase and multiplicative decrease: the window grows by `a` packets per round trip and loses the share
-//! `b` on a loss. Reno is AIMD(1, 0.5). BIC-2004 compares BIC with AIMD(32, 0.125), whose response function BIC's approaches at
-//! low loss rates (section VI-B).
+//! AIMD(a, b), additive increase and multiplicative decrease: the window grows by `a` packets per round trip and loses
+//! the share `b` on a loss. Reno is AIMD(1, 0.5). BIC-2004 compares BIC with AIMD(32, 0.125), whose response function
+//! BIC's approaches at low loss rates (section VI-B).
 
 use crate::parameters::within;
 use crate::protocol::Protocol;

@@ -1,7 +1,8 @@
-//! BIC: after a loss, a binary search between the window that the loss left and the window at which it occurred (BIC-2004: Xu,
-//! Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004).
+//! BIC: after a loss, a binary search between the window that the loss left and the window at which it occurred
+//! (BIC-2004: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004).
 //!
-//! The code is section VI-A's pseudo-code. Which step it takes depends on the window `w` and on W_max, the window at the last loss:
+//! The code is section VI-A's pseudo-code. Which step it takes depends on the window `w` and on W_max, the window at
+//! the last loss:
 //!
 //! ```text
 //!   w >= low_window:
@@ -46,11 +47,11 @@ impl Default for Bic {
 }
 
 impl Bic {
-    /// The constants of Linux's `tcp_bic`: a loss leaves 819/1024 of the window, growth is at most 16 packets per round trip, a
-    /// step covers a quarter of the distance, and growth near the maximum is 4 packets in 20 round trips.
+    /// The constants of Linux's `tcp_bic`: a loss leaves 819/1024 of the window, growth is at most 16 packets per round
+    /// trip, a step covers a quarter of the distance, and growth near the maximum is 4 packets in 20 round trips.
     ///
-    /// What Linux does beyond that is not here: integer arithmetic; growth of exactly 4/20 within 4 packets of the maximum;
-    /// growth of at least 1/20 of the window before the first loss; forgetting the maximum on a timeout.
+    /// What Linux does beyond that is not here: integer arithmetic; growth of exactly 4/20 within 4 packets of the
+    /// maximum; growth of at least 1/20 of the window before the first loss; forgetting the maximum on a timeout.
     pub fn linux() -> Bic {
         Bic { smax: 16.0, smin: 4.0 / 20.0, beta: 205.0 / 1024.0, divisor: 4.0, ..Bic::default() }
     }
@@ -160,8 +161,9 @@ mod tests {
 
     #[test]
     fn a_step_is_half_the_distance_to_the_maximum_within_its_limits() {
-        // Windows, and the growth per round trip that section VI-A gives for W_max = 1000: S_max while the distance is more than
-        // 2 S_max, then half the distance, but no less than S_min; past W_max the distance itself, which doubles it.
+        // Windows, and the growth per round trip that section VI-A gives for W_max = 1000: S_max while the distance is
+        // more than 2 S_max, then half the distance, but no less than S_min; past W_max the distance itself, which
+        // doubles it.
         for (w, step) in
             [(900.0, 32.0), (936.0, 32.0), (960.0, 20.0), (999.99, 0.01), (1000.0, 0.01), (1008.0, 8.0), (1500.0, 32.0)]
         {

@@ -1,6 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last loss, flat near the window of that loss (RFC 9438).
 //!
-//! HyStart++ (RFC 9406), which section 4.10 recommends, is left out: slow start ends with a loss, as in the papers' comparisons.
+//! HyStart++ (RFC 9406), which section 4.10 recommends, is left out: slow start ends with a loss, as in the papers'
+//! comparisons.
 //!
 //! ```text
 //!                +--------------+  window reaches ssthresh
@@ -44,11 +45,12 @@ impl Default for Cubic {
 }
 
 impl Cubic {
-    /// The constants of Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS OSR 42(5), 2008, where beta = 0.2
-    /// is the share given up on a loss.
+    /// The constants of Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS OSR 42(5), 2008,
+    /// where beta = 0.2 is the share given up on a loss.
     ///
-    /// The paper's cubic function, its Reno-friendly growth of 3 beta/(2 - beta) and its fast convergence are those of the RFC. The
-    /// RFC adds that the Reno-friendly window grows by 1 packet per round trip once it has regained what the loss took.
+    /// The paper's cubic function, its Reno-friendly growth of 3 beta/(2 - beta) and its fast convergence are those of
+    /// the RFC. The RFC adds that the Reno-friendly window grows by 1 packet per round trip once it has regained what
+    /// the loss took.
     pub fn of_2008() -> Cubic {
         Cubic { beta: 0.8, ..Cubic::default() }
     }
@@ -194,7 +196,8 @@ impl WindowRule for CubicRule {
         growth
     }
 
-    /// Section 4.6. The window stands for flight_size, as it does not grow while the application leaves a part of it unused.
+    /// Section 4.6. The window stands for flight_size, as it does not grow while the application leaves a part of it
+    /// unused.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         let Cubic { beta, fast_convergence, .. } = self.cubic;
         let declines = fast_convergence && self.state.wmax().is_some_and(|wmax| w < wmax);
@@ -226,7 +229,8 @@ mod tests {
         sender
     }
 
-    /// Acknowledges packet by packet for `seconds` from `now` on, with round trips of `rtt` seconds. Returns the window.
+    /// Acknowledges packet by packet for `seconds` from `now` on, with round trips of `rtt` seconds. Returns the
+    /// window.
     fn run(sender: &mut dyn Sender, now: &mut Time, seconds: f64, rtt: f64) -> f64 {
         let window = |State { window, .. }| window.unwrap();
         let end = now.as_secs() + seconds;
@@ -254,8 +258,8 @@ mod tests {
 
     #[test]
     fn in_the_reno_friendly_region_the_window_grows_by_alpha_and_by_one_in_the_end() {
-        // Section 4.3: 3 (1 - 0.7)/(1 + 0.7) = 0.529 per round trip until 20 packets are regained, then 1; at 10 ms the cubic
-        // function stays below for long.
+        // Section 4.3: 3 (1 - 0.7)/(1 + 0.7) = 0.529 per round trip until 20 packets are regained, then 1; at 10 ms the
+        // cubic function stays below for long.
         let mut sender = after_loss(Cubic::default(), 20.0);
         let mut now = Time::ZERO;
         let w = run(&mut *sender, &mut now, 0.10, 0.01);

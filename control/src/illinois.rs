@@ -1,6 +1,13 @@
-//! Illinois: an AIMD whose `a` falls and whose `b` rises with the queueing delay, so that the window's course between losses is
-//! concave (Liu, Basar, Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for high-speed networks",
-//! Performance Evaluation 65, 2008).
+//! Illinois: AIMD(alpha, beta), where alpha falls and beta rises with the queueing delay, so that the window as a
+//! function of time is concave between losses (Liu, Basar, Srikant, "TCP-Illinois: a loss- and delay-based congestion
+//! control algorithm for high-speed networks", Performance Evaluation 65, 2008, section 3).
+//!
+//! ```text
+//!             delay > eta_1 d_m, or a timeout
+//!   Largest ---------------------------------> Reduced
+//!           <---------------------------------
+//!             theta round trips with a delay of no more than eta_1 d_m
+//! ```
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
@@ -77,15 +84,29 @@ impl Protocol for Illinois {
     }
 }
 
+/// Illinois' window growth rule.
 struct IllinoisRule {
     illinois: Illinois,
     rounds: Rounds,
-    /// T_max: the longest RTT so far, seconds.
+    /// T_max: the longest RTT so far, seconds; zero before the first.
     longest: f64,
-    /// For how many round trips the delay has been short since growth was last the largest; none while it is.
-    short: Option<u32>,
+    growth: Growth,
+    /// Growth per round trip, packets.
     alpha: f64,
+    /// Share of the window given up on a loss.
     beta: f64,
+}
+
+/// Whether alpha may be the largest at short queueing delays.
+#[derive(Clone, Copy)]
+enum Growth {
+    /// It may.
+    Largest,
+    /// A long delay has reduced it.
+    Reduced {
+        /// The number of round trips with a short delay in a row since then.
+        short: u32,
+    },
 }
 
 /// Reno's alpha and beta.
@@ -94,25 +115,33 @@ const RENO: (f64, f64) = (1.0, 0.5);
 impl IllinoisRule {
     fn new(illinois: &Illinois) -> IllinoisRule {
         let (alpha, beta) = RENO;
-        IllinoisRule { illinois: illinois.clone(), rounds: Rounds::new(), longest: 0.0, short: None, alpha, beta }
+        let illinois = illinois.clone();
+        IllinoisRule { illinois, rounds: Rounds::new(), longest: 0.0, growth: Growth::Largest, alpha, beta }
     }
 
-    /// alpha = f1(da), section 3.
+    /// alpha = f1(da) for a queueing delay of `delay` where the longest is d_m = `longest`, both in seconds.
     fn increase_at(&mut self, delay: f64, longest: f64) -> f64 {
         let Illinois { largest_increase: max, least_increase: min, eta1, theta, .. } = self.illinois;
         let d1 = eta1 * longest;
         if delay <= d1 {
-            // Once lower, it is the largest only after theta round trips of short delay: one may be an accident.
-            self.short = self.short.map(|rounds| rounds + 1).filter(|&rounds| rounds < theta);
-            return if self.short.is_none() { max } else { self.alpha };
+            // Once reduced, alpha is the largest again only after theta round trips with a short delay, as a single one
+            // may be due to chance.
+            self.growth = match self.growth {
+                Growth::Reduced { short } if short + 1 < theta => Growth::Reduced { short: short + 1 },
+                Growth::Reduced { .. } | Growth::Largest => Growth::Largest,
+            };
+            return match self.growth {
+                Growth::Largest => max,
+                Growth::Reduced { .. } => self.alpha,
+            };
         }
-        self.short = Some(0);
+        self.growth = Growth::Reduced { short: 0 };
         let k1 = (longest - d1) * min * max / (max - min);
         let k2 = (longest - d1) * min / (max - min) - d1;
-        k1 / (k2 + delay)
+        k1 / (k2 + delay) // kappa_1 / (kappa_2 + da)
     }
 
-    /// beta = f2(da), section 3.
+    /// beta = f2(da), of the same delays.
     fn decrease_at(&self, delay: f64, longest: f64) -> f64 {
         let Illinois { largest_decrease: max, least_decrease: min, eta2, eta3, .. } = self.illinois;
         let (d2, d3) = (eta2 * longest, eta3 * longest);
@@ -131,7 +160,7 @@ impl WindowRule for IllinoisRule {
         self.longest = self.longest.max(ack.rtt.map_or(0.0, |rtt| rtt.as_secs()));
         if let Some(rtt) = self.rounds.on_ack(now, ack) {
             let longest = self.longest - self.rounds.base; // dm
-            let delay = (rtt - self.rounds.base).min(longest); // da; a mean may exceed the largest by rounding
+            let delay = (rtt - self.rounds.base).min(longest); // da; rounding may make a mean larger than the largest
             (self.alpha, self.beta) = if w < self.illinois.low_window {
                 RENO
             } else {
@@ -150,7 +179,7 @@ impl WindowRule for IllinoisRule {
 
     fn timeout(&mut self, _: Time, w: f64) -> f64 {
         (self.alpha, self.beta) = RENO;
-        self.short = Some(0);
+        self.growth = Growth::Reduced { short: 0 };
         w * (1.0 - self.beta)
     }
 }
@@ -160,12 +189,12 @@ mod tests {
     use super::*;
     use crate::window::tests::round;
 
-    /// After round trips of `delay` beyond 100 ms, where 100 ms is the longest so far.
-    fn after(law: &mut IllinoisRule, delay: f64) -> (f64, f64) {
-        (law.rounds.base, law.longest) = (0.1, 0.2);
-        let (now, _) = round(law, Time::ZERO, 100.0, 0.1 + delay);
-        round(law, now, 100.0, 0.1 + delay);
-        (law.alpha, law.beta)
+    /// alpha and beta after round trips with a queueing delay of `delay` seconds, where the longest so far is 100 ms.
+    fn after(rule: &mut IllinoisRule, delay: f64) -> (f64, f64) {
+        (rule.rounds.base, rule.longest) = (0.1, 0.2);
+        let (now, _) = round(rule, Time::ZERO, 100.0, 0.1 + delay);
+        round(rule, now, 100.0, 0.1 + delay);
+        (rule.alpha, rule.beta)
     }
 
     #[test]
@@ -190,21 +219,21 @@ mod tests {
 
     #[test]
     fn growth_is_the_largest_again_after_theta_short_round_trips() {
-        let mut law = IllinoisRule::new(&Illinois::default());
-        assert_eq!(law.increase_at(0.0, 0.1), 10.0);
-        law.alpha = law.increase_at(0.05, 0.1);
-        let low = law.alpha;
-        let alphas: Vec<f64> = (0..6).map(|_| law.increase_at(0.0, 0.1)).collect();
+        let mut rule = IllinoisRule::new(&Illinois::default());
+        assert_eq!(rule.increase_at(0.0, 0.1), 10.0);
+        rule.alpha = rule.increase_at(0.05, 0.1);
+        let low = rule.alpha;
+        let alphas: Vec<f64> = (0..6).map(|_| rule.increase_at(0.0, 0.1)).collect();
         assert_eq!(alphas, [low, low, low, low, 10.0, 10.0]);
     }
 
     #[test]
-    fn small_windows_and_timeouts_are_renos() {
-        let mut law = IllinoisRule::new(&Illinois::default());
-        let (now, _) = round(&mut law, Time::ZERO, 9.0, 0.1);
-        assert_eq!((law.alpha, law.decrease(Time::ZERO, 8.0)), (1.0, 4.0));
-        round(&mut law, now, 100.0, 0.1);
-        assert_eq!((law.alpha, law.decrease(Time::ZERO, 80.0)), (10.0, 70.0));
-        assert_eq!((law.timeout(Time::ZERO, 80.0), law.alpha), (40.0, 1.0));
+    fn small_windows_and_timeouts_are_treated_as_by_reno() {
+        let mut rule = IllinoisRule::new(&Illinois::default());
+        let (now, _) = round(&mut rule, Time::ZERO, 9.0, 0.1);
+        assert_eq!((rule.alpha, rule.decrease(Time::ZERO, 8.0)), (1.0, 4.0));
+        round(&mut rule, now, 100.0, 0.1);
+        assert_eq!((rule.alpha, rule.decrease(Time::ZERO, 80.0)), (10.0, 70.0));
+        assert_eq!((rule.timeout(Time::ZERO, 80.0), rule.alpha), (40.0, 1.0));
     }
 }

@@ -1,13 +1,14 @@
 //! Congestion control algorithms, each beside its paper.
 //!
 //! The crate contains the three [roles] that a protocol is made of, one file or folder per protocol, and above them the
-//! [registry] that lists the protocols by name. It contains no sockets, clocks, random numbers or threads, and nothing that
-//! knows who calls. A host passes the time in and carries the decisions out, so that the same controller runs in virtual
-//! time, in an emulator and under QUIC.
+//! [registry] that lists the protocols by name. It contains no sockets, clocks, random numbers or threads, and nothing
+//! that knows who calls. A host passes the time in and carries the decisions out, so that the same controller runs in
+//! virtual time, in an emulator and under QUIC.
 //!
-//! Rules for every protocol: it allocates no memory after a flow's start, except where a message must be kept; no call does
-//! work proportional to the window; every equation carries its number in the paper or RFC; elementary functions come from
-//! `libm`, so that a run gives the same bits on every machine. How to add a protocol is described in CONTRIBUTING.md.
+//! Rules for every protocol: it allocates no memory after a flow's start, except where a message must be kept; no call
+//! does work proportional to the window; every equation carries its number in the paper or RFC; elementary functions
+//! come from `libm`, so that a run gives the same bits on every machine. How to add a protocol is described in
+//! CONTRIBUTING.md.
 //!
 //! # Features
 //!

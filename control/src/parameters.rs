@@ -7,9 +7,9 @@ use core::ops::RangeInclusive;
 /// Declares a protocol's parameters, a struct of named fields or an enum of unit variants.
 ///
 /// The type becomes `Clone` and `Debug`. With the feature `serde`, it can be serialized and deserialized, by names in
-/// kebab-case, and unknown names are refused; with the feature `registry`, it has a JSON Schema, in which the first paragraph
-/// of each field's comment is the parameter's description. A crate that uses the macro depends on `serde` and `schemars`
-/// itself if these features are on.
+/// kebab-case, and unknown names are refused; with the feature `registry`, it has a JSON Schema, in which the first
+/// paragraph of each field's comment is the parameter's description. A crate that uses the macro depends on `serde` and
+/// `schemars` itself if these features are on.
 #[cfg(feature = "registry")]
 #[macro_export]
 macro_rules! parameters {
@@ -50,7 +50,8 @@ pub fn within(name: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), 
     }
 }
 
-/// Checks that a parameter's `time` lies between a microsecond and a minute. The error gives `name`, the time and the range.
+/// Checks that a parameter's `time` lies between a microsecond and a minute. The error gives `name`, the time and the
+/// range.
 pub(crate) fn seconds(name: &str, time: Duration) -> Result<(), String> {
     let fine = time >= Duration::from_micros(1) && time.as_secs() <= 60.0;
     if fine { Ok(()) } else { Err(format!("{name} = {time} is out of range; write \"1 us\" to \"60 s\"")) }

@@ -1,5 +1,5 @@
-//! Reno: one packet more per round trip, half the window on a loss (RFC 5681). The controllers `newreno` and `reno` differ only
-//! in how the host repairs losses: by RFC 6582 without selective acknowledgments, by RFC 6675 with them.
+//! Reno: one packet more per round trip, half the window on a loss (RFC 5681). The controllers `newreno` and `reno`
+//! differ only in how the host repairs losses: by RFC 6582 without selective acknowledgments, by RFC 6675 with them.
 
 use crate::parameters::within;
 use crate::protocol::Protocol;

@@ -23,7 +23,8 @@ impl Rounds {
         Rounds { begin: Time::ZERO, sum: 0.0, samples: 0, base: f64::INFINITY }
     }
 
-    /// An acknowledgment arrives. If it ends a round trip, this returns the mean of the round trip's RTT samples, in seconds.
+    /// An acknowledgment arrives. If it ends a round trip, this returns the mean of the round trip's RTT samples, in
+    /// seconds.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &Ack) -> Option<f64> {
         let rtt = ack.rtt.filter(|rtt| rtt.0 > 0)?;
@@ -39,8 +40,8 @@ impl Rounds {
         Some(mean)
     }
 
-    /// How many packets of a window of `w` wait in queues if a round trip takes `rtt` seconds: all but those that a path of
-    /// base RTT without a queue would hold at the same rate, w/rtt.
+    /// How many packets of a window of `w` wait in queues if a round trip takes `rtt` seconds: all but those that a
+    /// path of base RTT without a queue would hold at the same rate, w/rtt.
     pub(crate) fn queued(&self, w: f64, rtt: f64) -> f64 {
         w * (1.0 - self.base / rtt)
     }

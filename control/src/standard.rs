@@ -1,7 +1,8 @@
-//! Standard TCP's congestion avoidance (RFC 5681, section 3.1): one packet more per round trip, half the window on a loss.
+//! Standard TCP's congestion avoidance (RFC 5681, section 3.1): one packet more per round trip, half the window on a
+//! loss.
 //!
-//! Reno is nothing else. Many other window protocols do the same below some window, and senders that need routers do it where
-//! no router takes part.
+//! Reno is nothing else. Many other window protocols do the same below some window, and senders that need routers do it
+//! where no router takes part.
 
 use crate::roles::Ack;
 use crate::units::Time;

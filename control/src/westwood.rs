@@ -1,8 +1,9 @@
-//! Westwood+: Reno, but on a loss the window falls to what the path was measured to deliver in the shortest round trip (Grieco,
-//! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", ACM CCR 34(2), 2004).
+//! Westwood+: Reno, but on a loss the window falls to the measured bandwidth times the shortest RTT (Grieco, Mascolo,
+//! "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", ACM CCR 34(2),
+//! 2004).
 //!
-//! The estimate remembers some ten round trips. A slow start that fills a large path in as many leaves it far below the path's
-//! bandwidth, and the first loss the window as low.
+//! The bandwidth estimate averages over some ten round trips. A slow start that fills a large path in about as many
+//! leaves the estimate far below the path's bandwidth, and so the window far too small after the first loss.
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
@@ -36,7 +37,7 @@ impl Protocol for Westwood {
     }
 
     fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        let law = WestwoodRule {
+        let rule = WestwoodRule {
             filter: self.filter,
             packet: packet.0 as f64,
             rounds: Rounds::new(),
@@ -44,25 +45,28 @@ impl Protocol for Westwood {
             since: Time::ZERO,
             bandwidth: None,
         };
-        Box::new(Window::new(law, self.initial_window, packet))
+        Box::new(Window::new(rule, self.initial_window, packet))
     }
 }
 
+/// Westwood+'s window growth rule.
 struct WestwoodRule {
+    /// alpha: weight of the old estimate.
     filter: f64,
-    /// Bytes in a packet.
+    /// Size of a full packet, bytes.
     packet: f64,
     rounds: Rounds,
-    /// Bytes acknowledged in this round trip, and since when.
+    /// Bytes acknowledged in the present round trip.
     acked: u64,
+    /// When the present round trip began.
     since: Time,
-    /// BWE, bytes per second.
+    /// BWE, bytes per second; none before the end of the first round trip.
     bandwidth: Option<f64>,
 }
 
 impl WindowRule for WestwoodRule {
-    /// A sample per round trip, d_k / Delta_k, also while losses are repaired. (Westwood took one per acknowledgment, which
-    /// overestimates when these come in bunches.)
+    /// Takes a sample of the bandwidth per round trip, d_k / Delta_k, also while losses are repaired. (The original
+    /// Westwood took one per acknowledgment, which gives too much when acknowledgments arrive in bunches.)
     fn observe(&mut self, now: Time, _: f64, ack: &Ack) {
         self.acked += ack.acked.0;
         if let Some(rtt) = self.rounds.on_ack(now, ack) {
@@ -79,7 +83,7 @@ impl WindowRule for WestwoodRule {
         standard::increase(w)
     }
 
-    /// ssthresh = BWE RTT_min / packet. Before there is an estimate, as Reno.
+    /// ssthresh = BWE RTT_min / seg_size. Before the first estimate it is Reno's.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         self.bandwidth.map_or(standard::decrease(w), |bandwidth| bandwidth * self.rounds.base / self.packet)
     }
@@ -96,31 +100,31 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_what_the_path_delivers_in_the_shortest_round_trip() {
-        // 1500 packets per 150 ms on a path of 100 ms without a queue: 1000 of them need none.
-        let mut law = estimate();
-        law.rounds.base = 0.1;
+    fn a_loss_leaves_the_bandwidth_times_the_shortest_rtt() {
+        // 1500 packets per 150 ms on a path of 100 ms without a queue: 1000 packets fill the path without a queue.
+        let mut rule = estimate();
+        rule.rounds.base = 0.1;
         let mut now = Time::ZERO;
         for _ in 0..100 {
-            now = round(&mut law, now, 1500.0, 0.15).0;
+            now = round(&mut rule, now, 1500.0, 0.15).0;
         }
-        let left = law.decrease(now, 1500.0);
+        let left = rule.decrease(now, 1500.0);
         assert!((left / 1000.0 - 1.0).abs() < 0.01, "{left}");
     }
 
     #[test]
-    fn the_filter_keeps_nine_tenths_per_round_trip() {
-        let mut law = estimate();
+    fn the_old_estimate_keeps_a_weight_of_nine_tenths_per_round_trip() {
+        let mut rule = estimate();
         let mut now = Time::ZERO;
         for _ in 0..50 {
-            now = round(&mut law, now, 100.0, 0.1).0;
+            now = round(&mut rule, now, 100.0, 0.1).0;
         }
-        let before = law.bandwidth.unwrap();
+        let before = rule.bandwidth.unwrap();
         for _ in 0..10 {
-            now = round(&mut law, now, 200.0, 0.1).0;
+            now = round(&mut rule, now, 200.0, 0.1).0;
         }
         // From 1 to 2 MB/s: 2 - 0.9^10, give or take a round trip.
-        let after = law.bandwidth.unwrap() / before;
+        let after = rule.bandwidth.unwrap() / before;
         assert!((before / 1e6 - 1.0).abs() < 0.02 && (1.61..1.69).contains(&after), "{before}, {after}");
     }
 

@@ -1,25 +1,26 @@
-//! What all window protocols share (RFC 5681): slow start, transmission clocked by acknowledgments, one reduction per loss event.
+//! What all window protocols share (RFC 5681): slow start, transmission clocked by acknowledgments, one reduction per
+//! loss event.
 //!
-//! A protocol adds only its [`WindowRule`]: by how much the window grows per acknowledged packet, and what a loss leaves of it.
-//! Rules that measure delays or rates see every acknowledgment. What they decide once per round trip is spread over the
-//! acknowledgments of the next round trip, so that no window jumps.
+//! A protocol adds only its [`WindowRule`]: by how much the window grows per acknowledged packet, and what a loss
+//! leaves of it. Rules that measure delays or rates see every acknowledgment. What they decide once per round trip is
+//! spread over the acknowledgments of the next round trip, so that no window jumps.
 //!
 //! ```text
-//!                  window reaches ssthresh,
-//!                  or the rule ends slow start
-//!   +-----------+ ---------------------------> +---------------------+
-//!   | SlowStart |                              | CongestionAvoidance |
-//!   +-----------+ <---+                        +---------------------+
-//!           repaired, |                           ^ repaired,
-//!      below ssthresh |                           | not below ssthresh
-//!                +---------------------------------------+
-//!   loss event   |               Recovery                |
-//!   ------------>+---------------------------------------+
-//!   in any state                     ^
-//!                                    | first acknowledgment (*)
-//!   timeout      +---------------------------------------+
-//!   ------------>|               Backoff                 |
-//!   in any state +---------------------------------------+
+//!   +-----------+  window reaches ssthresh,   +---------------------+
+//!   | SlowStart | --------------------------> | CongestionAvoidance |
+//!   +-----------+  or the rule ends it        +---------------------+
+//!              ^                               ^
+//!    repaired, |                               | repaired,
+//! window below |                               | window not below
+//!     ssthresh |                               | ssthresh
+//!              |  +-------------------------+  |
+//!   loss event +--|                         |--+
+//!   ------------->|         Recovery        |
+//!   in any state  +-------------------------+
+//!                              ^ first acknowledgment (*)
+//!   timeout       +-------------------------+
+//!   ------------->|         Backoff         |
+//!   in any state  +-------------------------+
 //! ```
 //! (*) If the host has nothing left to repair, this acknowledgment ends the recovery at once.
 
@@ -66,7 +67,8 @@ pub struct Window<R> {
 /// Where in RFC 5681's state machine the sender is. ssthresh is in packets.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The window is below ssthresh and grows towards it. ssthresh is infinite before the first loss ("arbitrarily high").
+    /// The window is below ssthresh and grows towards it. ssthresh is infinite before the first loss ("arbitrarily
+    /// high").
     SlowStart { ssthresh: f64 },
     /// The window has reached ssthresh, which no longer matters, and grows by the protocol's rule.
     CongestionAvoidance,
@@ -99,8 +101,8 @@ impl<R: WindowRule> Window<R> {
 
     /// The window grows by an acknowledgment of new data.
     fn grow(&mut self, now: Time, ack: &Ack) {
-        // An acknowledgment that covers more than the window, as when it fills the hole that a timeout left, does not mean
-        // that so much was delivered at once: the window no more than doubles.
+        // An acknowledgment that covers more than the window, as when it fills the hole that a timeout left, does not
+        // mean that so much was delivered at once: the window no more than doubles.
         let acked = (ack.acked.0 as f64 / self.packet.0 as f64).min(self.cwnd);
         let mut avoiding = acked;
         if let State::SlowStart { ssthresh } = self.state {
@@ -185,8 +187,8 @@ pub(crate) mod tests {
         Ack { acked: Bytes(packets * PACKET.0), ..Ack::default() }
     }
 
-    /// Gives `rule` one round trip of `w` acknowledgments as a host would, from `now` on: each is for one packet, which was
-    /// sent a round trip of `seconds` ago. Returns the time and the window at the end.
+    /// Gives `rule` one round trip of `w` acknowledgments as a host would, from `now` on: each is for one packet, which
+    /// was sent a round trip of `seconds` ago. Returns the time and the window at the end.
     pub(crate) fn round(rule: &mut impl WindowRule, now: Time, w: f64, seconds: f64) -> (Time, f64) {
         let ack = Ack { rtt: Some(Duration::from_secs(seconds)), ..ack(1) };
         let mut end = w;

@@ -1,14 +1,14 @@
 //! BBR version 3: sends at the rate that the path was measured to deliver, and keeps little more in flight than fits
 //! (draft-ietf-ccwg-bbr-06, Cardwell, Swett and Beshay, "BBR Congestion Control", July 2026).
 //!
-//! Sections, functions and variables are called as in the draft. Left out is what answers a recovery that turns out to have been
-//! unnecessary (section 5.5.11), as no host here says so. **Decided** where the draft leaves a choice:
-//! - Chance (PickProbeWait): the bits of the time at which it is asked for, well mixed. Flows ask at different times, and a run
-//!   can be repeated.
+//! Sections, functions and variables are called as in the draft. Left out is what answers a recovery that turns out to
+//! have been unnecessary (section 5.5.11), as no host here says so. **Decided** where the draft leaves a choice:
+//! - Chance (PickProbeWait): the bits of the time at which it is asked for, well mixed. Flows ask at different times,
+//!   and a run can be repeated.
 //! - Packets leave one by one at the pacing rate, not in bursts of C.send_quantum, which a host may do at most; and
 //!   BBR.offload_budget is one quantum, as for QUIC.
-//! - After a timeout, the window is one packet and grows by what is acknowledged up to BBR.max_inflight; hosts do not tell when
-//!   its repair ends.
+//! - After a timeout, the window is one packet and grows by what is acknowledged up to BBR.max_inflight; hosts do not
+//!   tell when its repair ends.
 //! - It needs selective acknowledgments: without them, what arrived long before a hole was filled looks like a burst.
 //! - A discontiguous range of losses (section 5.3.1.3) is what one acknowledgment reveals.
 

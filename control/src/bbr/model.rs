@@ -37,7 +37,8 @@ impl BbrSender {
         self.cycle_count += 1;
     }
 
-    /// UpdateACKAggregation (section 5.5.9): more than the bandwidth explains was acknowledged since the interval began.
+    /// UpdateACKAggregation (section 5.5.9): more than the bandwidth explains was acknowledged since the interval
+    /// began.
     pub(super) fn update_ack_aggregation(&mut self, now: Time) {
         let interval = now.since(self.extra_acked_interval_start).as_secs();
         let mut expected_delivered = self.bw.as_bps() / 8.0 * interval;
@@ -93,8 +94,8 @@ impl BbrSender {
         lost > in_flight * self.parameters.loss_threshold
     }
 
-    /// InflightAtLoss: at which volume did the losses pass the threshold, maybe within the packet before which `lost_prev` was lost
-    /// and `inflight_prev` in flight?
+    /// InflightAtLoss: at which volume did the losses pass the threshold, maybe within the packet before which
+    /// `lost_prev` was lost and `inflight_prev` in flight?
     fn inflight_at_loss(&self, lost_prev: f64, inflight_prev: f64) -> f64 {
         let threshold = self.parameters.loss_threshold;
         inflight_prev + (threshold * inflight_prev - lost_prev) / (1.0 - threshold)

@@ -188,7 +188,8 @@ mod tests {
     use super::*;
     use crate::units::Bytes;
 
-    /// Section 5.3.3.5: by 1, 2, 4, 8 packets in successive round trips, as long as the window is its limit and used up.
+    /// Section 5.3.3.5: by 1, 2, 4, 8 packets in successive round trips, as long as the window is its limit and used
+    /// up.
     #[test]
     fn inflight_longterm_grows_faster_and_faster() {
         let mut machine = BbrSender::new(Bbr::default(), Bytes(1000));

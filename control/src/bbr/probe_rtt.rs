@@ -1,5 +1,5 @@
-//! ProbeRTT: every 5 s, little in flight for 200 ms, so that the queue empties and the least round-trip time shows (section 5.3.4);
-//! and what to do after idleness (section 5.4).
+//! ProbeRTT: every 5 s, little in flight for 200 ms, so that the queue empties and the least round-trip time shows
+//! (section 5.3.4); and what to do after idleness (section 5.4).
 
 use super::sender::{AckPhase, BbrSender, BbrState};
 use crate::roles::Pipe;

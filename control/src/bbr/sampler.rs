@@ -1,8 +1,8 @@
-//! Delivery rate samples (section 4.1): how fast the network delivered the packets between one that is acknowledged and the
-//! acknowledgment that came before it was sent.
+//! Delivery rate samples (section 4.1): how fast the network delivered the packets between one that is acknowledged and
+//! the acknowledgment that came before it was sent.
 //!
-//! The host need not keep anything per packet for it: what was known when each packet left is kept here, in the order of sending,
-//! and the packet that an acknowledgment is about is found by when it was sent.
+//! The host need not keep anything per packet for it: what was known when each packet left is kept here, in the order
+//! of sending, and the packet that an acknowledgment is about is found by when it was sent.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -131,7 +131,8 @@ impl RateSampler {
         Some(*packet)
     }
 
-    /// The next packet of `lost` bytes that are lost: the oldest of which nothing was heard, if a later one has arrived.
+    /// The next packet of `lost` bytes that are lost: the oldest of which nothing was heard, if a later one has
+    /// arrived.
     pub fn next_lost(&mut self, lost: &mut Bytes) -> Option<PacketState> {
         while *lost > Bytes(0) && self.passed > 0 {
             let packet = self.drop_first();

@@ -42,7 +42,8 @@ pub struct BbrSender {
     /// C.inflight.
     pub(super) in_flight: f64,
     pub(super) in_recovery: bool,
-    /// C.is_cwnd_limited: whether the window held packets back within the last round trip; in this one; in the one before.
+    /// C.is_cwnd_limited: whether the window held packets back within the last round trip; in this one; in the one
+    /// before.
     pub(super) cwnd_limited: [bool; 2],
 
     pub(super) state: BbrState,

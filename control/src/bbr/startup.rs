@@ -1,4 +1,5 @@
-//! Startup doubles the rate per round trip until the path is full; Drain empties the queue that this left (sections 5.3.1, 5.3.2).
+//! Startup doubles the rate per round trip until the path is full; Drain empties the queue that this left (sections
+//! 5.3.1, 5.3.2).
 
 use super::sender::{BbrSender, BbrState};
 use crate::units::{Rate, Time};

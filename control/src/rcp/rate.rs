@@ -12,7 +12,8 @@ pub struct RateController {
     rate: f64,
     /// d, seconds.
     rtt: f64,
-    /// The bits that have arrived since the last update, the sum of their round-trip times in seconds, and their number.
+    /// The bits that have arrived since the last update, the sum of their round-trip times in seconds, and their
+    /// number.
     arrived: f64,
     rtt_sum: f64,
     rtt_samples: u32,
@@ -72,7 +73,8 @@ impl RateController {
         self.capacity = capacity;
     }
 
-    /// A packet arrives whose sender has this round-trip time (seconds; zero: does not know, or is of another protocol).
+    /// A packet arrives whose sender has this round-trip time (seconds; zero: does not know, or is of another
+    /// protocol).
     #[inline]
     pub fn on_arrival(&mut self, size: Bytes, rtt: f32) {
         self.arrived += size.as_bits();

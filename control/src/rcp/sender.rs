@@ -31,8 +31,8 @@ impl RcpSender {
         }
     }
 
-    /// **Decided**: one packet per round trip at least, so that the rate is known when it rises again. (The authors' sender sends
-    /// packets without data for that.)
+    /// **Decided**: one packet per round trip at least, so that the rate is known when it rises again. (The authors'
+    /// sender sends packets without data for that.)
     fn pace(&self, rate: Rate) -> Rate {
         let least = self.rtt.seconds().map_or(0.0, |rtt| self.packet.as_bits() / rtt);
         Rate::from_bps(rate.as_bps().max(least))
@@ -73,8 +73,8 @@ impl Sender for RcpSender {
         self.obey(ack.report);
     }
 
-    /// The routers see to losses. **Decided**: silence halves the rate until the next word from them, as no paper says what to do
-    /// when their word does not get through.
+    /// The routers see to losses. **Decided**: silence halves the rate until the next word from them, as no paper says
+    /// what to do when their word does not get through.
     fn on_loss(&mut self, _: Time, loss: &Loss) {
         self.recovering = true;
         if *loss == Loss::Timeout {

@@ -1,9 +1,9 @@
-//! RCP-AC: RCP with acceleration control (Dukkipati, McKeown and Fraser, "RCP-AC: Congestion Control to make flows complete quickly
-//! in any environment").
+//! RCP-AC: RCP with acceleration control (Dukkipati, McKeown and Fraser, "RCP-AC: Congestion Control to make flows
+//! complete quickly in any environment").
 //!
-//! RcpAcRouting keep RCP's rate, but flows climb towards it only as fast as the queue can take: in each interval, a router lets all
-//! traffic together grow by phi, which gamma, the share of the buffer that an operator puts at risk, bounds. Headers, receiver and
-//! sender are XCP's; the sender is paced.
+//! RcpAcRouting keep RCP's rate, but flows climb towards it only as fast as the queue can take: in each interval, a
+//! router lets all traffic together grow by phi, which gamma, the share of the buffer that an operator puts at risk,
+//! bounds. Headers, receiver and sender are XCP's; the sender is paced.
 
 mod router;
 
@@ -50,8 +50,8 @@ impl Protocol for RcpAc {
 crate::parameters! {
     /// Parameters of the router.
     pub struct RcpAcRouting {
-        /// The share of the buffer by which traffic may grow in an interval beyond what the link has to spare: small, and queues stay
-        /// short; large, and flows climb as fast as RCP's
+        /// The share of the buffer by which traffic may grow in an interval beyond what the link has to spare: small,
+        /// and queues stay short; large, and flows climb as fast as RCP's
         pub gamma: f64,
         /// Weight of the spare capacity in phi (equation 2)
         pub phi_alpha: f64,
@@ -73,9 +73,10 @@ crate::parameters! {
 }
 
 impl Default for RcpAcRouting {
-    /// phi's alpha and beta are not in the paper: **decided**, alpha as XCP's, and beta such that phi is zero at a queue of 2 gamma B.
-    /// In figure 1's flash crowd the worst queue is then 2.1 gamma B, whatever gamma. R must then fall by that queue:
-    /// **decided**, twice RCP's beta, with which it does within 20 round trips at gamma = 0.2, and is as stable.
+    /// phi's alpha and beta are not in the paper: **decided**, alpha as XCP's, and beta such that phi is zero at a
+    /// queue of 2 gamma B. In figure 1's flash crowd the worst queue is then 2.1 gamma B, whatever gamma. R must then
+    /// fall by that queue: **decided**, twice RCP's beta, with which it does within 20 round trips at gamma = 0.2, and
+    /// is as stable.
     fn default() -> RcpAcRouting {
         let rcp = rcp::RcpRouting::default();
         RcpAcRouting {

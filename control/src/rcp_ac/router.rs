@@ -43,7 +43,8 @@ impl RcpAcRouter {
         }
     }
 
-    /// The feedback, in bits, for a packet of `size` bits of a flow with this window (in such packets) and round-trip time.
+    /// The feedback, in bits, for a packet of `size` bits of a flow with this window (in such packets) and round-trip
+    /// time.
     fn feedback(&mut self, size: f64, window: f64, rtt: f64) -> f64 {
         let d = self.controller.rtt();
         let r = window * size / rtt;
@@ -68,8 +69,8 @@ impl RcpAcRouter {
         let d = self.controller.rtt();
         let spare = self.controller.capacity() - self.arrived / now.since(self.since).as_secs();
         self.phi = phi_alpha * spare * d + (gamma * self.buffer - phi_beta * backlog.as_bits()); // equation 2
-        // **Decided**: what is granted within an interval never exceeds phi. By the sum alone, which is the last interval's,
-        // a crowd that comes after flows that had all they wanted would get without limit.
+        // **Decided**: what is granted within an interval never exceeds phi. By the sum alone, which is the last
+        // interval's, a crowd that comes after flows that had all they wanted would get without limit.
         self.left = self.phi.max(0.0);
         self.wanted = core::mem::take(&mut self.wants);
         self.arrived = 0.0;

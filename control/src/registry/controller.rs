@@ -72,13 +72,14 @@ impl Controller {
         &self.schema
     }
 
-    /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a value.
+    /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
+    /// value.
     pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
         overlay(&self.defaults, overrides, &|all| (self.factory)(all, Bytes(1000)).map(drop))
     }
 
-    /// The parties of one flow whose full packets take `packet` bytes. `parameters` come from [`Controller::parameters`].
-    /// Fails if they do not.
+    /// The parties of one flow whose full packets take `packet` bytes. `parameters` come from
+    /// [`Controller::parameters`]. Fails if they do not.
     pub fn build(&self, parameters: &Value, packet: Bytes) -> Result<Parties, String> {
         Ok(self.factory(parameters, packet)?())
     }

@@ -26,7 +26,8 @@ pub enum ParameterError {
     },
 }
 
-/// `defaults` with `overrides` laid over them. Fails if a name is not among the defaults, or if `check` refuses the result.
+/// `defaults` with `overrides` laid over them. Fails if a name is not among the defaults, or if `check` refuses the
+/// result.
 pub(super) fn overlay(
     defaults: &Value,
     overrides: &Map<String, Value>,

@@ -54,7 +54,8 @@ impl RouterProtocol {
         &self.schema
     }
 
-    /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a value.
+    /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
+    /// value.
     pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
         let any = Port { capacity: Rate::from_gbps(1.0), buffer: Bytes(1_000_000) };
         overlay(&self.defaults, overrides, &|all| (self.build)(all, &any).map(drop))

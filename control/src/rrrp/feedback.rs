@@ -50,8 +50,9 @@ impl Feedback {
     pub fn rate(&self, x: Rate) -> Rate {
         let rate = x * (1.0 / (1.0 - self.target(x))); // equation 13
         match self.function {
-            // **Decided**: "the consumed bandwidth never exceeds" the limit (section 4.2), but above it equation 16 aims at no
-            // congestion, not at less than what arrives: a flow that a draining queue carried there would stay there.
+            // **Decided**: "the consumed bandwidth never exceeds" the limit (section 4.2), but above it equation 16
+            // aims at no congestion, not at less than what arrives: a flow that a draining queue carried there would
+            // stay there.
             Function::Linear if rate.as_bps() > self.limit.as_bps() => self.limit,
             _ => rate,
         }
@@ -88,7 +89,8 @@ mod tests {
         }
     }
 
-    /// Equation 1's link and equation 13 together come to rest where the congestion is p_T, whatever the rate at the start.
+    /// Equation 1's link and equation 13 together come to rest where the congestion is p_T, whatever the rate at the
+    /// start.
     #[test]
     fn a_link_and_a_function_meet_where_the_congestion_is_the_target() {
         let (capacity, others) = (10.0, 6.0);

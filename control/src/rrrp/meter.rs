@@ -4,7 +4,8 @@ use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Time};
 use alloc::{vec, vec::Vec};
 
-/// Measures X_out over the last n packets (equation 14): the bits of the last n - 1, over the time from the first to the last.
+/// Measures X_out over the last n packets (equation 14): the bits of the last n - 1, over the time from the first to
+/// the last.
 pub struct RrrpReceiver {
     /// The last n arrivals and their sizes, in a ring.
     arrivals: Vec<(Time, Bytes)>,
@@ -28,7 +29,8 @@ impl RrrpReceiver {
 }
 
 impl Receiver for RrrpReceiver {
-    /// **Decided**: says nothing before there are n. Two packets that meet in a queue would seem to arrive at the link's rate.
+    /// **Decided**: says nothing before there are n. Two packets that meet in a queue would seem to arrive at the
+    /// link's rate.
     fn on_arrival(&mut self, now: Time, _: &Stamp, size: Bytes) -> Option<Report> {
         let oldest = core::mem::replace(&mut self.arrivals[self.next], (now, size));
         self.next = (self.next + 1) % self.arrivals.len();

@@ -1,12 +1,14 @@
-//! RRRP: rate control by relative rate reduction (RRR-2008: Hága et al., "Relative Rate Reduction Based Control with Adjustable
-//! Congestion Level", TRIDENTCOM 2008).
+//! RRRP: rate control by relative rate reduction (RRR-2008: Hága et al., "Relative Rate Reduction Based Control with
+//! Adjustable Congestion Level", TRIDENTCOM 2008).
 //!
-//! The receiver measures the rate at which packets arrive, X_out, and reports it with every acknowledgment. The share by which it
-//! is lower than the rate at which they were sent, RRR = (X_in - X_out)/X_in (equation 8), says how congested the path is, long
-//! before a loss rate could. The sender sends at X_in = X_out/(1 - p_T(X_out)) (equation 13): faster while the congestion is
-//! below the target p_T, slower above it, and at rest where it is p_T. Losses as such do not matter to it.
+//! The receiver measures the rate at which packets arrive, X_out, and reports it with every acknowledgment. The share
+//! by which it is lower than the rate at which they were sent, RRR = (X_in - X_out)/X_in (equation 8), says how
+//! congested the path is, long before a loss rate could. The sender sends at X_in = X_out/(1 - p_T(X_out)) (equation
+//! 13): faster while the congestion is below the target p_T, slower above it, and at rest where it is p_T. Losses as
+//! such do not matter to it.
 //!
-//! An application that pauses is measured as well: the first packets after a pause report its rate, and the flow grows from there.
+//! An application that pauses is measured as well: the first packets after a pause report its rate, and the flow grows
+//! from there.
 
 mod feedback;
 mod meter;
@@ -25,8 +27,8 @@ use alloc::{boxed::Box, format, string::String};
 crate::parameters! {
     /// Parameters.
     pub struct Rrrp {
-        /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear", target (1 - X/limit);
-        /// or "fixed", target
+        /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear",
+        /// target (1 - X/limit); or "fixed", target
         pub function: Function,
         /// Of "fixed" and "linear": p_fix and p_Tlim, the congestion aimed at, and that at rate zero
         pub target: f64,
@@ -46,9 +48,9 @@ crate::parameters! {
 }
 
 impl Default for Rrrp {
-    /// Of the functions, the paper finds only the TCP-like one fit for general use (section 5.1), and evaluates it with an X_T of
-    /// 0.6 Mbps; the others' parameters are those of figure 3. It gives neither n nor X_min, and C_max is a matter of the host:
-    /// **decided**.
+    /// Of the functions, the paper finds only the TCP-like one fit for general use (section 5.1), and evaluates it with
+    /// an X_T of 0.6 Mbps; the others' parameters are those of figure 3. It gives neither n nor X_min, and C_max is a
+    /// matter of the host: **decided**.
     fn default() -> Rrrp {
         Rrrp {
             function: Function::TcpLike,

@@ -67,9 +67,9 @@ impl Sender for RrrpSender {
         }
     }
 
-    /// **Decided**: the paper does not say what to do in silence. The rate is halved at each retransmission timeout, as by the
-    /// nofeedback timer of RFC 5348, section 4.4; and as the time that nothing arrived says nothing of the path's rate after
-    /// it, what the receiver measures counts again when its n packets have all arrived since.
+    /// **Decided**: the paper does not say what to do in silence. The rate is halved at each retransmission timeout, as
+    /// by the nofeedback timer of RFC 5348, section 4.4; and as the time that nothing arrived says nothing of the
+    /// path's rate after it, what the receiver measures counts again when its n packets have all arrived since.
     fn on_loss(&mut self, _: Time, loss: &Loss) {
         if *loss == Loss::Timeout {
             self.set(self.rate * SILENCE);
@@ -130,7 +130,8 @@ mod tests {
     fn grows_exponentially_on_a_free_path() {
         for target in [0.01, 0.05] {
             for rtt in [Duration::from_millis(50), Duration::from_millis(200)] {
-                // Fast enough that the time of n packets, by half of which the measurement is older, is short beside the RTT.
+                // Fast enough that the time of n packets, by half of which the measurement is older, is short beside
+                // the RTT.
                 let initial_rate = Rate::from_mbps(200.0);
                 let parameters = Rrrp { function: Function::Fixed, target, initial_rate, ..Rrrp::default() };
                 let alpha = libm::log(1.0 / (1.0 - target)) / rtt.as_secs();

@@ -1,7 +1,8 @@
-//! Times, durations, rates and sizes, each a type of its own. As texts they have a unit: `"100 ms"`, `"1 Gbps"`, `"64 kB"`.
+//! Times, durations, rates and sizes, each a type of its own. As texts they have a unit: `"100 ms"`, `"1 Gbps"`, `"64
+//! kB"`.
 //!
-//! Times count picoseconds: a packet of 1000 bytes takes 8 ns at 1 Tbps, and rounding must not accumulate to a visible error
-//! in a schedule of such gaps.
+//! Times count picoseconds: a packet of 1000 bytes takes 8 ns at 1 Tbps, and rounding must not accumulate to a visible
+//! error in a schedule of such gaps.
 
 #[cfg(feature = "registry")]
 mod schema;
@@ -54,7 +55,8 @@ impl Duration {
     /// The longest duration (213 days).
     pub const MAX: Duration = Duration(u64::MAX);
 
-    /// A number of seconds. A negative number and NaN become zero, and a number above 213 days becomes [`Duration::MAX`].
+    /// A number of seconds. A negative number and NaN become zero, and a number above 213 days becomes
+    /// [`Duration::MAX`].
     pub fn from_secs(seconds: f64) -> Duration {
         Duration((seconds * PS_PER_SECOND + 0.5) as u64)
     }

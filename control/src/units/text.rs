@@ -26,8 +26,8 @@ fn number_and_unit(text: &str) -> Result<(f64, &str), String> {
     }
 }
 
-/// Reads a number followed by one of `units`, each a name and its factor. Errors say what is wrong and how to write `what`,
-/// with `example`.
+/// Reads a number followed by one of `units`, each a name and its factor. Errors say what is wrong and how to write
+/// `what`, with `example`.
 fn parse(text: &str, units: &[(&str, f64)], what: &str, example: &str) -> Result<f64, String> {
     let (number, unit) = number_and_unit(text).map_err(|e| format!("{e}; write {what} like \"{example}\""))?;
     let Some(&(_, factor)) = units.iter().find(|(name, _)| *name == unit) else {
@@ -41,8 +41,8 @@ fn parse(text: &str, units: &[(&str, f64)], what: &str, example: &str) -> Result
     Ok(number * factor)
 }
 
-/// Prints `value` in the largest of `units` in which it is at least 1, or else in the first of them, so that reading the text
-/// gives the same value.
+/// Prints `value` in the largest of `units` in which it is at least 1, or else in the first of them, so that reading
+/// the text gives the same value.
 fn show(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
     let (name, factor) =
         units.iter().filter(|(_, factor)| value >= *factor).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(&units[0]);

@@ -1,9 +1,9 @@
-//! XCP: routers share out spare bandwidth and queues packet by packet (Katabi, Handley and Rohrs, "Congestion Control for High
-//! Bandwidth-Delay Product Networks", SIGCOMM 2002).
+//! XCP: routers share out spare bandwidth and queues packet by packet (Katabi, Handley and Rohrs, "Congestion Control
+//! for High Bandwidth-Delay Product Networks", SIGCOMM 2002).
 //!
-//! Every packet carries its sender's window and round-trip time, and brings home by how much the window may grow or must shrink.
-//! A router's efficiency controller says by how much all traffic together should (phi), and its fairness controller divides that:
-//! additive increase, multiplicative decrease.
+//! Every packet carries its sender's window and round-trip time, and brings home by how much the window may grow or
+//! must shrink. A router's efficiency controller says by how much all traffic together should (phi), and its fairness
+//! controller divides that: additive increase, multiplicative decrease.
 
 mod receiver;
 mod router;
@@ -56,7 +56,8 @@ crate::parameters! {
         pub alpha: f64,
         /// Weight of the queue in phi (equation 1)
         pub beta: f64,
-        /// The share of the traffic that is taken from all and given to all in each interval, so that shares become equal (gamma)
+        /// The share of the traffic that is taken from all and given to all in each interval, so that shares become
+        /// equal (gamma)
         pub shuffle: f64,
         /// The control interval until packets have brought their round-trip times
         pub initial_rtt: Duration,

@@ -86,7 +86,8 @@ impl Sender for XcpSender {
         self.follow(ack.report);
     }
 
-    /// As TCP: "losses are rare", says XCP's section 3.2, and must be reacted to all the same. **Decided** for RCP-AC, too.
+    /// As TCP: "losses are rare", says XCP's section 3.2, and must be reacted to all the same. **Decided** for RCP-AC,
+    /// too.
     fn on_loss(&mut self, _: Time, loss: &Loss) {
         self.recovering = true;
         self.window = match loss {

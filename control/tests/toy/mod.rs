@@ -1,5 +1,5 @@
-//! A toy host and path: one flow over one queue, in made-up time. It follows the roles' contract and knows no protocol, so
-//! every controller of the registry can be put on it.
+//! A toy host and path: one flow over one queue, in made-up time. It follows the roles' contract and knows no protocol,
+//! so every controller of the registry can be put on it.
 
 use control::registry::{Controller, Parties};
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time};
