@@ -1,9 +1,9 @@
 //! RCP: routers tell every flow the same rate (RCP-AC, section II and equation 1; Dukkipati et al., "Processor Sharing
 //! Flows in the Internet", IWQoS 2005).
 //!
-//! A router keeps one rate R for all flows. Every packet carries the least R of the routers that it passed; the
-//! receiver sends it back with each acknowledgment, and the sender sends at it, from its first round trip on. No work
-//! per flow, and next to none per packet.
+//! A router keeps one rate, R, for all flows. Every packet carries the least R of the routers that it has passed. The
+//! receiver sends that rate back with each acknowledgment, and the sender sends at it from its first round trip on. A
+//! router keeps no state per flow, and does a few arithmetic operations per packet.
 
 mod rate;
 mod receiver;
@@ -70,8 +70,8 @@ crate::parameters! {
 }
 
 impl Default for RcpRouting {
-    /// The paper refers to its simulation scripts for the values: alpha, beta, T and the initial rate are theirs. The
-    /// clamp keeps R a rate whatever the load: **decided**.
+    /// The paper refers to its simulation scripts for the values: alpha, beta, T and the initial rate are those of the
+    /// scripts. **Decided**: the least rate, which keeps R positive whatever the load is.
     fn default() -> RcpRouting {
         RcpRouting {
             alpha: 0.4,

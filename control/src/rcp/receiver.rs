@@ -1,9 +1,9 @@
-//! The receiver: sends the rate back.
+//! The receiver of RCP: reports the rate that the routers allow.
 
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Time};
 
-/// Reports the rate that each packet brings, unless it passed no router.
+/// Reports the rate that each packet carries, unless the packet has passed no router.
 pub struct RcpReceiver;
 
 impl Receiver for RcpReceiver {

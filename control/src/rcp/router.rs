@@ -1,16 +1,16 @@
-//! The router: the rate controller, and the pen.
+//! The router of RCP: feeds the rate controller, and writes its rate on packets.
 
 use super::RateController;
 use crate::roles::{Control, Router, Stamp};
 use crate::units::{Bytes, Rate, Time};
 
-/// Counts what arrives, whatever it is, and writes R on what leaves.
+/// Counts the packets of all protocols that arrive, and writes R on the packets of RCP that leave.
 pub struct RcpRouter {
     controller: RateController,
 }
 
 impl RcpRouter {
-    /// With this rate controller.
+    /// The router with this rate controller.
     pub fn new(controller: RateController) -> RcpRouter {
         RcpRouter { controller }
     }
@@ -51,9 +51,9 @@ mod tests {
     use crate::rcp::{RcpReceiver, RcpRouting};
     use crate::roles::{Receiver, Report};
 
-    /// A packet that passes routers of these capacities brings home the smallest rate; one that passes none, nothing.
+    /// The receiver of a packet reports the smallest rate of the routers on the way, and nothing if there was none.
     #[test]
-    fn the_smallest_rate_wins() {
+    fn the_receiver_reports_the_smallest_rate_on_the_path() {
         let report = |mbps: &[f64]| {
             let mut stamp = Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 };
             for &mbps in mbps {
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn other_traffic_counts() {
+    fn packets_of_other_protocols_count_as_load() {
         let mut router = RcpRouter::new(RateController::new(&RcpRouting::default(), Rate::from_mbps(100.0)));
         let mut stamp = Stamp::None;
         for _ in 0..250 {

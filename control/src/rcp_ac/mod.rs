@@ -1,9 +1,9 @@
 //! RCP-AC: RCP with acceleration control (Dukkipati, McKeown and Fraser, "RCP-AC: Congestion Control to make flows
 //! complete quickly in any environment").
 //!
-//! RcpAcRouting keep RCP's rate, but flows climb towards it only as fast as the queue can take: in each interval, a
-//! router lets all traffic together grow by phi, which gamma, the share of the buffer that an operator puts at risk,
-//! bounds. Headers, receiver and sender are XCP's; the sender is paced.
+//! Routers keep RCP's rate R, but flows approach it only as fast as the queue can absorb: in each interval, a router
+//! lets all traffic together grow by no more than phi. phi is bounded by gamma, the share of the buffer that an
+//! operator puts at risk. Headers, receiver and sender are those of XCP, except that the sender is paced.
 
 mod router;
 
@@ -73,10 +73,10 @@ crate::parameters! {
 }
 
 impl Default for RcpAcRouting {
-    /// phi's alpha and beta are not in the paper: **decided**, alpha as XCP's, and beta such that phi is zero at a
-    /// queue of 2 gamma B. In figure 1's flash crowd the worst queue is then 2.1 gamma B, whatever gamma. R must then
-    /// fall by that queue: **decided**, twice RCP's beta, with which it does within 20 round trips at gamma = 0.2, and
-    /// is as stable.
+    /// The paper does not give the alpha and beta of phi. **Decided**: alpha is XCP's, and beta is such that phi is
+    /// zero at a queue of 2 gamma B. In figure 1's flash crowd the longest queue is then 2.1 gamma B for any gamma. R
+    /// must then fall until that queue is gone. **Decided**: the beta of R is twice RCP's, with which the queue of
+    /// gamma = 0.2 is gone within 20 round trips, and R is as stable.
     fn default() -> RcpAcRouting {
         let rcp = rcp::RcpRouting::default();
         RcpAcRouting {
@@ -94,7 +94,7 @@ impl Default for RcpAcRouting {
 }
 
 impl RcpAcRouting {
-    /// Those of the rate controller.
+    /// The parameters of the rate controller, which is RCP's.
     fn rate(&self) -> rcp::RcpRouting {
         let RcpAcRouting { alpha, beta, interval, initial_rate, least_rate, initial_rtt, .. } = *self;
         rcp::RcpRouting { alpha, beta, interval, initial_rate, least_rate, initial_rtt }

@@ -11,11 +11,11 @@
 //! from there.
 
 mod feedback;
-mod meter;
+mod receiver;
 mod sender;
 
 pub use feedback::{Feedback, Function};
-pub use meter::RrrpReceiver;
+pub use receiver::RrrpReceiver;
 pub use sender::RrrpSender;
 
 use crate::parameters::within;

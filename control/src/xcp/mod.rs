@@ -1,9 +1,9 @@
-//! XCP: routers share out spare bandwidth and queues packet by packet (Katabi, Handley and Rohrs, "Congestion Control
-//! for High Bandwidth-Delay Product Networks", SIGCOMM 2002).
+//! XCP: routers distribute spare bandwidth and the reduction of queues packet by packet (Katabi, Handley and Rohrs,
+//! "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002).
 //!
-//! Every packet carries its sender's window and round-trip time, and brings home by how much the window may grow or
-//! must shrink. A router's efficiency controller says by how much all traffic together should (phi), and its fairness
-//! controller divides that: additive increase, multiplicative decrease.
+//! Every packet carries its sender's window and round-trip time, and returns by how much the window may grow or must
+//! shrink. A router's efficiency controller computes by how much all traffic together is to change (phi, the aggregate
+//! feedback). Its fairness controller divides phi among the packets: additive increase, multiplicative decrease.
 
 mod receiver;
 mod router;

@@ -1,12 +1,12 @@
-//! The receiver of XCP and RCP-AC: sends the feedback back.
+//! The receiver of XCP and RCP-AC: reports the routers' feedback.
 
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Time};
 
-/// Reports the sum of all feedback so far, unless the packet passed no router.
+/// Reports the sum of all feedback so far with each packet, unless the packet has passed no router.
 #[derive(Default)]
 pub struct XcpReceiver {
-    /// In packets.
+    /// The sum, packets.
     total: f64,
 }
 
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_feedback_of_either_sign_without_loss() {
+    fn the_sum_of_feedback_of_either_sign_is_exact() {
         let mut sum = XcpReceiver::default();
         for _ in 0..1_000_000 {
             let stamp = Stamp::Window { window: 1e6, rtt: 0.1, feedback: -1e-4 };

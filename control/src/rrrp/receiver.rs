@@ -1,4 +1,4 @@
-//! The receiver: the rate at which packets arrive.
+//! The receiver of RRRP: measures the rate at which packets arrive.
 
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Time};
@@ -7,17 +7,18 @@ use alloc::{vec, vec::Vec};
 /// Measures X_out over the last n packets (equation 14): the bits of the last n - 1, over the time from the first to
 /// the last.
 pub struct RrrpReceiver {
-    /// The last n arrivals and their sizes, in a ring.
+    /// Times and sizes of the last n arrivals, in a ring.
     arrivals: Vec<(Time, Bytes)>,
-    /// Where the next one goes: that of the oldest, once there are n.
+    /// The index of the next arrival, which is that of the oldest once there are n.
     next: usize,
+    /// Whether n packets have arrived.
     full: bool,
-    /// Bytes of all in the ring.
+    /// Sum of the sizes in the ring.
     total: Bytes,
 }
 
 impl RrrpReceiver {
-    /// Averages over `n` packets, at least 2.
+    /// A receiver that averages over `n` packets, or 2 if `n` is less.
     pub fn new(n: u16) -> RrrpReceiver {
         RrrpReceiver {
             arrivals: vec![(Time::ZERO, Bytes(0)); n.max(2) as usize],
@@ -29,8 +30,8 @@ impl RrrpReceiver {
 }
 
 impl Receiver for RrrpReceiver {
-    /// **Decided**: says nothing before there are n. Two packets that meet in a queue would seem to arrive at the
-    /// link's rate.
+    /// **Decided**: there is no report before n packets have arrived. Two packets that leave a queue one after the
+    /// other arrive at the link's rate, so that an average over few packets gives too much.
     fn on_arrival(&mut self, now: Time, _: &Stamp, size: Bytes) -> Option<Report> {
         let oldest = core::mem::replace(&mut self.arrivals[self.next], (now, size));
         self.next = (self.next + 1) % self.arrivals.len();
@@ -53,7 +54,7 @@ mod tests {
     #[test]
     fn averages_over_n_packets() {
         let mut meter = RrrpReceiver::new(4);
-        // Milliseconds and bytes; of the first packet's bytes nobody knows how long they took.
+        // Milliseconds and bytes. The first packet's bytes do not count, as the time that they took is not known.
         let arrivals = [(0, 9000), (1, 1000), (2, 1000), (3, 2000), (5, 500), (9, 1500)];
         let reports = arrivals.map(|(ms, bytes)| {
             let now = Time::ZERO + Duration::from_millis(ms);
