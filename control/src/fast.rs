@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_round_trip_covers_half_of_the_distance_to_alpha_packets_in_the_queue() {
-        // FastRule 2 by hand. At 125 ms for 100 ms, 1250 of 6250 packets wait; at 104, 200 of 5200: equilibrium.
+        // Equation 2 by hand, on a path of 100 ms. At an RTT of 125 ms, 1250 of 6250 packets wait; at 104 ms, 200 of
+        // 5200 do, which is equilibrium.
         for (w, rtt, next) in
             [(5000.0, 0.1, 5100.0), (6250.0, 0.125, 5725.0), (5200.0, 0.104, 5200.0), (50.0, 0.1, 100.0)]
         {

@@ -1,25 +1,31 @@
-//! The sender's state, and in which order an acknowledgment changes it (section 5.2).
+//! The sender's variables, and the order in which an acknowledgment updates them (section 5.2).
 
 use super::Bbr;
 use super::filter::MaxFilter;
+use super::model::ShortTerm;
+use super::probe_bw::ProbeUp;
+use super::probe_rtt::ProbeRtt;
 use super::sampler::{RateSample, RateSampler};
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// BBR.state (section 5.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum BbrState {
     Startup,
-    Drain,
+    Drain {
+        /// BBR.drain_start_round: the number of the round trip in which Drain began.
+        start_round: u64,
+    },
     ProbeBwDown,
     ProbeBwCruise,
     ProbeBwRefill,
-    ProbeBwUp,
-    ProbeRtt,
+    ProbeBwUp(ProbeUp),
+    ProbeRtt(ProbeRtt),
 }
 
-/// BBR.ack_phase: what the acknowledgments that come in say of a bandwidth probe (section 2.14).
+/// BBR.ack_phase: to which part of a bandwidth probe the packets belong that are being acknowledged (section 2.14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,
@@ -29,21 +35,24 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// The sender. Volumes are in bytes; those that are not limited are infinite.
+/// The sender. The fields are the draft's variables, in the order of its sections. Volumes are in bytes; a volume that
+/// is not limited is infinite, as in the draft.
 pub struct BbrSender {
     pub(super) parameters: Bbr,
-    /// C.SMSS and C.InitialCwnd.
+    /// C.SMSS.
     pub(super) packet: f64,
+    /// C.InitialCwnd.
     pub(super) initial_cwnd: f64,
     pub(super) sampler: RateSampler,
-    /// RS: the newest rate sample, and what the newest acknowledgment newly acknowledged.
+    /// RS: the newest rate sample.
     pub(super) rs: RateSample,
+    /// RS.newly_acked: data newly acknowledged by the newest acknowledgment.
     pub(super) newly_acked: f64,
     /// C.inflight.
     pub(super) in_flight: f64,
+    /// Whether the host is repairing losses.
     pub(super) in_recovery: bool,
-    /// C.is_cwnd_limited: whether the window held packets back within the last round trip; in this one; in the one
-    /// before.
+    /// C.is_cwnd_limited: whether the window has held packets back in the present round trip, and in the one before.
     pub(super) cwnd_limited: [bool; 2],
 
     pub(super) state: BbrState,
@@ -60,38 +69,33 @@ pub struct BbrSender {
     pub(super) full_bw_now: bool,
     pub(super) full_bw_reached: bool,
     pub(super) loss_ranges_in_round: u32,
-    pub(super) drain_start_round: u64,
 
     // 5.3.3: ProbeBW.
     pub(super) cycle_count: u64,
     pub(super) cycle_stamp: Time,
     pub(super) bw_probe_wait: Duration,
     pub(super) rounds_since_probe_up: u64,
-    pub(super) bw_probe_up_rounds: u32,
-    pub(super) bw_probe_up_acked: f64,
-    pub(super) probe_up_acked_per_inc: f64,
     pub(super) is_bw_probe_sample: bool,
     pub(super) prev_probe_too_high: bool,
     pub(super) prev_probe_precautionary: bool,
 
     // 5.3.4: ProbeRTT and the least round-trip time.
-    pub(super) min_rtt: Duration,
+    /// None before the first sample; so is `probe_rtt_min_delay`.
+    pub(super) min_rtt: Option<Duration>,
     pub(super) min_rtt_stamp: Time,
-    pub(super) probe_rtt_min_delay: Duration,
+    pub(super) probe_rtt_min_delay: Option<Duration>,
     pub(super) probe_rtt_min_stamp: Time,
     pub(super) probe_rtt_expired: bool,
-    pub(super) probe_rtt_done_stamp: Option<Time>,
-    pub(super) probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
 
     // 5.5: the model of the path.
     pub(super) max_bw: Rate,
     pub(super) max_bw_filter: MaxFilter<2>,
     pub(super) bw: Rate,
-    pub(super) bw_shortterm: Rate,
+    /// None while losses have set no limits.
+    pub(super) shortterm: Option<ShortTerm>,
     pub(super) bw_latest: Rate,
     pub(super) inflight_longterm: f64,
-    pub(super) inflight_shortterm: f64,
     pub(super) inflight_latest: f64,
     pub(super) is_loss_in_round: bool,
     pub(super) loss_round_start: bool,
@@ -101,7 +105,7 @@ pub struct BbrSender {
     pub(super) extra_acked_interval_start: Time,
     pub(super) extra_acked_delivered: f64,
 
-    // 5.6: what it controls.
+    // 5.6: the control parameters.
     pub(super) pacing_rate: Rate,
     pub(super) send_quantum: f64,
     pub(super) cwnd: f64,
@@ -109,27 +113,17 @@ pub struct BbrSender {
     pacer: Pacer,
 }
 
-/// No limit on a rate.
-pub(super) const NO_RATE_LIMIT: Rate = Rate::from_bps(f64::INFINITY);
-
 impl BbrSender {
     /// OnInit (section 5.2.1), for packets of `packet` bytes.
     pub fn new(parameters: Bbr, packet: Bytes) -> BbrSender {
         let smss = packet.0 as f64;
         let initial_cwnd = parameters.initial_window * smss;
-        let mut machine = BbrSender {
+        let mut sender = BbrSender {
             parameters,
             packet: smss,
             initial_cwnd,
             sampler: RateSampler::new(),
-            rs: RateSample {
-                rate: Rate::ZERO,
-                delivered: 0,
-                prior_delivered: 0,
-                in_flight: Bytes(0),
-                lost: 0,
-                app_limited: false,
-            },
+            rs: RateSample::default(),
             newly_acked: 0.0,
             in_flight: 0.0,
             in_recovery: false,
@@ -144,32 +138,25 @@ impl BbrSender {
             full_bw_now: false,
             full_bw_reached: false,
             loss_ranges_in_round: 0,
-            drain_start_round: 0,
             cycle_count: 0,
             cycle_stamp: Time::ZERO,
             bw_probe_wait: Duration::ZERO,
             rounds_since_probe_up: 0,
-            bw_probe_up_rounds: 0,
-            bw_probe_up_acked: 0.0,
-            probe_up_acked_per_inc: f64::INFINITY,
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
-            min_rtt: Duration::MAX,
+            min_rtt: None,
             min_rtt_stamp: Time::ZERO,
-            probe_rtt_min_delay: Duration::MAX,
+            probe_rtt_min_delay: None,
             probe_rtt_min_stamp: Time::ZERO,
             probe_rtt_expired: false,
-            probe_rtt_done_stamp: None,
-            probe_rtt_round_done: false,
             idle_restart: false,
             max_bw: Rate::ZERO,
             max_bw_filter: MaxFilter::new(),
             bw: Rate::ZERO,
-            bw_shortterm: NO_RATE_LIMIT,
+            shortterm: None,
             bw_latest: Rate::ZERO,
             inflight_longterm: f64::INFINITY,
-            inflight_shortterm: f64::INFINITY,
             inflight_latest: 0.0,
             is_loss_in_round: false,
             loss_round_start: false,
@@ -184,8 +171,8 @@ impl BbrSender {
             prior_cwnd: 0.0,
             pacer: Pacer::default(),
         };
-        machine.init_pacing_rate(Duration::from_millis(1));
-        machine
+        sender.init_pacing_rate(Duration::from_millis(1));
+        sender
     }
 
     /// UpdateModelAndState (section 5.2.3).
@@ -235,7 +222,7 @@ impl Sender for BbrSender {
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt
-            && self.min_rtt == Duration::MAX
+            && self.min_rtt.is_none()
         {
             self.init_pacing_rate(rtt);
         }
@@ -250,7 +237,7 @@ impl Sender for BbrSender {
         self.sampler.end_app_limited();
         match packet {
             Some(packet) => self.rs = self.sampler.sample(&packet),
-            // An older packet than the newest: it says nothing of the rate.
+            // A packet was acknowledged that was sent before one that has already arrived: it gives no rate.
             None => self.rs.rate = Rate::ZERO,
         }
         if self.in_recovery && !ack.recovery {
@@ -268,7 +255,7 @@ impl Sender for BbrSender {
         match loss {
             Loss::Event => self.in_recovery = true, // OnEnterFastRecovery
             Loss::Timeout => {
-                // OnEnterRTO: nothing counts as in flight any more.
+                // OnEnterRTO: all packets in flight count as lost.
                 self.note_loss();
                 self.sampler.forget(Bytes(0));
                 self.in_recovery = false;
@@ -280,12 +267,12 @@ impl Sender for BbrSender {
     fn state(&self) -> Shown {
         let phase = match self.state {
             BbrState::Startup => Phase::SlowStart,
-            BbrState::Drain => Phase::Drain,
+            BbrState::Drain { .. } => Phase::Drain,
             BbrState::ProbeBwDown => Phase::ProbeDown,
             BbrState::ProbeBwCruise => Phase::Cruise,
             BbrState::ProbeBwRefill => Phase::Refill,
-            BbrState::ProbeBwUp => Phase::ProbeUp,
-            BbrState::ProbeRtt => Phase::ProbeRtt,
+            BbrState::ProbeBwUp(_) => Phase::ProbeUp,
+            BbrState::ProbeRtt(_) => Phase::ProbeRtt,
         };
         Shown { window: Some(self.cwnd / self.packet), rate: Some(self.pacing_rate), phase }
     }
