@@ -4,8 +4,8 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
 
@@ -34,8 +34,8 @@ impl Protocol for Aimd {
         within("decrease", self.decrease, 0.0..=1.0)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(self.clone(), self.initial_window, host.packet))
     }
 }
 

@@ -16,9 +16,9 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Phase, Sender};
+use crate::roles::{Ack, Conditions, Phase, Sender};
 use crate::standard;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
 
@@ -72,8 +72,8 @@ impl Protocol for Bic {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(BicRule::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(BicRule::new(self), self.initial_window, host.packet))
     }
 }
 

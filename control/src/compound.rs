@@ -4,10 +4,10 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
 use crate::standard;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
 use libm::pow;
@@ -46,9 +46,9 @@ impl Protocol for Compound {
         within("zeta", self.zeta, 0.0..=1e3)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = CompoundRule { compound: self.clone(), rounds: Rounds::new(), rtt: None, dwnd: 0.0, growth: 0.0 };
-        Box::new(Window::new(rule, self.initial_window, packet))
+        Box::new(Window::new(rule, self.initial_window, host.packet))
     }
 }
 

@@ -17,7 +17,7 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::rtt::SmoothedRtt;
 use crate::units::{Bytes, Time};
 use crate::window::{Window, WindowRule};
@@ -63,8 +63,8 @@ impl Protocol for Cubic {
         within("beta", self.beta, 0.01..=0.99)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(CubicRule::new(self, packet), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(CubicRule::new(self, host.packet), self.initial_window, host.packet))
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
 
     /// A flow that has just lost its first packet, at a window of `w`.
     fn after_loss(cubic: Cubic, w: f64) -> Box<dyn Sender> {
-        let mut sender = Cubic { initial_window: w, ..cubic }.sender(PACKET);
+        let mut sender = Cubic { initial_window: w, ..cubic }.sender(&Conditions::exact(PACKET));
         sender.on_loss(Time::ZERO, &Loss::Event);
         sender
     }
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_the_cubic_function_starts_where_slow_start_ended() {
-        let mut sender = Cubic { initial_window: 1000.0, ..Cubic::default() }.sender(PACKET);
+        let mut sender = Cubic { initial_window: 1000.0, ..Cubic::default() }.sender(&Conditions::exact(PACKET));
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         let mut now = Time::ZERO;
         let w = run(&mut *sender, &mut now, 1.0, 0.1); // to ssthresh = 700, packet by packet in ln(700) round trips

@@ -8,10 +8,10 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
 use crate::standard;
-use crate::units::{Bytes, Duration, Time};
+use crate::units::{Duration, Time};
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
 
@@ -45,9 +45,9 @@ impl Protocol for Fast {
         within("mi-threshold", self.mi_threshold.as_secs(), 0.0..=1e3)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = FastRule { fast: self.clone(), rounds: Rounds::new(), rtt: None, growth: 0.0 };
-        Box::new(Window::new(rule, self.initial_window, packet))
+        Box::new(Window::new(rule, self.initial_window, host.packet))
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::standard;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
 use libm::log;
@@ -57,8 +57,8 @@ impl Protocol for HighSpeed {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(HighSpeedRule::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(HighSpeedRule::new(self), self.initial_window, host.packet))
     }
 }
 

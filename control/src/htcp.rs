@@ -6,8 +6,8 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Duration, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::{Duration, Time};
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
 
@@ -53,8 +53,8 @@ impl Protocol for Htcp {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(HtcpRule::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(HtcpRule::new(self), self.initial_window, host.packet))
     }
 }
 

@@ -11,9 +11,9 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
 
@@ -79,8 +79,8 @@ impl Protocol for Illinois {
         ordered("eta2", self.eta2, "eta3", self.eta3)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(IllinoisRule::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(IllinoisRule::new(self), self.initial_window, host.packet))
     }
 }
 

@@ -13,7 +13,7 @@
 //! # Features
 //!
 //! Without features, the crate is `no_std` with `alloc`: a program builds a protocol from its parameters, like
-//! `Cubic::default().sender(packet)`.
+//! `Cubic::default().sender(&Conditions::exact(packet))`.
 //! - `serde`: parameters, rates, sizes and times can be serialized and deserialized.
 //! - `registry` (needs the standard library, and enables `serde`): all controllers and router protocols by name, with
 //!   their defaults and JSON Schemas.
@@ -22,12 +22,14 @@
 
 extern crate alloc;
 
+pub mod contract;
 pub mod parameters;
 pub mod protocol;
 #[cfg(feature = "registry")]
 pub mod registry;
 pub mod roles;
 pub mod routing;
+pub mod setting;
 pub mod units;
 
 pub mod aimd;
@@ -59,6 +61,7 @@ pub mod xcp;
 pub use protocol::{Protocol, Recovery};
 #[cfg(feature = "registry")]
 pub use registry::{Controller, Family, routers};
-pub use roles::{Ack, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
+pub use roles::{Ack, Conditions, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
 pub use routing::{Port, Routing};
+pub use setting::Setting;
 pub use units::{Bytes, Duration, Rate, Time};

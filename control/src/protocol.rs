@@ -1,7 +1,6 @@
 //! What a protocol provides: parameters from which the parties of one flow are built.
 
-use crate::roles::{Receiver, Sender};
-use crate::units::Bytes;
+use crate::roles::{Conditions, Receiver, Sender};
 use alloc::{boxed::Box, string::String};
 
 /// A protocol's parameters: a plain struct whose `Default` is the paper's choice. It builds the protocol's parties.
@@ -9,11 +8,11 @@ pub trait Protocol: Send + Sync + 'static {
     /// Whether the parameters are valid. If not, the error names the parameter and says what to write instead.
     fn check(&self) -> Result<(), String>;
 
-    /// The sending party, for packets of `packet` bytes.
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender>;
+    /// The sending party on such a host.
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender>;
 
-    /// The receiving party, if the protocol has one.
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    /// The receiving party on such a host, if the protocol has one. The sender's host may have other conditions.
+    fn receiver(&self, _host: &Conditions) -> Option<Box<dyn Receiver>> {
         None
     }
 }

@@ -3,9 +3,8 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::Sender;
+use crate::roles::{Conditions, Sender};
 use crate::standard::StandardRule;
-use crate::units::Bytes;
 use crate::window::Window;
 use alloc::{boxed::Box, string::String};
 
@@ -28,7 +27,7 @@ impl Protocol for Reno {
         within("initial-window", self.initial_window, 1.0..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(StandardRule, self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(StandardRule, self.initial_window, host.packet))
     }
 }

@@ -4,9 +4,9 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::standard;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
 
@@ -38,8 +38,8 @@ impl Protocol for Scalable {
         within("low-window", self.low_window, 0.0..=1e9)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(self.clone(), self.initial_window, host.packet))
     }
 }
 

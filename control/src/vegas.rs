@@ -7,10 +7,10 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
 use crate::standard;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
 
@@ -47,9 +47,9 @@ impl Protocol for Vegas {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = VegasRule { vegas: self.clone(), rounds: Rounds::new(), diff: 0.0, slow_start: SlowStart::Doubling };
-        Box::new(Window::new(rule, self.initial_window, packet))
+        Box::new(Window::new(rule, self.initial_window, host.packet))
     }
 }
 

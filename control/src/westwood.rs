@@ -7,10 +7,10 @@
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
 use crate::standard;
-use crate::units::{Bytes, Time};
+use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
 
@@ -36,16 +36,16 @@ impl Protocol for Westwood {
         within("filter", self.filter, 0.0..=0.999)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = WestwoodRule {
             filter: self.filter,
-            packet: packet.0 as f64,
+            packet: host.packet.0 as f64,
             rounds: Rounds::new(),
             acked: 0,
             since: Time::ZERO,
             bandwidth: None,
         };
-        Box::new(Window::new(rule, self.initial_window, packet))
+        Box::new(Window::new(rule, self.initial_window, host.packet))
     }
 }
 

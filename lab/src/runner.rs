@@ -1,8 +1,9 @@
 //! Makes a plan's runs, several at a time.
 
-use crate::plan::{Finished, Plan, Run};
 use control::{Duration, Time};
-use sim::Outcome;
+use experiment::Outcome;
+use experiment::{Finished, Run};
+use scenario::Plan;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +24,7 @@ pub struct Progress {
 pub enum Stopped {
     /// The caller said so.
     Cancelled,
-    /// The simulator refused a run, for this reason; it does not refuse those of [`scenario`](crate::scenario).
+    /// The simulator refused a run, for this reason; it does not refuse those of [`scenario`](scenario).
     Refused(String),
 }
 

@@ -1,18 +1,16 @@
 //! The loop: take what is next, let the host or link concerned handle it, until the end.
 
-use crate::acquire::{Acquire, spare_capacity};
 use crate::agenda::{Event, Kind};
-use crate::experiment::{self, Cross, Experiment};
 use crate::flow::Flow;
 use crate::host::{self, Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
-use crate::outcome::{FlowOutcome, Outcome};
 use crate::packet::{Body, Packet};
 use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross;
-use control::{Duration, Time};
+use control::{Conditions, Duration, Time};
+use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
 /// it says false.
@@ -54,7 +52,7 @@ impl<'a> Engine<'a> {
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
-                .build(&flow.parameters, flow.packet)
+                .build(&flow.parameters, &Conditions::exact(flow.packet))
         };
         let parties = experiment.flows.iter().map(build).collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());

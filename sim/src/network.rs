@@ -1,10 +1,10 @@
 //! The links of a run, the ways through them, and the agenda that moves packets along.
 
 use crate::agenda::{Agenda, Kind};
-use crate::experiment::{self, Experiment};
 use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Duration, Rate, Time};
+use experiment::{self, Experiment};
 use path::{Fate, Link};
 use std::collections::HashMap;
 

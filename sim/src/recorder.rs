@@ -1,10 +1,10 @@
 //! Time series and the measured interval.
 
-use crate::experiment::Experiment;
 use crate::flow::Flow;
 use crate::network::Network;
-use crate::outcome::{FlowSeries, LinkOutcome, LinkSeries};
 use control::{Duration, Time};
+use experiment::Experiment;
+use experiment::{FlowSeries, LinkOutcome, LinkSeries};
 use path::Counters;
 
 /// Samples everything at regular times, and totals at the beginning and the end of the measured interval.

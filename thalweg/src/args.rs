@@ -5,7 +5,7 @@ use crate::real::Contestant;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use control::{Bytes, Duration, Rate};
-use lab::scenario::Set;
+use scenario::Set;
 #[cfg(unix)]
 use std::ffi::OsString;
 use std::num::NonZero;

@@ -3,7 +3,7 @@
 use crate::args::Check;
 use crate::failure::Failure;
 use crate::print;
-use lab::scenario::{self, Machine};
+use scenario::{self, Machine};
 use std::fmt::Write;
 
 /// Says what is wrong with a scenario, or what it would run.

@@ -1,7 +1,7 @@
 //! Why a command ends early, and with which exit code.
 
 use crate::print;
-use lab::scenario::Problem;
+use scenario::Problem;
 use std::process::ExitCode;
 
 /// Why a command ends early.

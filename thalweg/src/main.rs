@@ -60,7 +60,9 @@ fn command(command: Command) -> Result<(), Failure> {
         #[cfg(target_os = "linux")]
         Command::EmulateInit { parent, command } => emulate::init(parent, &command),
         #[cfg(target_os = "linux")]
-        Command::TcpSend => real::tcp_send().map_err(|e| Failure::Failed(format!("tcp-send: {}", lab::reason(&e)))),
+        Command::TcpSend => {
+            real::tcp_send().map_err(|e| Failure::Failed(format!("tcp-send: {}", scenario::reason(&e))))
+        }
         #[cfg(unix)]
         Command::Cp(args) => cp::cp(&args),
         #[cfg(unix)]
@@ -70,7 +72,7 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),
         Command::Vectors(args) => vectors::vectors(&args),
         Command::Bench(args) => bench::bench(&args),
-        Command::Schema => print::json(&lab::scenario::schema()),
+        Command::Schema => print::json(&scenario::schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "thalweg", &mut script);

@@ -8,9 +8,10 @@ use crate::print;
 use crate::progress::Bar;
 #[cfg(target_os = "linux")]
 use crate::real::{self, Real};
+use lab::results;
 use lab::runner::{self, Stopped};
-use lab::scenario::{self, Machine};
-use lab::{Plan, reason, results};
+use scenario::{self, Machine};
+use scenario::{Plan, reason};
 
 /// Simulates a scenario and prints what came out.
 pub fn run(args: &Run) -> Result<(), Failure> {
@@ -33,7 +34,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     };
     let Plan { title, seed, .. } = &plan;
     if let (Some(folder), Some(name)) = (folder, &args.out) {
-        let written = results::write(folder.path(), title, *seed, &finished);
+        let written = report::write(folder.path(), title, *seed, &finished);
         written
             .map_err(|e| Failure::Failed(format!("--out {}: cannot be written ({})", name.display(), reason(&e))))?;
         if interrupt.came() {
@@ -62,7 +63,12 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     Ok(scenario::load(&args.scenario.file, &sets, machine)?)
 }
 
-fn simulate(plan: &Plan, machine: &Machine, interrupt: &Interrupt, quiet: bool) -> Result<Vec<lab::Finished>, Failure> {
+fn simulate(
+    plan: &Plan,
+    machine: &Machine,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Vec<experiment::Finished>, Failure> {
     let bar = Bar::new(plan.runs.len(), runner::total_seconds(plan), quiet);
     let finished = runner::run(plan, machine.jobs, &(), &|progress| {
         bar.show(progress);

@@ -33,8 +33,8 @@ pub use sender::BbrSender;
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::Sender;
-use crate::units::{Bytes, Duration};
+use crate::roles::{Conditions, Sender};
+use crate::units::Duration;
 use alloc::{boxed::Box, string::String};
 
 crate::parameters! {
@@ -83,7 +83,7 @@ impl Protocol for Bbr {
         within("min-rtt-memory", self.min_rtt_memory.as_secs(), 0.1..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(BbrSender::new(self.clone(), packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(BbrSender::new(self.clone(), host.packet))
     }
 }

@@ -18,9 +18,9 @@ pub use sender::RcpSender;
 use crate::assisted::Assisted;
 use crate::parameters::{seconds, within};
 use crate::protocol::Protocol;
-use crate::roles::{Receiver, Router, Sender};
+use crate::roles::{Conditions, Receiver, Router, Sender};
 use crate::routing::{Port, Routing};
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 use alloc::{boxed::Box, format, string::String};
 
 crate::parameters! {
@@ -42,11 +42,11 @@ impl Protocol for Rcp {
         within("fallback-window", self.fallback_window, 1.0..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Assisted::new(RcpSender::new(packet), self.fallback_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Assisted::new(RcpSender::new(host.packet), self.fallback_window, host.packet))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
         Some(Box::new(RcpReceiver))
     }
 }

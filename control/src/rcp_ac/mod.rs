@@ -13,9 +13,9 @@ use crate::assisted::Assisted;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::rcp::{self, RateController};
-use crate::roles::{Receiver, Router, Sender};
+use crate::roles::{Conditions, Receiver, Router, Sender};
 use crate::routing::{Port, Routing};
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 use crate::xcp::{XcpReceiver, XcpSender};
 use alloc::{boxed::Box, string::String};
 
@@ -38,11 +38,11 @@ impl Protocol for RcpAc {
         within("initial-window", self.initial_window, 1.0..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Assisted::new(XcpSender::paced(self.initial_window, packet), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Assisted::new(XcpSender::paced(self.initial_window, host.packet), self.initial_window, host.packet))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
         Some(Box::new(XcpReceiver::default()))
     }
 }

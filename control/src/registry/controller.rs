@@ -3,7 +3,7 @@
 use super::family::Family;
 use super::overrides::{ParameterError, overlay};
 use crate::protocol::{Protocol, Recovery};
-use crate::roles::{Receiver, Sender};
+use crate::roles::{Conditions, Receiver, Sender};
 use crate::units::Bytes;
 use schemars::{JsonSchema, Schema};
 use serde::{Serialize, de::DeserializeOwned};
@@ -34,7 +34,7 @@ pub struct Controller {
     pub recovery: Recovery,
     defaults: Value,
     schema: Schema,
-    factory: fn(&Value, Bytes) -> Result<Factory, String>,
+    factory: fn(&Value, &Conditions) -> Result<Factory, String>,
 }
 
 impl Controller {
@@ -54,10 +54,10 @@ impl Controller {
             recovery,
             defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
             schema: schemars::schema_for!(P),
-            factory: |parameters, packet| {
-                let protocol = P::deserialize(parameters).map_err(|e| e.to_string())?;
+            factory: |parameters, host| {
+                let (protocol, host) = (P::deserialize(parameters).map_err(|e| e.to_string())?, *host);
                 protocol.check()?;
-                Ok(Box::new(move || Parties { sender: protocol.sender(packet), receiver: protocol.receiver() }))
+                Ok(Box::new(move || Parties { sender: protocol.sender(&host), receiver: protocol.receiver(&host) }))
             },
         }
     }
@@ -75,17 +75,17 @@ impl Controller {
     /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
     /// value.
     pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
-        overlay(&self.defaults, overrides, &|all| (self.factory)(all, Bytes(1000)).map(drop))
+        overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
     }
 
-    /// The parties of one flow whose full packets take `packet` bytes. `parameters` come from
-    /// [`Controller::parameters`]. Fails if they do not.
-    pub fn build(&self, parameters: &Value, packet: Bytes) -> Result<Parties, String> {
-        Ok(self.factory(parameters, packet)?())
+    /// The parties of one flow, both on such a host. `parameters` come from [`Controller::parameters`]. Fails if they do
+    /// not.
+    pub fn build(&self, parameters: &Value, host: &Conditions) -> Result<Parties, String> {
+        Ok(self.factory(parameters, host)?())
     }
 
     /// A function that builds the parties of many such flows, for which the parameters are read only once.
-    pub fn factory(&self, parameters: &Value, packet: Bytes) -> Result<Factory, String> {
-        (self.factory)(parameters, packet)
+    pub fn factory(&self, parameters: &Value, host: &Conditions) -> Result<Factory, String> {
+        (self.factory)(parameters, host)
     }
 }

@@ -20,8 +20,8 @@ pub use sender::RrrpSender;
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::roles::{Receiver, Sender};
-use crate::units::{Bytes, Rate};
+use crate::roles::{Conditions, Receiver, Sender};
+use crate::units::Rate;
 use alloc::{boxed::Box, format, string::String};
 
 crate::parameters! {
@@ -84,11 +84,11 @@ impl Protocol for Rrrp {
         Ok(())
     }
 
-    fn sender(&self, _: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, _: &Conditions) -> Box<dyn Sender> {
         Box::new(RrrpSender::new(self))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
         Some(Box::new(RrrpReceiver::new(self.average)))
     }
 }

@@ -3,14 +3,14 @@
 use super::Made;
 use super::artefact::{Artefact, Quantity, Scale};
 use super::curve::Curve;
-use crate::Finished;
-use crate::report::quantile;
 use crate::results::{completion_seconds, over_windows, synchronization_ratio};
 use crate::{processor_sharing, theory};
 use control::rapid::{Layout, Rapid2009, SlowStart, Stream};
 use control::{Duration, Phase, Rate, Time};
+use experiment::Finished;
+use experiment::Transfer;
+use experiment::quantile;
 use serde::Deserialize;
-use sim::Transfer;
 
 /// What to measure of a run. "Over the span" is from its first to its second time; of one flow, or of all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -293,7 +293,7 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
     let bits: Vec<f64> = samples.clone().map(|i| 8.0 * bytes(i) as f64).collect();
     let narrowest = || run.run.experiment.links.iter().map(|it| it.rate.as_bps()).fold(f64::INFINITY, f64::min);
     let link = outcome.links.iter().reduce(|most, it| if it.utilization > most.utilization { it } else { most });
-    let of_link = |value: &dyn Fn(&sim::LinkSeries, usize) -> f64| -> Vec<f64> {
+    let of_link = |value: &dyn Fn(&experiment::LinkSeries, usize) -> f64| -> Vec<f64> {
         link.map_or(vec![], |link| samples.clone().map(|i| value(&link.series, i)).collect())
     };
     let width = |seconds: f64| ((seconds / every).round() as usize).max(1);
@@ -321,13 +321,13 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
         }
         Measure::Throughput => bits.iter().sum::<f64>() / (to - from) / 1e6,
         Measure::LeastShare => {
-            let active = |it: &&sim::FlowOutcome| it.series.phase[samples.clone()].iter().all(Option::is_some);
-            let got = |it: &sim::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
+            let active = |it: &&experiment::FlowOutcome| it.series.phase[samples.clone()].iter().all(Option::is_some);
+            let got = |it: &experiment::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
             let shares: Vec<f64> = flows.iter().filter(active).map(got).collect();
             100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
         }
         Measure::JainOfAll => {
-            let got = |it: &sim::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
+            let got = |it: &experiment::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
             crate::results::jain(&flows.iter().map(got).collect::<Vec<_>>())
         }
         Measure::Rtt => {

@@ -1,11 +1,12 @@
 //! Mean completion time against size: what decides how long people wait.
 
 use super::series::{begin, io_error, optional, required, text};
-use crate::{Finished, processor_sharing};
+use crate::processor_sharing;
+use experiment::Finished;
+use experiment::Transfer;
 use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use serde::Serialize;
-use sim::Transfer;
 use std::io::{self, Write};
 
 /// The transfers of one [[traffic]] whose size, both sides' messages together, lies in a bin.
@@ -85,7 +86,7 @@ const COMPLETION: &str = "message completion {
 }";
 
 /// Writes all bins of all runs. Fails only if `out` does.
-pub(super) fn completion(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+pub fn completion(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write(out, runs).map_err(io_error)
 }
 

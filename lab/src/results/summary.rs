@@ -1,14 +1,14 @@
 //! The figures of each run, as `--format json` and `summary.json` show them.
 
 use super::agreement::{Agreement, agreement};
-use super::emulator::EmulatorSummary;
 use super::jain::{jain, median_over};
 use super::traffic::{self, TrafficSummary};
-use crate::Finished;
 use control::{Duration, Time};
+use experiment::EmulatorSummary;
+use experiment::Finished;
+use experiment::{Flow, FlowOutcome};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sim::{Flow, FlowOutcome};
 
 /// All runs of a scenario. In JSON, what is not a number (NaN, infinity) is `null`.
 #[derive(Clone, Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! RCP-AC's claims, and those of the protocols beside it: RCP and XCP.
 
 use crate::simulate::{between, figures, run, runs, shipped};
-use lab::Finished;
+use experiment::Finished;
 use lab::results::{SizeBin, jain};
 
 /// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and its crowd's arrival, in seconds.

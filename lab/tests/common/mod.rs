@@ -3,9 +3,9 @@
 #![allow(dead_code)]
 
 use control::{Bytes, Duration, Phase, Rate, Recovery, Time};
-use lab::{Finished, Run};
+use experiment::{Buffer, Experiment, Flow, FlowOutcome, FlowSeries, Link, LinkOutcome, LinkSeries, Outcome, Route};
+use experiment::{Finished, Run};
 use serde_json::json;
-use sim::{Buffer, Experiment, Flow, FlowOutcome, FlowSeries, Link, LinkOutcome, LinkSeries, Outcome, Route};
 
 /// Bits per second of the one link.
 const CAPACITY: f64 = 1e9;
@@ -105,7 +105,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
             router: None,
             changes: vec![],
             trace: None,
-            errors: sim::Errors::Uniform(0.0),
+            errors: experiment::Errors::Uniform(0.0),
             corrupt: 0.0,
             reorder: None,
             duplicate: 0.0,

@@ -4,17 +4,15 @@
 //! A connection is two flows, one in each direction, of which those exist that have something to send. Packets of an earlier
 //! connection may still be under way when a slot is used again: they were sent before it began, and by that are told.
 
-use super::arrivals::{Arrivals, Connection};
 use super::conversation::{Place, Slot, State};
-use super::{Random, Stream};
 use crate::agenda::Kind;
 use crate::engine::Line;
-use crate::experiment::{Experiment, Workload};
 use crate::network::Network;
-use crate::outcome::WorkloadOutcome;
 use crate::packet::{Body, OPENING, Packet};
 use control::registry::Factory;
-use control::{Bytes, Duration, Time};
+use control::{Bytes, Conditions, Duration, Time};
+use experiment::traffic::{Arrivals, Connection, Random, Stream};
+use experiment::{Experiment, Workload, WorkloadOutcome};
 use std::collections::VecDeque;
 
 /// RFC 6298, section 2.5, as for data.
@@ -65,7 +63,7 @@ impl<'a> Connections<'a> {
             let crossed = workload.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
             let mut class = Class {
                 workload,
-                factory: controller.factory(&workload.parameters, workload.packet)?,
+                factory: controller.factory(&workload.parameters, &Conditions::exact(workload.packet))?,
                 arrivals: workload.population.arrivals()?,
                 upcoming: Connection::default(),
                 free: VecDeque::new(),

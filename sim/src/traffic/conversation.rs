@@ -1,14 +1,14 @@
 //! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, it is closed.
 
-use super::arrivals::{Connection, Message, Side};
 use super::connections::Class;
 use crate::agenda::Kind;
 use crate::engine::Line;
 use crate::host::{Answer, Setup, Sink, Source};
 use crate::network::{Access, Network};
-use crate::outcome::Transfer;
 use crate::packet::{Body, OPENING, Packet};
 use control::{Bytes, Duration, Stamp, Time};
+use experiment::Transfer;
+use experiment::traffic::{Connection, Message, Side};
 use path::Impairments;
 use std::collections::VecDeque;
 

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use control::Bytes;
 use emulate::namespace;
 use emulate::tunnel::{HostEnd, Tunnel};
-use lab::reason;
+use scenario::reason;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;

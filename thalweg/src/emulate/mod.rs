@@ -11,12 +11,13 @@ use crate::folder::Folder;
 use crate::interrupt::Interrupt;
 use crate::print;
 use emulate::{Ends, Path, Record, namespace, relay::Relay};
+use experiment::Finished;
 use guest::{Guest, Pipes};
 use lab::results;
-use lab::scenario::{self, Machine};
-use lab::{Finished, Plan, reason};
 use progress::Lines;
 use realtime::Clock;
+use scenario::{self, Machine};
+use scenario::{Plan, reason};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -112,7 +113,7 @@ fn finish(args: &Emulate, plan: &Plan, folder: Option<Folder>, way: &Ways, recor
     let finished: [Finished; 1] = [outcome::finished(way, record)];
     let Plan { title, seed, .. } = plan;
     if let (Some(folder), Some(name)) = (folder, &args.out) {
-        let written = results::write(folder.path(), title, *seed, &finished);
+        let written = report::write(folder.path(), title, *seed, &finished);
         written
             .map_err(|e| Failure::Failed(format!("--out {}: cannot be written ({})", name.display(), reason(&e))))?;
         folder.publish()?;

@@ -3,11 +3,11 @@
 use super::way::Ways;
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
-use lab::results::EmulatorSummary;
-use lab::{Finished, Run};
+use experiment::EmulatorSummary;
+use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
+use experiment::{Finished, Run};
 use path::Counters;
 use serde_json::Value;
-use sim::{Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
 
 /// Packets this late are not what the path would have made of them.
 pub const LATE_US: usize = 200;

@@ -3,9 +3,10 @@
 use crate::failure::Failure;
 use control::{Bytes, Duration};
 use emulate::{Direction, Hop, Path};
-use lab::{Plan, Run};
+use experiment::Run;
+use experiment::{Experiment, Flow};
 use path::{Buffer, Link};
-use sim::{Experiment, Flow};
+use scenario::Plan;
 
 /// The ways of the first flows of a run.
 pub struct Ways {

@@ -9,8 +9,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use control::Phase;
 use emulate::Record;
-use lab::{Run, reason};
+use experiment::Run;
 use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, SockaddrIn, setsockopt, sockopt};
+use scenario::reason;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs;
@@ -84,7 +85,7 @@ impl Kernels {
         let listeners = flows.iter().map(|_| listen(guest.host)).collect::<io::Result<Vec<_>>>().map_err(failed)?;
         let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
         let ports = ports.collect::<io::Result<Vec<u16>>>().map_err(failed)?;
-        let order = |(flow, &port): (&sim::Flow, &u16)| Order {
+        let order = |(flow, &port): (&experiment::Flow, &u16)| Order {
             port,
             opens: since_1970(stage.opens(flow)),
             start: since_1970(stage.at(flow.start)),

@@ -1,8 +1,8 @@
 //! What the ends of a flow saw, and what the simulator would have called it.
 
 use control::{Bytes, Duration, Phase, Rate, Time};
+use experiment::{Acquire, Experiment, Flow, FlowOutcome, FlowSeries, spare_capacity};
 use realtime::from_std;
-use sim::{Acquire, Experiment, Flow, FlowOutcome, FlowSeries, spare_capacity};
 use std::time::Instant;
 
 /// What comes within so short a time counts as one arrival.

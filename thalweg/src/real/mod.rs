@@ -15,12 +15,13 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 pub use contestant::Contestant;
+use experiment::{Finished, Run};
 use kernel::Kernels;
 pub use kernel::send as tcp_send;
 use lab::results::REAL;
-use lab::scenario::Set;
-use lab::{Finished, Plan, Run};
 use quic::Stack;
+use scenario::Plan;
+use scenario::Set;
 use stage::Stage;
 use std::sync::Arc;
 

@@ -6,14 +6,14 @@ use super::stage::{Over, Stage};
 use crate::emulate::progress::Lines;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use control::{Phase, Time, registry};
+use control::{Phase, Time};
 use emulate::{Record, relay::Relay};
-use lab::reason;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{EndpointConfig, SendStream, TokioRuntime, TransportConfig, VarInt};
 use realtime::{from_std, to_std};
-use serde_json::{Map, Value};
+use scenario::reason;
+use serde_json::Map;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::ops::Deref;
@@ -85,7 +85,7 @@ pub fn play(
         let arrivals = receiver.join().map_err(|_| gone())?.map_err(|e| broken("the receiver", e))?;
         let sent = sender.join().map_err(|_| gone())??;
         let logs = arrivals.into_iter().zip(sent).zip(flows);
-        let log = |((arrivals, seen), flow): ((Arrivals, Vec<Seen>), &sim::Flow)| Log {
+        let log = |((arrivals, seen), flow): ((Arrivals, Vec<Seen>), &experiment::Flow)| Log {
             arrivals,
             seen,
             framing: framing(stack, &flow.controller),
@@ -317,7 +317,7 @@ enum Caller {
 }
 
 impl Callers {
-    fn caller(&mut self, flow: &sim::Flow, address: SocketAddr) -> Result<Caller, String> {
+    fn caller(&mut self, flow: &experiment::Flow, address: SocketAddr) -> Result<Caller, String> {
         let Callers { stack, fingerprint, .. } = *self;
         match stack {
             Stack::Wire => {
@@ -371,12 +371,9 @@ impl Caller {
     }
 }
 
-/// A flow's controller, with those of its parameters that are not the usual ones: some of these are others on the wire.
-fn choice(flow: &sim::Flow) -> Result<Choice, String> {
-    let usual = registry::find(&flow.controller).map(|controller| controller.defaults());
-    let own = flow.parameters.as_object().cloned().unwrap_or_default();
-    let differs = |(name, value): &(String, Value)| usual.as_ref().and_then(|usual| usual.get(name)) != Some(value);
-    Choice::new(&flow.controller, &own.into_iter().filter(differs).collect())
+/// A flow's controller and its parameters.
+fn choice(flow: &experiment::Flow) -> Result<Choice, String> {
+    Choice::new(&flow.controller, &flow.parameters.as_object().cloned().unwrap_or_default())
 }
 
 /// Carries one flow from its start until it is over.
@@ -411,7 +408,7 @@ async fn carry(stage: &Stage, number: usize, caller: Caller) -> Result<Vec<Seen>
 }
 
 /// Hands over a flow's data, up to its size and until it stops.
-async fn write(stage: &Stage, flow: &sim::Flow, mut stream: SendStream) {
+async fn write(stage: &Stage, flow: &experiment::Flow, mut stream: SendStream) {
     let mut left = data(flow).unwrap_or(u64::MAX);
     let mut stop = pin!(async {
         match flow.stop {

@@ -1,7 +1,7 @@
 //! What cannot be run for real.
 
 use control::Rate;
-use sim::Experiment;
+use experiment::Experiment;
 
 /// No emulator on two cores carries more.
 const FASTEST: Rate = Rate::from_gbps(1.0);

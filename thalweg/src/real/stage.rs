@@ -8,9 +8,10 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use control::{Duration, Time};
 use emulate::{Ends, Record, Sample};
-use lab::{Finished, Run, reason};
+use experiment::{Experiment, Outcome};
+use experiment::{Finished, Run};
 use realtime::{Clock, from_std, to_std};
-use sim::{Experiment, Outcome};
+use scenario::reason;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -75,7 +76,7 @@ impl Stage {
     }
 
     /// When the connection of a flow is opened.
-    pub fn opens(&self, flow: &sim::Flow) -> Instant {
+    pub fn opens(&self, flow: &experiment::Flow) -> Instant {
         self.at(flow.start) - to_std(ahead(flow))
     }
 
@@ -113,7 +114,8 @@ impl Stage {
         let measured = outcome::measured(experiment, &samples);
         let sampled: Vec<Time> = samples[1..].iter().map(|sample| sample.at).collect();
         let interval = (measured.0.at, measured.1.at);
-        let flow = |(flow, log): (&sim::Flow, &Log)| log.outcome(experiment, flow, self.zero, &sampled, interval);
+        let flow =
+            |(flow, log): (&experiment::Flow, &Log)| log.outcome(experiment, flow, self.zero, &sampled, interval);
         let outcome = Outcome {
             flows: experiment.flows.iter().zip(logs).map(flow).collect(),
             workloads: Vec::new(),
@@ -133,7 +135,7 @@ impl Stage {
 }
 
 /// How long before its start a flow's connection is opened.
-fn ahead(flow: &sim::Flow) -> Duration {
+fn ahead(flow: &experiment::Flow) -> Duration {
     AHEAD + flow.rtt.scale(ROUND_TRIPS)
 }
 
