@@ -1,6 +1,7 @@
 //! The control parameters that follow from the model: pacing rate, send quantum and congestion window (section 5.6).
 
-use super::sender::{BbrSender, BbrState};
+use super::sender::BbrSender;
+use super::state::BbrState;
 use crate::units::{Bytes, Duration, Rate};
 
 /// BBR.PacingMarginPercent: by which share the pacing rate is below the bandwidth.

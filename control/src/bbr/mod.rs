@@ -28,6 +28,7 @@ mod probe_rtt;
 mod sampler;
 mod sender;
 mod startup;
+mod state;
 
 pub use sender::BbrSender;
 

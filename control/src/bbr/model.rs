@@ -2,15 +2,8 @@
 
 use super::sampler::PacketState;
 use super::sender::BbrSender;
+use super::state::ShortTerm;
 use crate::units::{Bytes, Rate, Time};
-
-/// BBR.bw_shortterm and BBR.inflight_shortterm (section 5.5.10.3): limits that losses have set since the last probe.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ShortTerm {
-    pub(super) bw: Rate,
-    /// Bytes.
-    pub(super) inflight: f64,
-}
 
 fn larger(a: Rate, b: Rate) -> Rate {
     if b.as_bps() > a.as_bps() { b } else { a }
@@ -193,7 +186,7 @@ impl BbrSender {
 #[cfg(test)]
 mod tests {
     use super::super::Bbr;
-    use super::super::sender::BbrState;
+    use super::super::state::BbrState;
     use super::*;
 
     fn sender() -> BbrSender {

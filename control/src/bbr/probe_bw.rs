@@ -1,28 +1,8 @@
 //! ProbeBW: a cycle of draining the queue, cruising, refilling the path and probing for more bandwidth (section 5.3.3).
 
-use super::sender::{AckPhase, BbrSender, BbrState};
+use super::sender::BbrSender;
+use super::state::{AckPhase, BbrState, ProbeUp};
 use crate::units::{Duration, Time};
-
-/// How fast a bandwidth probe raises BBR.inflight_longterm (section 5.3.3.5).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct ProbeUp {
-    /// BBR.bw_probe_up_rounds: round trips of the present probe, at most 30.
-    rounds: u32,
-    /// BBR.bw_probe_up_acked: bytes acknowledged since the last increase.
-    acked: f64,
-    /// BBR.probe_up_acked_per_inc: bytes to be acknowledged for an increase by one packet.
-    acked_per_inc: f64,
-}
-
-impl ProbeUp {
-    /// RaiseInflightLongtermSlope: 1, 2, 4, 8 ... packets in successive round trips, for this window and packet size in
-    /// bytes.
-    fn raise_slope(&mut self, cwnd: f64, packet: f64) {
-        let growth_this_round = (1u64 << self.rounds) as f64;
-        self.rounds = (self.rounds + 1).min(30);
-        self.acked_per_inc = (cwnd / growth_this_round).max(packet);
-    }
-}
 
 impl BbrSender {
     /// StartProbeBW_DOWN.

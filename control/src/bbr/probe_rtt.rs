@@ -1,23 +1,10 @@
 //! ProbeRTT: every 5 s, little is in flight for 200 ms, so that the queue empties and the least round-trip time can be
 //! measured (section 5.3.4). And the restart after an idle period (section 5.4).
 
-use super::sender::{AckPhase, BbrSender, BbrState};
+use super::sender::BbrSender;
+use super::state::{AckPhase, BbrState, ProbeRtt};
 use crate::roles::Pipe;
 use crate::units::{Bytes, Duration, Time};
-
-/// The two parts of ProbeRTT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ProbeRtt {
-    /// More than BBR.ProbeRTTCwnd is still in flight.
-    Draining,
-    /// Little is in flight.
-    Holding {
-        /// BBR.probe_rtt_done_stamp: when it has been so for long enough.
-        done: Time,
-        /// BBR.probe_rtt_round_done: whether it has been so for a round trip.
-        round_done: bool,
-    },
-}
 
 /// Whether `a` is less than `b`, where no round-trip time counts as infinite.
 fn shorter(a: Option<Duration>, b: Option<Duration>) -> bool {

@@ -2,38 +2,11 @@
 
 use super::Bbr;
 use super::filter::MaxFilter;
-use super::model::ShortTerm;
-use super::probe_bw::ProbeUp;
-use super::probe_rtt::ProbeRtt;
 use super::sampler::{RateSample, RateSampler};
+use super::state::{AckPhase, BbrState, ShortTerm};
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Duration, Rate, Time};
-
-/// BBR.state (section 5.1.1).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum BbrState {
-    Startup,
-    Drain {
-        /// BBR.drain_start_round: the number of the round trip in which Drain began.
-        start_round: u64,
-    },
-    ProbeBwDown,
-    ProbeBwCruise,
-    ProbeBwRefill,
-    ProbeBwUp(ProbeUp),
-    ProbeRtt(ProbeRtt),
-}
-
-/// BBR.ack_phase: to which part of a bandwidth probe the packets belong that are being acknowledged (section 2.14).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
 
 /// The sender. The fields are the draft's variables, in the order of its sections. Volumes are in bytes; a volume that
 /// is not limited is infinite, as in the draft.

@@ -1,7 +1,8 @@
 //! Startup, which doubles the rate per round trip until the path is full, and Drain, which empties the queue that
 //! Startup leaves (sections 5.3.1 and 5.3.2).
 
-use super::sender::{BbrSender, BbrState};
+use super::sender::BbrSender;
+use super::state::BbrState;
 use crate::units::{Rate, Time};
 
 /// BBRStartupFullLossCnt: how many ranges of lost packets in a round trip end Startup.
