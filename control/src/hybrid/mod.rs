@@ -29,37 +29,35 @@ mod window;
 pub use packet_scale::PacketScale;
 pub use window::Fallback;
 
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::pstream::{Estimator, check_resolution};
 use crate::rapid::Rapid;
-use crate::registry::Protocol;
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::thalweg::Thalweg;
 use crate::units::{Bytes, Duration};
-use crate::window::within;
 use alloc::boxed::Box;
 use alloc::string::String;
-use schemars::JsonSchema;
 use sender::HybridSender;
-use serde::{Deserialize, Serialize};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Hybrid {
-    /// The window protocol, with its source's parameters
-    pub window: Fallback,
-    /// The packet-scale protocol takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT); thalweg also when it
-    /// holds more than errors let the window protocol keep
-    pub threshold: Bytes,
-    /// The window protocol takes over after this many streams in a row whose estimates are below that
-    pub streams: u32,
-    /// What takes over, with its source's parameters but for those that follow
-    pub packet_scale: PacketScale,
-    /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
-    pub estimator: Setting<Estimator>,
-    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
-    pub resolution: Setting<Duration>,
+crate::parameters! {
+    /// Parameters.
+    pub struct Hybrid {
+        /// The window protocol, with its source's parameters
+        pub window: Fallback,
+        /// The packet-scale protocol takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT); thalweg also when it
+        /// holds more than errors let the window protocol keep
+        pub threshold: Bytes,
+        /// The window protocol takes over after this many streams in a row whose estimates are below that
+        pub streams: u32,
+        /// What takes over, with its source's parameters but for those that follow
+        pub packet_scale: PacketScale,
+        /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        pub resolution: Setting<Duration>,
+    }
 }
 
 impl Default for Hybrid {

@@ -5,12 +5,11 @@ use crate::roles::{Conditions, Sender, State};
 use crate::thalweg::{LossClassifier, Thalweg, ThalwegSender};
 use crate::units::{Duration, Rate, Time};
 use alloc::boxed::Box;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Which packet-scale protocol takes over on large paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
 pub enum PacketScale {
     /// PACKET-SCALE-2017.
     Rapid,

@@ -193,7 +193,7 @@ impl Sender for HybridSender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Protocol;
+    use crate::protocol::Protocol;
     use crate::roles::Phase;
 
     const PACKET: Bytes = Bytes(1000);

@@ -3,16 +3,15 @@
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
-use crate::reno;
 use crate::roles::{Sender, State};
+use crate::standard::StandardRule;
 use crate::units::Bytes;
-use crate::window::{Law, Window};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
 
 /// Which window protocol a hybrid begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
 pub enum Fallback {
     /// RFC 9438.
     Cubic,
@@ -26,32 +25,32 @@ pub enum Fallback {
 
 /// The sender of a window protocol, with its source's parameters.
 pub(super) enum WindowSender {
-    Cubic(Window<cubic::Curve>),
-    Bic(Window<bic::Search>),
-    HighSpeed(Window<highspeed::Response>),
-    Reno(Window<reno::Halve>),
+    Cubic(Window<cubic::CubicRule>),
+    Bic(Window<bic::BicRule>),
+    HighSpeed(Window<highspeed::HighSpeedRule>),
+    Reno(Window<StandardRule>),
 }
 
 impl WindowSender {
     /// A sender in slow start from `initial` to `ssthresh` packets.
     pub fn new(which: Fallback, initial: f64, ssthresh: f64, packet: Bytes) -> WindowSender {
-        fn window<L: Law>(law: L, initial: f64, ssthresh: f64, packet: Bytes) -> Window<L> {
-            Window::new(law, initial, packet).slow_start_to(ssthresh)
+        fn window<R: WindowRule>(rule: R, initial: f64, ssthresh: f64, packet: Bytes) -> Window<R> {
+            Window::new(rule, initial, packet).slow_start_to(ssthresh)
         }
         match which {
             Fallback::Cubic => {
-                let curve = cubic::Curve::new(&Cubic::default(), packet);
-                WindowSender::Cubic(window(curve, initial, ssthresh, packet))
+                let rule = cubic::CubicRule::new(&Cubic::default(), packet);
+                WindowSender::Cubic(window(rule, initial, ssthresh, packet))
             }
             Fallback::Bic => {
-                let search = bic::Search::new(&Bic::default());
-                WindowSender::Bic(window(search, initial, ssthresh, packet))
+                let rule = bic::BicRule::new(&Bic::default());
+                WindowSender::Bic(window(rule, initial, ssthresh, packet))
             }
             Fallback::HighSpeed => {
-                let response = highspeed::Response::new(&HighSpeed::default());
-                WindowSender::HighSpeed(window(response, initial, ssthresh, packet))
+                let rule = highspeed::HighSpeedRule::new(&HighSpeed::default());
+                WindowSender::HighSpeed(window(rule, initial, ssthresh, packet))
             }
-            Fallback::Reno => WindowSender::Reno(window(reno::Halve, initial, ssthresh, packet)),
+            Fallback::Reno => WindowSender::Reno(window(StandardRule, initial, ssthresh, packet)),
         }
     }
 

@@ -6,24 +6,23 @@ use super::onset::onset;
 use super::pathchirp::pathchirp;
 use super::regression;
 use super::sample::Sample;
+use crate::parameters::within;
 use crate::roles::Conditions;
 use crate::setting::Setting;
 use crate::units::{Bytes, Duration};
-use crate::window::within;
 use alloc::string::String;
 use alloc::vec::Vec;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// How an estimate is drawn from a stream's one-way delays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
 pub enum Estimator {
     /// The rate at which the last excursion of the delay starts that does not end within the stream: RAPID's.
     Onset,
     /// The same of the least delays of up to eight packets in a row that were sent within 1.5 ms: thalweg's. It sees through the packets of other
     /// traffic.
-    #[serde(rename = "lulls")]
+    #[cfg_attr(feature = "serde", serde(rename = "lulls"))]
     MinimumFiltered,
     /// pathChirp's weighted mean over the whole stream.
     PathChirp,

@@ -1,8 +1,8 @@
 //! The rates of a p-stream's packets, which rise by the same factor from packet to packet around the wanted average.
 
+use crate::parameters::within;
 use crate::roles::Stamp;
 use crate::units::{Bytes, Duration, Rate, Time};
-use crate::window::within;
 use alloc::string::String;
 
 /// Checks that the ratio of the highest to the lowest rate of such a stream is a number that can be calculated with.

@@ -28,46 +28,45 @@ pub use filter::Filter;
 pub use receiver::RapidReceiver;
 pub use sender::{RapidSender, Version};
 
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::pstream::{Analysis, Estimator, Layout, SMOOTHING, SlowStart, check_range, check_resolution};
-use crate::registry::Protocol;
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::units::{Duration, Rate};
-use crate::window::within;
 use alloc::boxed::Box;
 use alloc::string::String;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters of both versions.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(inline)]
-pub struct Rapid {
-    /// Packets in a p-stream (N)
-    pub stream: u16,
-    /// Spread factor (m): the rate of a packet over that of the one before it
-    pub spread: f64,
-    /// Time over which an increase of the available bandwidth is adopted
-    pub tau: Duration,
-    /// Number of p-streams over which a decrease is adopted
-    pub eta: f64,
-    /// Factor on the average rate after a loss
-    pub beta: f64,
-    /// Rate of the first packets
-    pub initial_rate: Rate,
-    /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by `regression` on others
-    pub estimator: Setting<Estimator>,
-    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
-    pub resolution: Setting<Duration>,
-    /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
-    /// smooths that; zero: it does not
-    pub smoothing: Duration,
+crate::parameters! {
+    /// Parameters of both versions.
+    #[cfg_attr(feature = "registry", schemars(inline))]
+    pub struct Rapid {
+        /// Packets in a p-stream (N)
+        pub stream: u16,
+        /// Spread factor (m): the rate of a packet over that of the one before it
+        pub spread: f64,
+        /// Time over which an increase of the available bandwidth is adopted
+        pub tau: Duration,
+        /// Number of p-streams over which a decrease is adopted
+        pub eta: f64,
+        /// Factor on the average rate after a loss
+        pub beta: f64,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by `regression` on others
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        pub resolution: Setting<Duration>,
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
+        /// smooths that; zero: it does not
+        pub smoothing: Duration,
+    }
 }
 
 /// Parameters of the version of 2009, with defaults from its sections III-A and III-B.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
 pub struct Rapid2009(pub Rapid);
 
 impl Default for Rapid {
