@@ -1,9 +1,11 @@
-//! What an acknowledgment costs each controller: `cargo run --release -p control --example cost` prints a table of nanoseconds.
+//! What an acknowledgment costs each controller: `cargo run --release -p control --example cost` prints a table of
+//! nanoseconds.
 //!
-//! A sender is put on the tests' toy path, 100 Mbps x 20 ms with a buffer of one bandwidth-delay product, and all calls that the host
-//! makes to it are recorded: `on_ack`, `next`, `on_send` and `on_loss`, some three for each acknowledgment. The recording is played
-//! back to a new sender, which gives the same answers, over and over. What is shown is how much longer its second half takes than
-//! if played back to a sender that does nothing, per acknowledgment: the median. Receivers, as RAPID's, are not in it.
+//! A sender is put on the tests' toy path, 100 Mbps x 20 ms with a buffer of one bandwidth-delay product, and all calls
+//! that the host makes to it are recorded: `on_ack`, `next`, `on_send` and `on_loss`, some three for each
+//! acknowledgment. The recording is played back to a new sender, which gives the same answers, over and over. What is
+//! shown is how much longer its second half takes than if played back to a sender that does nothing, per
+//! acknowledgment: the median. Receivers, as RAPID's, are not in it.
 
 #[allow(dead_code)]
 #[path = "../tests/toy/mod.rs"]

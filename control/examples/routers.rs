@@ -1,5 +1,5 @@
-//! What a packet costs each router protocol: nanoseconds for its arrival and its departure, ticks included, with 10 and with 100,000
-//! flows. No router keeps anything of a flow, so the two must be alike.
+//! What a packet costs each router protocol: nanoseconds for its arrival and its departure, ticks included, with 10 and
+//! with 100,000 flows. No router keeps anything of a flow, so the two must be alike.
 //!
 //! `cargo run --release -p control --example routers`
 

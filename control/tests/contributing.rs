@@ -1,6 +1,8 @@
 //! The example of CONTRIBUTING.md, which is this module, word for word.
 
-use control::{Ack, Bytes, Conditions, Loss, Protocol, Sender, Time, window};
+extern crate alloc;
+
+use control::{Ack, Bytes, Conditions, Loss, Protocol, Sender, Time, parameters, window};
 
 #[path = "contributing/gentle.rs"]
 mod gentle;

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use toy::{Event, Host, Path};
 
-/// No controller adds more than this many packets per round trip beyond doubling its window: twice AIMD's 32, as what is
-/// acknowledged may still be that of an earlier, larger window.
+/// No controller adds more than this many packets per round trip beyond doubling its window: twice AIMD's 32, as what
+/// is acknowledged may still be that of an earlier, larger window.
 const LARGEST_STEP: f64 = 64.0;
 
 /// The families of window protocols.
@@ -86,8 +86,8 @@ fn check_loss(name: &str, event: Event, before: &State, after: &State) {
     }
 }
 
-/// Sending changes no window, and while a loss is being repaired none grows; those of window protocols do not change at all: one
-/// reduction per loss event.
+/// Sending changes no window, and while a loss is being repaired none grows; those of window protocols do not change at
+/// all: one reduction per loss event.
 fn check_window(family: Family, event: Event, before: &State, after: &State) {
     match event {
         Event::Sent => assert_eq!(before.window, after.window),

@@ -1,5 +1,5 @@
-//! The second host, in wall-clock time: window and rate controllers both move data over loopback. How much is the machine's
-//! business.
+//! The second host, in wall-clock time: window and rate controllers both move data over loopback. How much is the
+//! machine's business.
 
 #[allow(dead_code)]
 #[path = "../examples/loopback.rs"]

@@ -1,33 +1,36 @@
-//! The queue that stands.
+//! The standing queue.
 //!
-//! The onset of congestion shows a queue that grows. One that stands, of flows whose rates add up to just what the link carries, delays all packets
-//! of a stream alike and looks like none. But not even the fastest of them took as short as the path once did.
-//!
-//! It is measured in round-trip times: a queue on the way back counts, too.
+//! The onset of congestion shows a queue that grows. A queue that stands, of flows whose rates add up to just what the link carries, delays all packets
+//! of a stream by the same time and looks like no queue. But then even the shortest round-trip time of a stream is longer than the shortest one that the path
+//! once had. As that is measured in round-trip times, a queue on the way back counts, too.
 
 use crate::units::{Duration, Time};
 
-/// Measures it in round-trip times.
+/// Measures how long packets wait in the standing queue.
 #[derive(Clone, Debug)]
-pub struct Standing {
-    /// The least round-trip time of the window of time before the present one, and of that one, which began then.
+pub struct StandingQueue {
+    /// The least round-trip times of the last window of time and of the present one.
     least: [Duration; 2],
+    /// When the present window of time began.
     since: Time,
-    /// The least of so many since then, and what the ones before said of the queue.
+    /// The least round-trip time since the queue was last measured.
     latest: Duration,
+    /// How many round-trip times that is the least of.
     samples: u32,
+    /// The queue when it was last measured.
     queue: Duration,
 }
 
-/// Twice as long as this at most, a route that has become longer passes for a queue: as BBR remembers the least round-trip time.
+/// The length of a window of time: as long as BBR remembers the least round-trip time. A route that has become longer is taken for a queue for
+/// twice as long at most.
 const WINDOW: Duration = Duration::from_millis(10_000);
 
-/// Of fewer packets, jitter passes for a queue.
+/// Round-trip times that a measurement takes at least. Jitter of fewer would be taken for a queue.
 const ENOUGH: u32 = 8;
 
-impl Default for Standing {
-    fn default() -> Standing {
-        Standing {
+impl Default for StandingQueue {
+    fn default() -> StandingQueue {
+        StandingQueue {
             least: [Duration::MAX; 2],
             since: Time::ZERO,
             latest: Duration::MAX,
@@ -37,8 +40,8 @@ impl Default for Standing {
     }
 }
 
-impl Standing {
-    /// A packet's round-trip time.
+impl StandingQueue {
+    /// A packet was acknowledged after this round-trip time.
     pub fn on_rtt(&mut self, now: Time, rtt: Duration) {
         if now >= self.since + WINDOW {
             let before = if now < self.since + WINDOW + WINDOW { self.least[1] } else { Duration::MAX };
@@ -50,8 +53,8 @@ impl Standing {
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// A stream begins: the least time that packets spent in queues, of those acknowledged since the last one began or, if they are few, some before.
-    pub fn queue(&mut self) -> Duration {
+    /// The least time that packets waited in queues, of those acknowledged since the last call; the same as last time, if they are few.
+    pub fn measure(&mut self) -> Duration {
         if self.samples >= ENOUGH {
             self.samples = 0;
             self.queue = Duration(self.latest.0.saturating_sub(self.least[0].min(self.least[1]).0));
@@ -65,15 +68,15 @@ impl Standing {
 mod tests {
     use super::*;
 
-    fn queue(standing: &mut Standing, second: u64, rtts: &[u64]) -> u64 {
+    fn queue(standing: &mut StandingQueue, second: u64, rtts: &[u64]) -> u64 {
         let now = Time::ZERO + Duration::from_millis(1000 * second);
         rtts.iter().for_each(|ms| standing.on_rtt(now, Duration::from_millis(*ms)));
-        standing.queue().0 / Duration::from_millis(1).0
+        standing.measure().0 / Duration::from_millis(1).0
     }
 
     #[test]
-    fn not_even_the_fastest_packet_is_as_fast_as_once() {
-        let mut standing = Standing::default();
+    fn the_least_of_eight_round_trip_times_shows_the_queue() {
+        let mut standing = StandingQueue::default();
         assert_eq!(queue(&mut standing, 1, &[]), 0, "nothing is known");
         assert_eq!(queue(&mut standing, 1, &[130, 100, 120, 150, 110, 130, 120, 120]), 0);
         assert_eq!(queue(&mut standing, 2, &[140, 110, 120, 120, 140, 140, 120, 120]), 10);
@@ -84,8 +87,8 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_route_passes_for_a_queue_for_a_while() {
-        let mut standing = Standing::default();
+    fn a_longer_route_is_taken_for_a_queue_for_a_while() {
+        let mut standing = StandingQueue::default();
         assert_eq!(queue(&mut standing, 1, &[100; 8]), 0);
         let queues = [5, 12, 19, 23].map(|second| queue(&mut standing, second, &[150; 8]));
         assert_eq!(queues, [50, 50, 50, 0]);

@@ -1,33 +1,28 @@
-//! The spread factor m: fixed in the papers, adaptive in `thalweg`.
+//! The adaptive spread factor, m. (RAPID's is fixed.)
 //!
-//! A wide stream finds far-away rates and makes itself heard among many; a narrow one disturbs little and estimates finely.
-//! So: narrow while the estimates lie within the stream's range, wide as soon as one reaches its edge.
+//! A stream with a wide range of rates finds rates far from its average, and its estimates differ from those of others; a narrow one
+//! disturbs other traffic little and estimates finely. So streams become narrower while the estimates lie within their range, and wide as soon as an estimate
+//! reaches its edge.
 
 use crate::units::Rate;
 
 /// The spread factor of the streams to come.
 #[derive(Clone, Debug)]
-pub struct Spread {
+pub struct AdaptiveSpread {
     factor: f64,
     widest: f64,
     narrowest: f64,
-    /// Factor on m - 1 per estimate within the range.
+    /// Factor on m - 1 for each estimate within the range.
     narrowing: f64,
 }
 
-/// An estimate so close to the top rate, relative to it, is at the edge.
+/// An estimate above this share of a stream's highest rate is at the edge of its range.
 const EDGE: f64 = 0.97;
 
-impl Spread {
-    /// Always the same.
-    pub fn fixed(factor: f64) -> Spread {
-        Spread::adaptive(factor, factor, 1.0)
-    }
-
-    /// Between `widest`, at the start, and `narrowest`; each estimate within the range takes the share 1 - `narrowing` off
-    /// its distance from 1.
-    pub fn adaptive(widest: f64, narrowest: f64, narrowing: f64) -> Spread {
-        Spread { factor: widest, widest, narrowest, narrowing }
+impl AdaptiveSpread {
+    /// A factor between `widest`, at the start, and `narrowest`. Each estimate within the range multiplies its distance from 1 by `narrowing`.
+    pub fn new(widest: f64, narrowest: f64, narrowing: f64) -> AdaptiveSpread {
+        AdaptiveSpread { factor: widest, widest, narrowest, narrowing }
     }
 
     /// The factor for the next stream.
@@ -35,7 +30,7 @@ impl Spread {
         self.factor
     }
 
-    /// An estimate came, while streams probe from `low` to `high`.
+    /// An estimate came, while a stream probes from `low` to `high`.
     pub fn update(&mut self, estimate: Rate, (low, high): (Rate, Rate)) {
         self.factor = if estimate < low || estimate > high * EDGE {
             self.widest
@@ -53,7 +48,7 @@ mod tests {
     fn narrows_slowly_and_widens_at_once() {
         let mbps = Rate::from_mbps;
         let range = (mbps(50.0), mbps(200.0));
-        let mut spread = Spread::adaptive(1.03, 1.01, 0.99);
+        let mut spread = AdaptiveSpread::new(1.03, 1.01, 0.99);
         for _ in 0..200 {
             spread.update(mbps(100.0), range);
         }

@@ -1,30 +1,39 @@
-//! The receiver: the rate at which packets arrive.
+//! The receiver of RRRP: measures the rate at which packets arrive.
 
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Time};
+use alloc::{vec, vec::Vec};
 
-/// Measures X_out over the last n packets (equation 14): the bits of the last n - 1, over the time from the first to the last.
-pub struct Meter {
-    /// The last n arrivals and their sizes, in a ring.
+/// Measures X_out over the last n packets (equation 14): the bits of the last n - 1, over the time from the first to
+/// the last.
+pub struct RrrpReceiver {
+    /// Times and sizes of the last n arrivals, in a ring.
     arrivals: Vec<(Time, Bytes)>,
-    /// Where the next one goes: that of the oldest, once there are n.
+    /// The index of the next arrival, which is that of the oldest once there are n.
     next: usize,
+    /// Whether n packets have arrived.
     full: bool,
-    /// Bytes of all in the ring.
+    /// Sum of the sizes in the ring.
     total: Bytes,
 }
 
-impl Meter {
-    /// Averages over `n` packets, at least 2.
-    pub fn new(n: u16) -> Meter {
-        Meter { arrivals: vec![(Time::ZERO, Bytes(0)); n.max(2) as usize], next: 0, full: false, total: Bytes(0) }
+impl RrrpReceiver {
+    /// A receiver that averages over `n` packets, or 2 if `n` is less.
+    pub fn new(n: u16) -> RrrpReceiver {
+        RrrpReceiver {
+            arrivals: vec![(Time::ZERO, Bytes(0)); n.max(2) as usize],
+            next: 0,
+            full: false,
+            total: Bytes(0),
+        }
     }
 }
 
-impl Receiver for Meter {
-    /// **Decided**: says nothing before there are n. Two packets that meet in a queue would seem to arrive at the link's rate.
+impl Receiver for RrrpReceiver {
+    /// **Decided**: there is no report before n packets have arrived. Two packets that leave a queue one after the
+    /// other arrive at the link's rate, so that an average over few packets gives too much.
     fn on_arrival(&mut self, now: Time, _: &Stamp, size: Bytes) -> Option<Report> {
-        let oldest = std::mem::replace(&mut self.arrivals[self.next], (now, size));
+        let oldest = core::mem::replace(&mut self.arrivals[self.next], (now, size));
         self.next = (self.next + 1) % self.arrivals.len();
         self.full |= self.next == 0;
         self.total = self.total + size - oldest.1;
@@ -44,8 +53,8 @@ mod tests {
 
     #[test]
     fn averages_over_n_packets() {
-        let mut meter = Meter::new(4);
-        // Milliseconds and bytes; of the first packet's bytes nobody knows how long they took.
+        let mut meter = RrrpReceiver::new(4);
+        // Milliseconds and bytes. The first packet's bytes do not count, as the time that they took is not known.
         let arrivals = [(0, 9000), (1, 1000), (2, 1000), (3, 2000), (5, 500), (9, 1500)];
         let reports = arrivals.map(|(ms, bytes)| {
             let now = Time::ZERO + Duration::from_millis(ms);
@@ -60,7 +69,7 @@ mod tests {
 
     #[test]
     fn packets_at_one_instant_have_no_rate() {
-        let mut meter = Meter::new(2);
+        let mut meter = RrrpReceiver::new(2);
         assert_eq!(meter.on_arrival(Time::ZERO, &Stamp::None, Bytes(1000)), None);
         assert_eq!(meter.on_arrival(Time::ZERO, &Stamp::None, Bytes(1000)), None);
     }

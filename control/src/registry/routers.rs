@@ -1,39 +1,19 @@
-//! All router protocols by name, as [`registry`](crate::registry) has the controllers: whoever builds a link takes its router
-//! from here.
-//!
-//! To add one, write its file and add it to [`all`].
+//! The list of all router protocols, from which whoever builds a link takes its router.
 
-use crate::registry::{ParameterError, overlay};
+use super::overrides::{ParameterError, overlay};
 use crate::roles::Router;
+use crate::routing::{Port, Routing};
 use crate::units::{Bytes, Rate};
 use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// The parameters of a router protocol: a plain struct whose `Default` is the paper's choice.
-pub trait Routing: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send + Sync + 'static {
-    /// Whether the parameters make sense; if not, which does not and what to write instead.
-    fn check(&self) -> Result<(), String>;
-
-    /// The router of one direction of a link.
-    fn router(&self, port: &Port) -> Box<dyn Router>;
-}
-
-/// Where a router sits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Port {
-    /// The link's capacity.
-    pub capacity: Rate,
-    /// What its buffer holds.
-    pub buffer: Bytes,
-}
-
-/// One router protocol.
+/// A router protocol with a name and default parameters.
 pub struct RouterProtocol {
-    /// What scenarios call it: as the controllers that it works with.
+    /// The name in scenarios, which is that of the controller that it works with.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// What it does, in a line.
     pub summary: &'static str,
     /// Paper.
     pub source: &'static str,
@@ -45,7 +25,11 @@ pub struct RouterProtocol {
 type Build = fn(&Value, &Port) -> Result<Box<dyn Router>, String>;
 
 impl RouterProtocol {
-    fn new<R: Routing + Default>(name: &'static str, source: &'static str, summary: &'static str) -> RouterProtocol {
+    fn new<R: Routing + Default + Serialize + DeserializeOwned + JsonSchema>(
+        name: &'static str,
+        source: &'static str,
+        summary: &'static str,
+    ) -> RouterProtocol {
         RouterProtocol {
             name,
             summary,
@@ -70,13 +54,14 @@ impl RouterProtocol {
         &self.schema
     }
 
-    /// The defaults with `overrides` laid over them. Fails on names that are not parameters.
+    /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
+    /// value.
     pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
         let any = Port { capacity: Rate::from_gbps(1.0), buffer: Bytes(1_000_000) };
         overlay(&self.defaults, overrides, &|all| (self.build)(all, &any).map(drop))
     }
 
-    /// The router at `port`. `parameters` are those of [`RouterProtocol::parameters`].
+    /// The router at `port`. `parameters` come from [`RouterProtocol::parameters`]. Fails if they do not.
     pub fn build(&self, parameters: &Value, port: &Port) -> Result<Box<dyn Router>, String> {
         (self.build)(parameters, port)
     }
@@ -86,17 +71,17 @@ impl RouterProtocol {
 pub fn all() -> &'static [RouterProtocol] {
     static ALL: LazyLock<Vec<RouterProtocol>> = LazyLock::new(|| {
         vec![
-            RouterProtocol::new::<crate::rcp_ac::Routers>(
+            RouterProtocol::new::<crate::rcp_ac::RcpAcRouting>(
                 "rcp-ac",
                 "RCP-AC (Dukkipati, McKeown and Fraser)",
                 "RCP's rate, towards which flows climb as fast as the buffer can take",
             ),
-            RouterProtocol::new::<crate::rcp::Routers>(
+            RouterProtocol::new::<crate::rcp::RcpRouting>(
                 "rcp",
                 "RCP-AC, equation 1 (Dukkipati et al., IWQoS 2005)",
                 "one rate for all flows, which every packet brings home",
             ),
-            RouterProtocol::new::<crate::xcp::Routers>(
+            RouterProtocol::new::<crate::xcp::XcpRouting>(
                 "xcp",
                 "XCP (Katabi, Handley and Rohrs, SIGCOMM 2002)",
                 "shares out spare bandwidth and queues packet by packet",
@@ -106,7 +91,7 @@ pub fn all() -> &'static [RouterProtocol] {
     &ALL
 }
 
-/// The router protocol of that name.
+/// The router protocol with this name.
 pub fn find(name: &str) -> Option<&'static RouterProtocol> {
     all().iter().find(|router| router.name == name)
 }

@@ -1,226 +1,13 @@
-//! All controllers by name: the one place from which scenario files, the command line and the docs take their list.
-//!
-//! To add a controller, write its file and add it to [`all`], beside the others of its [`Family`].
+//! The list of all controllers.
 
-use crate::roles::{Conditions, Receiver, Sender};
-use crate::units::Bytes;
-use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use super::controller::Controller;
+use super::family::Family;
+use crate::protocol::Recovery::{NewReno, Sack};
+use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
 use std::sync::LazyLock;
-
-/// A protocol's parameters: a plain struct whose `Default` is the paper's choice. It builds the protocol's parties.
-pub trait Protocol: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send + Sync + 'static {
-    /// Whether the parameters make sense; if not, which does not and what to write instead.
-    fn check(&self) -> Result<(), String>;
-
-    /// The sending party on such a host.
-    fn sender(&self, host: &Conditions) -> Box<dyn Sender>;
-
-    /// The receiving party, if the protocol has one, on such a host (which need not be like the sender's).
-    fn receiver(&self, _host: &Conditions) -> Option<Box<dyn Receiver>> {
-        None
-    }
-}
-
-/// How a host should repair losses for a protocol unless told otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Recovery {
-    /// Selective acknowledgments, RFC 6675.
-    Sack,
-    /// Without them, one hole per round trip, RFC 6582.
-    NewReno,
-}
-
-/// What a controller goes by: what it takes for congestion, and what it sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// The delays of packets sent at exact times.
-    PacketScale,
-    /// A window, and losses.
-    LossWindow,
-    /// A window, and delays.
-    DelayWindow,
-    /// A rate, and a measurement of the path's.
-    Rate,
-    /// What routers on the path say.
-    RouterAssisted,
-}
-
-impl Family {
-    /// All families, in the order in which to list them.
-    pub const ALL: [Family; 5] =
-        [Family::PacketScale, Family::LossWindow, Family::DelayWindow, Family::Rate, Family::RouterAssisted];
-
-    /// What lists and files call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::PacketScale => "packet-scale",
-            Family::LossWindow => "loss-window",
-            Family::DelayWindow => "delay-window",
-            Family::Rate => "rate",
-            Family::RouterAssisted => "router-assisted",
-        }
-    }
-
-    /// What its controllers have in common, in a line.
-    pub fn summary(self) -> &'static str {
-        match self {
-            Family::PacketScale => "every packet leaves at an exact time, and its delay tells the available bandwidth",
-            Family::LossWindow => "a window that grows until a packet is lost",
-            Family::DelayWindow => "a window that also gives way when the round-trip time shows a queue",
-            Family::Rate => "a sending rate, set by what the path was measured to deliver",
-            Family::RouterAssisted => {
-                "what the routers on the path write on each packet; Reno where none of them takes part"
-            }
-        }
-    }
-
-    /// Its controllers, in the order in which to list them.
-    pub fn controllers(self) -> impl Iterator<Item = &'static Controller> {
-        all().iter().filter(move |controller| controller.family == self)
-    }
-}
-
-/// The parties of one flow.
-pub struct Parties {
-    /// At the source.
-    pub sender: Box<dyn Sender>,
-    /// At the destination, if there is one.
-    pub receiver: Option<Box<dyn Receiver>>,
-}
-
-/// Builds the parties of one flow after the other.
-pub type Factory = Box<dyn Fn() -> Parties + Send>;
-
-/// One controller.
-pub struct Controller {
-    /// What scenarios and the command line call it.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub summary: &'static str,
-    /// Paper or RFC.
-    pub source: &'static str,
-    /// What it goes by.
-    pub family: Family,
-    /// How hosts repair its losses.
-    pub recovery: Recovery,
-    defaults: Value,
-    schema: Schema,
-    factory: fn(&Value, &Conditions) -> Result<Factory, String>,
-}
-
-impl Controller {
-    fn new<P: Protocol>(
-        name: &'static str,
-        family: Family,
-        recovery: Recovery,
-        source: &'static str,
-        summary: &'static str,
-        defaults: P,
-    ) -> Controller {
-        Controller {
-            name,
-            summary,
-            source,
-            family,
-            recovery,
-            defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
-            schema: schemars::schema_for!(P),
-            factory: |parameters, host| {
-                let (protocol, host) = (P::deserialize(parameters).map_err(|e| e.to_string())?, *host);
-                protocol.check()?;
-                Ok(Box::new(move || Parties { sender: protocol.sender(&host), receiver: protocol.receiver(&host) }))
-            },
-        }
-    }
-
-    /// All parameters with their defaults: an object of names and values, times and rates as texts with units.
-    pub fn defaults(&self) -> &Value {
-        &self.defaults
-    }
-
-    /// The parameters' JSON Schema, with their descriptions.
-    pub fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    /// The defaults with `overrides` (an object) laid over them. Fails on names that are not parameters.
-    pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
-        overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
-    }
-
-    /// The parties of one flow, both on such a host. `parameters` are those of [`Controller::parameters`].
-    pub fn build(&self, parameters: &Value, host: &Conditions) -> Result<Parties, String> {
-        Ok(self.factory(parameters, host)?())
-    }
-
-    /// What builds the parties of many such flows; it reads the parameters once.
-    pub fn factory(&self, parameters: &Value, host: &Conditions) -> Result<Factory, String> {
-        (self.factory)(parameters, host)
-    }
-}
-
-/// `defaults` with `overrides` laid over them. Fails on names that are not there, and on what `check` refuses.
-pub(crate) fn overlay(
-    defaults: &Value,
-    overrides: &serde_json::Map<String, Value>,
-    check: &dyn Fn(&Value) -> Result<(), String>,
-) -> Result<Value, ParameterError> {
-    let mut all = defaults.clone();
-    let known = all.as_object_mut().expect("parameters are a struct");
-    for (name, value) in overrides {
-        match known.get_mut(name) {
-            Some(slot) => *slot = value.clone(),
-            None => {
-                let known = known.keys().cloned().collect();
-                return Err(ParameterError::Unknown { name: name.clone(), known });
-            }
-        }
-    }
-    if let Err(problem) = check(&all) {
-        // Which one is it? The one of which even alone the same is wrong, if there is one.
-        for (name, value) in overrides {
-            let mut one = defaults.clone();
-            one[name] = value.clone();
-            if check(&one).as_ref() == Err(&problem) {
-                return Err(ParameterError::Bad { name: name.clone(), problem });
-            }
-        }
-        return Err(ParameterError::Together { problem });
-    }
-    Ok(all)
-}
-
-/// What is wrong with a controller's parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ParameterError {
-    /// There is no such parameter.
-    Unknown {
-        /// The name that was given.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// One value is unusable.
-    Bad {
-        /// Whose.
-        name: String,
-        /// Why.
-        problem: String,
-    },
-    /// Each value is fine, but not with the others.
-    Together {
-        /// Why.
-        problem: String,
-    },
-}
 
 /// Every controller, family by family, in the order in which to list them.
 pub fn all() -> &'static [Controller] {
-    use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
-    use Recovery::{NewReno, Sack};
     static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
         vec![
             Controller::new(
@@ -253,7 +40,7 @@ pub fn all() -> &'static [Controller] {
                 Sack,
                 "PACKET-SCALE-2017, section VI-C",
                 "RAPID where the bandwidth-delay product is large, a window protocol where it is not",
-                crate::rapid::Hybrid::default(),
+                crate::hybrid::Hybrid::default(),
             ),
             Controller::new(
                 "thalweg-hybrid",
@@ -261,7 +48,7 @@ pub fn all() -> &'static [Controller] {
                 Sack,
                 "our own, after PACKET-SCALE-2017, section VI-C",
                 "thalweg where the bandwidth-delay product is large or packets are lost to errors, CUBIC elsewhere: what thalweg cp uses",
-                crate::rapid::Hybrid::of_thalweg(),
+                crate::hybrid::Hybrid::of_thalweg(),
             ),
             Controller::new(
                 "newreno",
@@ -430,7 +217,14 @@ pub fn all() -> &'static [Controller] {
     &ALL
 }
 
-/// The controller of that name.
+/// The controller with this name.
 pub fn find(name: &str) -> Option<&'static Controller> {
     all().iter().find(|c| c.name == name)
+}
+
+impl Family {
+    /// The family's controllers, in the order in which to list them.
+    pub fn controllers(self) -> impl Iterator<Item = &'static Controller> {
+        all().iter().filter(move |controller| controller.family == self)
+    }
 }

@@ -1,46 +1,54 @@
-//! The p-stream: packets whose rates rise geometrically around the wanted average.
+//! The rates of a p-stream's packets, which rise by the same factor from packet to packet around the wanted average.
 
+use crate::parameters::within;
 use crate::roles::Stamp;
 use crate::units::{Bytes, Duration, Rate, Time};
+use alloc::string::String;
 
-/// How a stream's rates are laid out.
+/// Checks that the ratio of the highest to the lowest rate of such a stream is a number that can be calculated with.
+pub fn check_range(len: u16, spread: f64) -> Result<(), String> {
+    within("the highest over the lowest rate of a stream", libm::pow(spread, len as f64), 1.0..=1e12)
+}
+
+/// Which of a stream's rates rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// RAPID-2009: the gap before the first packet stands for the average, the N - 1 others rise (its equation 5).
+    /// RAPID-2009: the first packet has the average rate (r_0 = r_avg, footnote 6), and the rates of the N - 1 others rise (equations 1, 4 and 5).
     AverageFirst,
-    /// PACKET-SCALE-2017: all N gaps rise (its equations 1 and 4).
+    /// PACKET-SCALE-2017: the rates of all N packets rise (equations 1 and 4).
     AllRising,
 }
 
-/// A stream on its way out.
+/// The rates of a stream, from the packet to be sent next.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     id: u32,
-    /// Packets in all, and sent so far.
+    /// How many packets it has, and how many of them were sent.
     len: u16,
     sent: u16,
     /// Whether the receiver is to analyse it.
     probes: bool,
-    /// Rate of the packet to be sent next, and the factor to the one after it.
+    /// The rate of the packet to be sent next in bits per second, and the factor from it to the rate of the packet after it (m).
     rate: f64,
     growth: f64,
-    /// Rate of the second packet, if the first one's is not of the series.
+    /// The rate of the second packet in bits per second, if the first one's is not of the series.
     second: Option<f64>,
 }
 
 impl Stream {
-    /// A stream of `len` packets (at least 1) at the mean rate `average`.
+    /// Stream `id`, of `len` packets (at least 1) with this spread factor, whose mean rate is `average`.
     pub fn new(id: u32, len: u16, spread: f64, average: Rate, layout: Layout) -> Stream {
         let average = average.as_bps();
         if len <= 2 {
-            // RAPID-2009, footnote 5: too short to probe with.
+            // RAPID-2009, footnote 5: one or two packets go at r_avg. They are too few to probe with.
             return Stream { id, len, sent: 0, probes: false, rate: average, growth: 1.0, second: None };
         }
         let rising = match layout {
             Layout::AverageFirst => len - 1,
             Layout::AllRising => len,
         };
-        // The mean of n rates in series over equal packets is n / sum(1/r_i), so r_1 = (average/n) sum of m^-i, i < n.
+        // Equation 1 for packets of one size: the mean of n rates is n / sum(1/r_i). With equation 4, r_i = m^(i-1) r_1, it follows that
+        // r_1 = (r_avg/n) (1 + m^-1 + ... + m^-(n-1)); for n = N - 1, this is equation 5 of RAPID-2009.
         let n = rising as f64;
         let inverse_sum = (1.0 - libm::pow(spread, -n)) / (1.0 - 1.0 / spread);
         let first = average / n * inverse_sum;
@@ -51,19 +59,24 @@ impl Stream {
         Stream { id, len, sent: 0, probes: true, rate, growth: spread, second }
     }
 
-    /// A slow-start stream of `len` packets whose rates start at `first`. Two packets go at that rate both (RAPID-2009, table IV,
-    /// whose first stream reaches no more than its first rate, and the others `spread`^(N-1) times theirs).
+    /// Stream `id`, of `len` packets whose rates start at `first` and rise by `spread`: a slow-start stream. If there are two packets, both
+    /// have the first rate (RAPID-2009, table IV: the first stream reaches no more than its first rate, and the others `spread`^(N-1) times theirs).
     pub fn starting_at(id: u32, len: u16, spread: f64, first: Rate) -> Stream {
         let growth = if len <= 2 { 1.0 } else { spread };
         Stream { id, len, sent: 0, probes: true, rate: first.as_bps(), growth, second: None }
     }
 
-    /// Packets at one rate, which close the streams before them and are not analysed (recovery).
+    /// Packets at one rate, which end the streams before them and are not analysed. Recovery sends these.
     pub fn uniform(id: u32, rate: Rate) -> Stream {
         Stream { id, len: u16::MAX, sent: 0, probes: false, rate: rate.as_bps(), growth: 1.0, second: None }
     }
 
-    /// Which stream it is.
+    /// The same stream, with no packet left to be sent.
+    pub fn ended(&self) -> Stream {
+        Stream { len: 0, sent: 0, probes: false, growth: 1.0, second: None, ..*self }
+    }
+
+    /// Its number; streams count up, modulo 2^32.
     pub fn id(&self) -> u32 {
         self.id
     }
@@ -83,7 +96,7 @@ impl Stream {
         Rate::from_bps(self.rate).time_for(size)
     }
 
-    /// The lowest and the highest rate of its series.
+    /// The lowest and the highest of its rising rates.
     pub fn range(&self) -> (Rate, Rate) {
         let steps = |n: f64| libm::pow(self.growth, n);
         let first = match self.second {
@@ -95,14 +108,14 @@ impl Stream {
         (Rate::from_bps(first), Rate::from_bps(first * steps(rising as f64 - 1.0)))
     }
 
-    /// The mean rate of all its packets, taken before the first is sent.
+    /// The mean rate of all its packets, before the first is sent.
     pub fn average(&self) -> Rate {
         let mut next = *self;
         let inverse: f64 = (0..self.len).map(|_| 1.0 / next.advance()).sum();
         Rate::from_bps(self.len as f64 / inverse)
     }
 
-    /// Its next packet is sent.
+    /// Its next packet leaves at this time: the packet's stamp.
     pub fn send(&mut self, sent: Time) -> Stamp {
         let (index, len) = (self.sent, if self.probes { self.len } else { 0 });
         let rate = self.advance() as f32;
@@ -184,23 +197,5 @@ mod tests {
         let r1 = (m.powi(29) - 1.0) / (29.0 * (m - 1.0) * m.powi(28));
         assert!((r[0] - 1.0).abs() < 1e-12 && (r[1] - r1).abs() < 1e-12);
         assert!((r[29] - r1 * m.powi(28)).abs() < 1e-9);
-    }
-
-    /// PACKET-SCALE-2017, table I: 20 packets of slow start reach from 1 Mbps to 524 Gbps.
-    #[test]
-    fn slow_start_spans_1_mbps_to_524_gbps() {
-        let stream = Stream::starting_at(0, 20, 2.0, Rate::from_mbps(1.0));
-        assert_eq!(stream.range(), (Rate::from_mbps(1.0), Rate::from_mbps(524_288.0)));
-    }
-
-    /// RAPID-2009, table IV: N = 2, 4, 8, 16 reach 100 Kbps, 800 Kbps, 102 Mbps and 3.3 Tbps.
-    #[test]
-    fn slow_start_of_2009_reaches_terabits_in_four_streams() {
-        let mut rate = Rate::from_mbps(0.1);
-        for (n, mbps) in [(2, 0.1), (4, 0.8), (8, 102.4), (16, 3_355_443.2)] {
-            let (low, high) = Stream::starting_at(0, n, 2.0, rate).range();
-            assert_eq!((low, high.as_mbps()), (rate, mbps));
-            rate = high;
-        }
     }
 }

@@ -1,85 +1,49 @@
-//! Streams whose arrivals came in bunches: an interrupt per 100 us, a switch that collects packets, a system call that returns
-//! many (PACKET-SCALE-2017, sections VI-A and VI-B). Within such a *buffering event*, a spike, for which packets were held back, is
-//! followed by gaps near zero. The raw analysis takes both for congestion that comes and goes, finds none that stays, and reports
-//! several times the truth.
+//! The estimate of a stream by a line through its delays, for streams whose packets were held back on the way and arrived in bunches
+//! ([`Bunches`](super::bunches::Bunches)), and for those that suffer from jitter.
 //!
-//! The paper finds the events' boundaries and replaces the send and the receive gaps within each event by their means, in passes with
-//! growing events. An event's mean receive gap is the time from the last packet of the event before to its own last packet: what
-//! means keep is what the events' last packets say, who were held back least.
+//! Packets that arrive in bunches look like congestion that comes and goes. An analysis packet by packet finds none that stays, and reports
+//! several times what is available.
 //!
-//! **Decided**: one pass finds the events; a regression over all of them takes the place of passes with larger ones. How long the last
-//! packet of an event was held back is anything up to one receive gap. A p-stream's queue needs 7 packets after the onset to grow
-//! by as much, a factor of 1.3 in rate; and larger events blur as much again, as a stream has but a few. (Tried, for 250 to 1000 of 1000 Mbps and 100 us: means alone, events of at
-//! least 8 packets, and averages of 8 packets on top. Medians of 0.66 to 1.04 of the truth, 5th percentiles of 0.54 to 0.76; and a
-//! sender who adopts decreases at once and increases slowly settles near the latter.)
+//! PACKET-SCALE-2017, section VI-B, finds the boundaries of buffering events and replaces the send and the receive gaps within each event by their means, in
+//! passes with growing events. An event's mean receive gap is the time from the last packet of the event before to its own last packet. So means keep what the
+//! last packets of events say, which were held back least.
+//!
+//! **Decided**: one pass finds the events, and a regression over all of them takes the place of further passes. The last packet of an
+//! event was held back for anything up to one receive gap. A p-stream's queue needs 7 packets after the onset to grow by as much, which is a factor
+//! of 1.3 in rate; and larger events blur as much again, as a stream has but a few. (We tried means alone, events of at least 8 packets, and
+//! averages of 8 packets on top, for 250 to 1000 of 1000 Mbps and events of 100 us. The medians were 0.66 to 1.04 of the truth and the 5th percentiles
+//! 0.54 to 0.76; and a sender that adopts decreases at once and increases slowly settles near the latter.)
 //!
 //! The regression: behind a queue, a packet that is sent a gap S after the one before arrives R = P/C + (1 - AB/C) S after it, as other
 //! traffic sends (C - AB) S in between. That line meets R = S at P/AB (it is the one of TOPP: Melander, Björkman and Gunningberg,
 //! GLOBECOM 2000). Summed up, the delay of packet i that was sent at time s is c i - a s + constant, with c = P/C and a = AB/C; so
 //! AB = P a/c.
 
-use super::estimate::{Sample, onset};
+use super::onset::onset;
+use super::sample::Sample;
 use crate::units::{Bytes, Duration};
+use alloc::vec::Vec;
 
-/// An event begins with a gap more than so many times as long as those within it may be.
-const SPIKE: u64 = 8;
-/// A stream is smoothed if at least one in so many of its packets came with the one before.
-const MANY: usize = 16;
-/// The line has two parameters and a constant; one point more makes it an average.
+/// Points that a line needs at least: it has two parameters and a constant, and one point more makes it an average.
 const FEWEST: usize = 4;
-/// How often the line's beginning is corrected at most.
+/// How often the line's first packet is corrected at most.
 const CORRECTIONS: usize = 8;
 
-/// Watches a stream's arrivals for buffering events.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Bunches {
-    /// Arrivals no further apart came together; zero: none do.
-    within: Duration,
-    /// The last gap was a spike, or one near zero after it.
-    inside: bool,
-    /// How many packets came with the one before.
-    followers: usize,
-}
-
-impl Bunches {
-    /// Gaps of up to `within` are near zero.
-    pub fn new(within: Duration) -> Bunches {
-        Bunches { within, ..Bunches::default() }
-    }
-
-    /// A new stream begins.
-    pub fn reset(&mut self) {
-        *self = Bunches::new(self.within);
-    }
-
-    /// A packet arrived `gap` after the one before it.
-    #[inline]
-    pub fn on_gap(&mut self, gap: Duration) {
-        let follows = gap <= self.within;
-        self.followers += (follows && self.inside) as usize;
-        // Gaps that shrink little by little, as those of slow start, are no event.
-        self.inside = if follows { self.inside } else { gap.0 > SPIKE * self.within.0 };
-    }
-
-    /// Whether a stream of `len` packets is to be smoothed.
-    pub fn spoil(&self, len: usize) -> bool {
-        self.within > Duration::ZERO && self.followers * MANY >= len
-    }
-}
-
-/// The estimate of a stream of packets of this size, in which there are `bunches`. `points` is room for indices.
-pub fn estimate(
+/// The estimate of a stream of packets of this size, bits per second. Packets that arrived up to `within` apart are of one buffering event, and
+/// delays that differ by up to `resolution` picoseconds count as equal. `points` is room for indices. None if there is nothing to compare.
+/// The samples' delays may be changed.
+pub(super) fn estimate(
     samples: &mut [Sample],
     packet: Bytes,
-    bunches: &Bunches,
+    within: Duration,
     resolution: i64,
     points: &mut Vec<u16>,
 ) -> Option<f64> {
-    // A card whose timer starts with the first packet of an event holds all first packets back for the same time; one that
-    // interrupts at regular times, the last ones least. Which it is, the line tells.
-    find_points(samples, bunches.within, Of::First, points);
+    // A card whose timer starts with the first packet of an event holds the first packets of all events back for the same time. A card that
+    // interrupts at regular times holds the last ones back least. The line that fits better tells which card it is.
+    find_points(samples, within, Of::First, points);
     let by_first = fit(samples, points, packet, resolution);
-    find_points(samples, bunches.within, Of::Last, points);
+    find_points(samples, within, Of::Last, points);
     let by_last = fit(samples, points, packet, resolution);
     let line = match (by_first, by_last) {
         (Some(first), Some(last)) if first.error < last.error => Some(first),
@@ -88,15 +52,15 @@ pub fn estimate(
 
     // One packet says nothing.
     let &[Sample { rate: low, .. }, _, ..] = &samples[..] else { return None };
-    // Of one event or two, no more is known than that they came.
+    // Of a stream in one event or two, no more is known than that it arrived.
     let &[from, .., last] = &points[..] else { return Some(low) };
     let (from, last) = (from as usize, last as usize);
-    // What came in the stream's last event, which may go on with the next stream, is not known to have been carried.
+    // The packets of the last event, which may go on with the next stream, are not known to have been carried at their rates.
     let highest = samples[last].rate;
     if let Some(line) = line {
         return Some(line.rate.min(highest).max(low / 2.0));
     }
-    // No congestion, or too few events for a line: the means have to do.
+    // There is no congestion, or there are too few events for a line: the means have to do.
     spread(samples, points);
     if last - from < 2 { Some(highest) } else { onset(&samples[from..=last], resolution) }
 }
@@ -130,12 +94,12 @@ struct Line {
 /// The line through the points after the onset; none if there are too few, or no congestion.
 fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Option<Line> {
     let at = |k: usize| &samples[points[k] as usize];
-    // From where the delay was least for the last time: there was no queue yet, and the line does not go through what was before,
+    // The line begins where the delay was least for the last time, as there was no queue yet. It does not go through the packets before,
     // least of all when a packet that left late let a queue drain.
     let least = (0..points.len()).map(|k| at(k).delay).min()?;
     let empty = (0..points.len()).rfind(|&k| at(k).delay.saturating_sub(least) <= resolution)?;
     let (mut start, end) = (empty, points.len() - 1);
-    // Less than one receive gap is within what the events do not tell.
+    // A rise by less than one receive gap may come from the events alone.
     let gap = at(end).arrival.saturating_sub(at(start).arrival) / (points[end] - points[start]).max(1) as i64;
     if at(end).delay.saturating_sub(at(start).delay) <= gap {
         return None;
@@ -145,7 +109,7 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Op
         let Some(better) = regress(samples, &points[start..], packet) else { break };
         let onset = samples.partition_point(|sample| sample.rate <= better.rate);
         line = Some(better);
-        // Then without what came before the onset, where there is no queue.
+        // Once more, without the packets before the onset, which met no queue.
         let next = points.partition_point(|&k| k as usize <= onset).saturating_sub(1).max(empty);
         if next == start {
             break;
@@ -155,7 +119,8 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Op
     line
 }
 
-/// Least squares of delay = constant + c index - a send time. Packets that are missing count: most links lose what they have transmitted.
+/// Least squares of delay = constant + c index - a send time. Packets that are missing count in the index: most links lose packets after they have
+/// transmitted them.
 fn regress(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
     if points.len() < FEWEST {
         return None;
@@ -190,7 +155,7 @@ fn regress(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
     (a > 0.0 && c > 0.0).then(|| Line { rate: packet.as_bits() * 1e12 * a / c, error })
 }
 
-/// Send and receive gaps within each event become their means: the delay goes from point to point in equal steps.
+/// Replaces the send and receive gaps within each event by their means: the delay goes from point to point in equal steps.
 fn spread(samples: &mut [Sample], points: &[u16]) {
     for pair in points.windows(2) {
         let (from, to) = (pair[0] as usize, pair[1] as usize);
@@ -204,6 +169,7 @@ fn spread(samples: &mut [Sample], points: &[u16]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::onset::onset;
     use super::*;
     use proptest::prelude::*;
 
@@ -240,7 +206,7 @@ mod tests {
 
     fn smoothed(samples: &[Sample]) -> Option<f64> {
         let mut points = Vec::new();
-        estimate(&mut samples.to_vec(), PACKET, &Bunches::new(Duration::from_micros(1)), 50, &mut points)
+        estimate(&mut samples.to_vec(), PACKET, Duration::from_micros(1), 50, &mut points)
     }
 
     #[test]
@@ -270,8 +236,8 @@ mod tests {
                 let held = (k * 7 % 5) as i64 * US;
                 (sample.delay, sample.arrival) = (sample.delay + held, sample.arrival + held);
             }
-            let bunches = Bunches::new(Duration::from_micros(1));
-            estimate(&mut samples, PACKET, &bunches, 10 * US, &mut Vec::new()).unwrap() / 5e8
+            let within = Duration::from_micros(1);
+            estimate(&mut samples, PACKET, within, 10 * US, &mut Vec::new()).unwrap() / 5e8
         };
         for k in 1..90 {
             let one = found(&[k]);
@@ -316,20 +282,6 @@ mod tests {
         assert_eq!(found, samples[9].rate);
     }
 
-    fn followers(gaps: &[u64]) -> usize {
-        let mut bunches = Bunches::new(Duration::from_micros(1));
-        gaps.iter().for_each(|&gap| bunches.on_gap(Duration::from_micros(gap)));
-        bunches.followers
-    }
-
-    #[test]
-    fn an_event_is_a_spike_and_then_nothing() {
-        assert_eq!(followers(&[100, 0, 1, 0, 100, 0]), 4);
-        assert_eq!(followers(&[64, 32, 16, 8, 4, 2, 1, 0, 0]), 0, "slow start, up to high rates");
-        assert_eq!(followers(&[8, 8, 8, 100, 8, 8]), 0, "other traffic, and the queue behind it");
-        assert!(!Bunches::new(Duration::ZERO).spoil(0));
-    }
-
     proptest! {
         #[test]
         fn nothing_that_arrives_is_beyond_it(
@@ -342,7 +294,7 @@ mod tests {
                 Sample { index: 0, rate: rate as f64, delay: delay >> 1, arrival }
             }).collect();
             let mut points = Vec::new();
-            estimate(&mut samples, PACKET, &Bunches::new(Duration::from_micros(within)), 50, &mut points);
+            estimate(&mut samples, PACKET, Duration::from_micros(within), 50, &mut points);
         }
     }
 }

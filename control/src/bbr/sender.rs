@@ -1,51 +1,34 @@
-//! The sender's state, and in which order an acknowledgment changes it (section 5.2).
+//! The sender's variables, and the order in which an acknowledgment updates them (section 5.2).
 
 use super::Bbr;
-use super::filter::Recent;
-use super::sampler::{Sample, Sampler};
+use super::filter::MaxFilter;
+use super::sampler::{RateSample, RateSampler};
+use super::state::{AckPhase, BbrState, ShortTerm};
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// BBR.state (section 5.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    Startup,
-    Drain,
-    ProbeBwDown,
-    ProbeBwCruise,
-    ProbeBwRefill,
-    ProbeBwUp,
-    ProbeRtt,
-}
-
-/// BBR.ack_phase: what the acknowledgments that come in say of a bandwidth probe (section 2.14).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
-
-/// The sender. Volumes are in bytes; those that are not limited are infinite.
-pub struct Machine {
+/// The sender. The fields are the draft's variables, in the order of its sections. Volumes are in bytes; a volume that
+/// is not limited is infinite, as in the draft.
+pub struct BbrSender {
     pub(super) parameters: Bbr,
-    /// C.SMSS and C.InitialCwnd.
+    /// C.SMSS.
     pub(super) packet: f64,
+    /// C.InitialCwnd.
     pub(super) initial_cwnd: f64,
-    pub(super) sampler: Sampler,
-    /// RS: the newest rate sample, and what the newest acknowledgment newly acknowledged.
-    pub(super) rs: Sample,
+    pub(super) sampler: RateSampler,
+    /// RS: the newest rate sample.
+    pub(super) rs: RateSample,
+    /// RS.newly_acked: data newly acknowledged by the newest acknowledgment.
     pub(super) newly_acked: f64,
     /// C.inflight.
     pub(super) in_flight: f64,
+    /// Whether the host is repairing losses.
     pub(super) in_recovery: bool,
-    /// C.is_cwnd_limited: whether the window held packets back within the last round trip; in this one; in the one before.
+    /// C.is_cwnd_limited: whether the window has held packets back in the present round trip, and in the one before.
     pub(super) cwnd_limited: [bool; 2],
 
-    pub(super) state: State,
+    pub(super) state: BbrState,
     pub(super) ack_phase: AckPhase,
 
     // 5.5.1: packet-timed round trips.
@@ -59,48 +42,43 @@ pub struct Machine {
     pub(super) full_bw_now: bool,
     pub(super) full_bw_reached: bool,
     pub(super) loss_ranges_in_round: u32,
-    pub(super) drain_start_round: u64,
 
     // 5.3.3: ProbeBW.
     pub(super) cycle_count: u64,
     pub(super) cycle_stamp: Time,
     pub(super) bw_probe_wait: Duration,
     pub(super) rounds_since_probe_up: u64,
-    pub(super) bw_probe_up_rounds: u32,
-    pub(super) bw_probe_up_acked: f64,
-    pub(super) probe_up_acked_per_inc: f64,
     pub(super) is_bw_probe_sample: bool,
     pub(super) prev_probe_too_high: bool,
     pub(super) prev_probe_precautionary: bool,
 
     // 5.3.4: ProbeRTT and the least round-trip time.
-    pub(super) min_rtt: Duration,
+    /// None before the first sample; so is `probe_rtt_min_delay`.
+    pub(super) min_rtt: Option<Duration>,
     pub(super) min_rtt_stamp: Time,
-    pub(super) probe_rtt_min_delay: Duration,
+    pub(super) probe_rtt_min_delay: Option<Duration>,
     pub(super) probe_rtt_min_stamp: Time,
     pub(super) probe_rtt_expired: bool,
-    pub(super) probe_rtt_done_stamp: Option<Time>,
-    pub(super) probe_rtt_round_done: bool,
     pub(super) idle_restart: bool,
 
     // 5.5: the model of the path.
     pub(super) max_bw: Rate,
-    pub(super) max_bw_filter: Recent<2>,
+    pub(super) max_bw_filter: MaxFilter<2>,
     pub(super) bw: Rate,
-    pub(super) bw_shortterm: Rate,
+    /// None while losses have set no limits.
+    pub(super) shortterm: Option<ShortTerm>,
     pub(super) bw_latest: Rate,
     pub(super) inflight_longterm: f64,
-    pub(super) inflight_shortterm: f64,
     pub(super) inflight_latest: f64,
     pub(super) is_loss_in_round: bool,
     pub(super) loss_round_start: bool,
     pub(super) loss_round_delivered: u64,
     pub(super) extra_acked: f64,
-    pub(super) extra_acked_filter: Recent<10>,
+    pub(super) extra_acked_filter: MaxFilter<10>,
     pub(super) extra_acked_interval_start: Time,
     pub(super) extra_acked_delivered: f64,
 
-    // 5.6: what it controls.
+    // 5.6: the control parameters.
     pub(super) pacing_rate: Rate,
     pub(super) send_quantum: f64,
     pub(super) cwnd: f64,
@@ -108,32 +86,22 @@ pub struct Machine {
     pacer: Pacer,
 }
 
-/// No limit on a rate.
-pub(super) const NO_RATE_LIMIT: Rate = Rate::from_bps(f64::INFINITY);
-
-impl Machine {
+impl BbrSender {
     /// OnInit (section 5.2.1), for packets of `packet` bytes.
-    pub fn new(parameters: Bbr, packet: Bytes) -> Machine {
+    pub fn new(parameters: Bbr, packet: Bytes) -> BbrSender {
         let smss = packet.0 as f64;
         let initial_cwnd = parameters.initial_window * smss;
-        let mut machine = Machine {
+        let mut sender = BbrSender {
             parameters,
             packet: smss,
             initial_cwnd,
-            sampler: Sampler::new(),
-            rs: Sample {
-                rate: Rate::ZERO,
-                delivered: 0,
-                prior_delivered: 0,
-                in_flight: Bytes(0),
-                lost: 0,
-                app_limited: false,
-            },
+            sampler: RateSampler::new(),
+            rs: RateSample::default(),
             newly_acked: 0.0,
             in_flight: 0.0,
             in_recovery: false,
             cwnd_limited: [false; 2],
-            state: State::Startup,
+            state: BbrState::Startup,
             ack_phase: AckPhase::Init,
             round_count: 0,
             round_start: false,
@@ -143,38 +111,31 @@ impl Machine {
             full_bw_now: false,
             full_bw_reached: false,
             loss_ranges_in_round: 0,
-            drain_start_round: 0,
             cycle_count: 0,
             cycle_stamp: Time::ZERO,
             bw_probe_wait: Duration::ZERO,
             rounds_since_probe_up: 0,
-            bw_probe_up_rounds: 0,
-            bw_probe_up_acked: 0.0,
-            probe_up_acked_per_inc: f64::INFINITY,
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
-            min_rtt: Duration::MAX,
+            min_rtt: None,
             min_rtt_stamp: Time::ZERO,
-            probe_rtt_min_delay: Duration::MAX,
+            probe_rtt_min_delay: None,
             probe_rtt_min_stamp: Time::ZERO,
             probe_rtt_expired: false,
-            probe_rtt_done_stamp: None,
-            probe_rtt_round_done: false,
             idle_restart: false,
             max_bw: Rate::ZERO,
-            max_bw_filter: Recent::new(),
+            max_bw_filter: MaxFilter::new(),
             bw: Rate::ZERO,
-            bw_shortterm: NO_RATE_LIMIT,
+            shortterm: None,
             bw_latest: Rate::ZERO,
             inflight_longterm: f64::INFINITY,
-            inflight_shortterm: f64::INFINITY,
             inflight_latest: 0.0,
             is_loss_in_round: false,
             loss_round_start: false,
             loss_round_delivered: 0,
             extra_acked: 0.0,
-            extra_acked_filter: Recent::new(),
+            extra_acked_filter: MaxFilter::new(),
             extra_acked_interval_start: Time::ZERO,
             extra_acked_delivered: 0.0,
             pacing_rate: Rate::ZERO,
@@ -183,8 +144,8 @@ impl Machine {
             prior_cwnd: 0.0,
             pacer: Pacer::default(),
         };
-        machine.init_pacing_rate(Duration::from_millis(1));
-        machine
+        sender.init_pacing_rate(Duration::from_millis(1));
+        sender
     }
 
     /// UpdateModelAndState (section 5.2.3).
@@ -215,7 +176,7 @@ impl Machine {
     }
 }
 
-impl Sender for Machine {
+impl Sender for BbrSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         if pipe.in_flight.0 as f64 + self.packet > self.cwnd {
             self.cwnd_limited[0] = true;
@@ -234,7 +195,7 @@ impl Sender for Machine {
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt
-            && self.min_rtt == Duration::MAX
+            && self.min_rtt.is_none()
         {
             self.init_pacing_rate(rtt);
         }
@@ -249,7 +210,7 @@ impl Sender for Machine {
         self.sampler.end_app_limited();
         match packet {
             Some(packet) => self.rs = self.sampler.sample(&packet),
-            // An older packet than the newest: it says nothing of the rate.
+            // A packet was acknowledged that was sent before one that has already arrived: it gives no rate.
             None => self.rs.rate = Rate::ZERO,
         }
         if self.in_recovery && !ack.recovery {
@@ -267,7 +228,7 @@ impl Sender for Machine {
         match loss {
             Loss::Event => self.in_recovery = true, // OnEnterFastRecovery
             Loss::Timeout => {
-                // OnEnterRTO: nothing counts as in flight any more.
+                // OnEnterRTO: all packets in flight count as lost.
                 self.note_loss();
                 self.sampler.forget(Bytes(0));
                 self.in_recovery = false;
@@ -278,13 +239,13 @@ impl Sender for Machine {
 
     fn state(&self) -> Shown {
         let phase = match self.state {
-            State::Startup => Phase::SlowStart,
-            State::Drain => Phase::Drain,
-            State::ProbeBwDown => Phase::ProbeDown,
-            State::ProbeBwCruise => Phase::Cruise,
-            State::ProbeBwRefill => Phase::Refill,
-            State::ProbeBwUp => Phase::ProbeUp,
-            State::ProbeRtt => Phase::ProbeRtt,
+            BbrState::Startup => Phase::SlowStart,
+            BbrState::Drain { .. } => Phase::Drain,
+            BbrState::ProbeBwDown => Phase::ProbeDown,
+            BbrState::ProbeBwCruise => Phase::Cruise,
+            BbrState::ProbeBwRefill => Phase::Refill,
+            BbrState::ProbeBwUp(_) => Phase::ProbeUp,
+            BbrState::ProbeRtt(_) => Phase::ProbeRtt,
         };
         Shown { window: Some(self.cwnd / self.packet), rate: Some(self.pacing_rate), phase }
     }
