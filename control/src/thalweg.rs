@@ -9,57 +9,56 @@ use crate::rapid::{
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::units::{Duration, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Thalweg {
-    /// Packets in a p-stream (N)
-    pub stream: u16,
-    /// Spread factor (m), the rate of a packet over that of the one before it: at the start and when an estimate reaches the
-    /// edge of a stream's rates
-    pub widest: f64,
-    /// Least spread factor
-    pub narrowest: f64,
-    /// Factor on m - 1 per estimate within a stream's rates
-    pub narrowing: f64,
-    /// Time over which an increase of the available bandwidth is adopted
-    pub tau: Duration,
-    /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it then had fewer than 20 packets
-    pub fall: Duration,
-    /// Number of full p-streams over which a decrease is adopted, at least
-    pub eta: f64,
-    /// The same, at most
-    pub slowest_eta: f64,
-    /// A queue that stands and delays packets by no more is none
-    pub tolerance: Duration,
-    /// Factor on the average rate after a loss
-    pub beta: f64,
-    /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
-    pub errors: f64,
-    /// Rate of the first packets
-    pub initial_rate: Rate,
-    /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): at the start and at most
-    pub highest_step: f64,
-    /// The same, at least
-    pub lowest_step: f64,
-    /// The geometric mean of this and the average rate is added to that
-    pub step_floor: Rate,
-    /// An estimate below this share of the average rate is a collapse
-    pub collapse: f64,
-    /// Factor on kappa upon a collapse, once per round trip
-    pub back_off: f64,
-    /// Growth of kappa per tau otherwise
-    pub regrow: f64,
-    /// How the receiver draws an estimate from a stream; `auto`: by its lulls on a host whose times are exact, by regression elsewhere
-    pub estimator: Setting<Estimator>,
-    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
-    pub resolution: Setting<Duration>,
-    /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
-    /// smooths that; zero: it does not
-    pub smoothing: Duration,
+crate::parameters! {
+    /// Parameters.
+    pub struct Thalweg {
+        /// Packets in a p-stream (N)
+        pub stream: u16,
+        /// Spread factor (m), the rate of a packet over that of the one before it: at the start and when an estimate reaches the
+        /// edge of a stream's rates
+        pub widest: f64,
+        /// Least spread factor
+        pub narrowest: f64,
+        /// Factor on m - 1 per estimate within a stream's rates
+        pub narrowing: f64,
+        /// Time over which an increase of the available bandwidth is adopted
+        pub tau: Duration,
+        /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it then had fewer than 20 packets
+        pub fall: Duration,
+        /// Number of full p-streams over which a decrease is adopted, at least
+        pub eta: f64,
+        /// The same, at most
+        pub slowest_eta: f64,
+        /// A queue that stands and delays packets by no more is none
+        pub tolerance: Duration,
+        /// Factor on the average rate after a loss
+        pub beta: f64,
+        /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
+        pub errors: f64,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): at the start and at most
+        pub highest_step: f64,
+        /// The same, at least
+        pub lowest_step: f64,
+        /// The geometric mean of this and the average rate is added to that
+        pub step_floor: Rate,
+        /// An estimate below this share of the average rate is a collapse
+        pub collapse: f64,
+        /// Factor on kappa upon a collapse, once per round trip
+        pub back_off: f64,
+        /// Growth of kappa per tau otherwise
+        pub regrow: f64,
+        /// How the receiver draws an estimate from a stream; `auto`: by its lulls on a host whose times are exact, by regression elsewhere
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        pub resolution: Setting<Duration>,
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
+        /// smooths that; zero: it does not
+        pub smoothing: Duration,
+    }
 }
 
 impl Default for Thalweg {

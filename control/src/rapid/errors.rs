@@ -68,7 +68,7 @@ impl Errors {
     /// Whether more is lost than errors explain: by four standard deviations of a mean over so many packets. Three are exceeded by chance every minute
     /// at 100 Mbps, as every packet asks.
     pub(super) fn are_too_many(&self) -> bool {
-        self.share > self.most + 4.0 * (self.most * (1.0 - self.most) / (2.0 * MEMORY)).sqrt()
+        self.share > self.most + 4.0 * libm::sqrt(self.most * (1.0 - self.most) / (2.0 * MEMORY))
     }
 
     /// Whether a loss that shows now is one.
@@ -120,7 +120,7 @@ impl Kept {
     /// is long (RFC 5348, section 5.4).
     pub(super) fn window(&self) -> f64 {
         let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
-        (1.5 * between).sqrt() * 2f64.powi(self.doubled)
+        libm::sqrt(1.5 * between) * libm::ldexp(1.0, self.doubled)
     }
 }
 

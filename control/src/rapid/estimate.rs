@@ -5,8 +5,7 @@ use super::missing::Missing;
 use super::smooth::{self, Bunches};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::vec::Vec;
 
 /// A terminating excursion shorter than this is noise, packets (pathChirp's L).
 const NOISE: usize = 5;
@@ -22,8 +21,10 @@ const LULL: usize = 8;
 const LULL_TIME: Duration = Duration::from_micros(1500);
 
 /// How an estimate is drawn from a stream's delays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Estimator {
     /// The rate at which the last excursion starts that does not end within the stream.
     Onset,

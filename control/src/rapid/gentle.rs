@@ -95,7 +95,7 @@ impl Gentle {
             // The error of a mean falls with the root of how much there is of it.
             let pace = (length / self.rules.fall.as_secs())
                 .max(1.0 / self.rules.eta.1)
-                .min(known.share.sqrt() / self.rules.eta.0);
+                .min(libm::sqrt(known.share) / self.rules.eta.0);
             now - (now - target) * pace
         })
     }
@@ -118,7 +118,7 @@ impl Gentle {
 
     /// The most by which the average may aim above itself.
     fn most(&self, now: f64) -> f64 {
-        self.kappa * now + (self.rules.floor.as_bps() * now).sqrt()
+        self.kappa * now + libm::sqrt(self.rules.floor.as_bps() * now)
     }
 
     /// What to aim at. To drain a queue within `fall`, all must give up that part of their rates; but no more than half: if that does not drain it,

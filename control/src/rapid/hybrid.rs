@@ -35,34 +35,35 @@ use crate::standard::StandardRule;
 use crate::thalweg::Thalweg;
 use crate::units::{Bytes, Duration, Rate, Time};
 use crate::window::{Window, WindowRule};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
 /// RAPID takes over again above the threshold times this: well beyond what its estimates are off by.
 const MARGIN: f64 = 1.1;
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Hybrid {
-    /// The window protocol, with its source's parameters
-    pub window: Fallback,
-    /// RAPID takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT); thalweg also when it holds more than errors
-    /// let the window protocol keep
-    pub threshold: Bytes,
-    /// The window protocol takes over after so many streams in a row whose estimates are below that
-    pub streams: u32,
-    /// What takes over, with its source's parameters but for those that follow
-    pub packet_scale: PacketScale,
-    /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
-    pub estimator: Setting<Estimator>,
-    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
-    pub resolution: Setting<Duration>,
+crate::parameters! {
+    /// Parameters.
+    pub struct Hybrid {
+        /// The window protocol, with its source's parameters
+        pub window: Fallback,
+        /// RAPID takes over when the path holds more than this per round trip (th_cwin; also th_AB, times the RTT); thalweg also when it holds more than errors
+        /// let the window protocol keep
+        pub threshold: Bytes,
+        /// The window protocol takes over after so many streams in a row whose estimates are below that
+        pub streams: u32,
+        /// What takes over, with its source's parameters but for those that follow
+        pub packet_scale: PacketScale,
+        /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        pub resolution: Setting<Duration>,
+    }
 }
 
 /// The packet-scale protocols to choose from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum PacketScale {
     /// PACKET-SCALE-2017.
     Rapid,
@@ -71,8 +72,10 @@ pub enum PacketScale {
 }
 
 /// The window protocols to choose from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Fallback {
     /// RFC 9438.
     Cubic,

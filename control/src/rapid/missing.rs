@@ -1,5 +1,7 @@
 //! The packets of a p-stream that did not arrive, and whether transmission errors explain them.
 
+use alloc::vec::Vec;
+
 /// A stream's gaps.
 #[derive(Clone, Debug)]
 pub(super) struct Missing {
@@ -64,7 +66,7 @@ impl Missing {
             lost += gap.count as f64;
             let expected = self.errors * next.saturating_sub(gap.index) as f64;
             let excess = lost - expected;
-            if gap.count > 0 && excess > most && excess > 2.0 * expected.sqrt() {
+            if gap.count > 0 && excess > most && excess > 2.0 * libm::sqrt(expected) {
                 (most, cut) = (excess, Some(gap.arrived as usize));
             }
         }

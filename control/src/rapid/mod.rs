@@ -31,38 +31,39 @@ use crate::protocol::Protocol;
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::units::{Duration, Rate};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters of both versions.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(inline)]
-pub struct Rapid {
-    /// Packets in a p-stream (N)
-    pub stream: u16,
-    /// Spread factor (m): the rate of a packet over that of the one before it
-    pub spread: f64,
-    /// Time over which an increase of the available bandwidth is adopted
-    pub tau: Duration,
-    /// Number of p-streams over which a decrease is adopted
-    pub eta: f64,
-    /// Factor on the average rate after a loss
-    pub beta: f64,
-    /// Rate of the first packets
-    pub initial_rate: Rate,
-    /// How the receiver draws an estimate from a stream; `auto`: by its onset on a host whose times are exact, by regression elsewhere
-    pub estimator: Setting<Estimator>,
-    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
-    pub resolution: Setting<Duration>,
-    /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
-    /// smooths that; zero: it does not
-    pub smoothing: Duration,
+crate::parameters! {
+    /// Parameters of both versions.
+    #[cfg_attr(feature = "registry", schemars(inline))]
+    pub struct Rapid {
+        /// Packets in a p-stream (N)
+        pub stream: u16,
+        /// Spread factor (m): the rate of a packet over that of the one before it
+        pub spread: f64,
+        /// Time over which an increase of the available bandwidth is adopted
+        pub tau: Duration,
+        /// Number of p-streams over which a decrease is adopted
+        pub eta: f64,
+        /// Factor on the average rate after a loss
+        pub beta: f64,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// How the receiver draws an estimate from a stream; `auto`: by its onset on a host whose times are exact, by regression elsewhere
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        pub resolution: Setting<Duration>,
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
+        /// smooths that; zero: it does not
+        pub smoothing: Duration,
+    }
 }
 
 /// Of the 2009 paper: sections III-A and III-B.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Rapid2009(pub Rapid);
 
 impl Default for Rapid {

@@ -167,7 +167,7 @@ impl Machine {
     /// Back to the initial rate (PACKET-SCALE-2017, section IV-C).
     fn restart(&mut self) {
         self.estimate = None;
-        let rate = self.settings.initial_rate * LEAST.max(2f64.powi(-self.unheard));
+        let rate = self.settings.initial_rate * LEAST.max(libm::ldexp(1.0, -self.unheard));
         self.begin_slow_start(self.settings.slow_start.first, rate);
     }
 
@@ -398,7 +398,7 @@ impl Sender for Machine {
             _ => now,
         };
         self.previous = Some(planned);
-        let since = now.since(std::mem::replace(&mut self.left, now));
+        let since = now.since(core::mem::replace(&mut self.left, now));
         let stamp = self.stream.send(now);
         if self.settings.exact { stamp } else { as_it_left(stamp, size, since) }
     }

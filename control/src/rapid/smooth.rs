@@ -20,6 +20,7 @@
 
 use super::estimate::{Sample, onset};
 use crate::units::{Bytes, Duration};
+use alloc::vec::Vec;
 
 /// An event begins with a gap more than so many times as long as those within it may be.
 const SPIKE: u64 = 8;
