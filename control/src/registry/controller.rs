@@ -78,8 +78,8 @@ impl Controller {
         overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
     }
 
-    /// The parties of one flow, both on such a host. `parameters` come from [`Controller::parameters`]. Fails if they do
-    /// not.
+    /// The parties of one flow, both on such a host. `parameters` come from [`Controller::parameters`]. Fails if they
+    /// do not.
     pub fn build(&self, parameters: &Value, host: &Conditions) -> Result<Parties, String> {
         Ok(self.factory(parameters, host)?())
     }
