@@ -38,7 +38,9 @@ pub struct Controller {
 }
 
 impl Controller {
-    pub(super) fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
+    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too; only the
+    /// controllers of [`all`](super::all) have names in scenarios.
+    pub fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
         name: &'static str,
         family: Family,
         recovery: Recovery,
