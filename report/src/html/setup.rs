@@ -1,6 +1,7 @@
-//! What was asked, for the end of the page: links and parameters.
+//! What was run, for the end of the report: links and parameters.
 
-use super::escape;
+use super::name;
+use crate::markup::escape;
 use experiment::Finished;
 use path::{Buffer, Discipline, Errors, LinkSetup, Reorder};
 use serde_json::Value;
@@ -21,18 +22,17 @@ pub fn html(runs: &[Finished]) -> String {
     if let Some(links) = runs.first().map(described)
         && runs.iter().all(|run| described(run) == links)
     {
-        html += &rows("Links", links.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        html += &rows("Links", &links);
     }
-    let parameters: Vec<String> = runs.iter().map(|run| show(&run.run.parameters)).collect();
-    let names: Vec<String> = runs.iter().map(|run| run.run.name()).collect();
-    html + &rows("Parameters", names.iter().map(String::as_str).zip(parameters.iter().map(String::as_str)))
+    let parameters = runs.iter().map(|run| (run.run.name(), show(&run.run.parameters)));
+    html + &rows("Parameters", &parameters.collect::<Vec<_>>())
 }
 
-fn rows<'a>(heading: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let row = |(name, text): (&str, &str)| {
-        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(text))
+fn rows(heading: &str, rows: &[(String, String)]) -> String {
+    let row = |(name, text): &(String, String)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", name::html(name), escape(text))
     };
-    let rows: String = rows.map(row).collect();
+    let rows: String = rows.iter().map(row).collect();
     format!("<h2>{heading}</h2>\n<table class=\"setup\">\n{rows}</table>\n")
 }
 
@@ -44,16 +44,16 @@ fn describe(link: &LinkSetup) -> (String, String) {
     let mut more = match link.errors {
         Errors::Uniform(p) if p > 0.0 => format!(", packet error rate {p}"),
         Errors::Uniform(_) => String::new(),
-        bursts => format!(", errors in bursts, {:.3e} of packets", bursts.mean()),
+        bursts => format!(", packet errors in bursts, {:.3e} of packets", bursts.mean()),
     };
     if let Some(Reorder { probability, delay }) = link.reorder {
-        more += &format!(", {probability} of packets {delay} late");
+        more += &format!(", {probability} of packets reordered ({delay} late)");
     }
     if link.corrupt > 0.0 {
-        more += &format!(", {} of packets with a bit flipped", link.corrupt);
+        more += &format!(", {} of packets corrupted", link.corrupt);
     }
     if link.duplicate > 0.0 {
-        more += &format!(", {} of packets twice", link.duplicate);
+        more += &format!(", {} of packets duplicated", link.duplicate);
     }
     for change in &link.changes {
         let parts = [change.rate.map(|rate| rate.to_string()), change.delay.map(|delay| delay.to_string())];
@@ -73,7 +73,7 @@ fn describe(link: &LinkSetup) -> (String, String) {
     (link.name.clone(), format!("{rate}, {} each way, buffer {buffer}{queue}{router}{more}", link.delay))
 }
 
-/// `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.
+/// Parameters in words: `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.
 fn show(value: &Value) -> String {
     match value {
         Value::Object(fields) if fields.is_empty() => "none".into(),
@@ -86,7 +86,7 @@ fn show(value: &Value) -> String {
             .join(if fields.values().any(Value::is_object) { "; " } else { ", " }),
         Value::String(text) => text.clone(),
         Value::Null => "none".into(),
-        // `2.0` is `2` to people.
+        // A whole number has no decimal point.
         other => {
             other.as_f64().filter(|x| x.fract() == 0.0 && x.abs() < 1e15).map_or(other.to_string(), |x| x.to_string())
         }

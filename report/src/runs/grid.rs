@@ -1,24 +1,20 @@
-//! A common grid of time for all curves, coarse enough that a page stays small.
+//! The bins of time that all curves of a page share, long enough that the page stays small.
 
+use crate::figure::Curve;
 use control::{Duration, Time};
 use experiment::{FlowOutcome, Outcome};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Equal bins from the beginning of the runs.
 #[derive(Clone, Copy)]
 pub struct Grid {
-    /// Length of a bin, in seconds.
+    /// Length of a bin.
     pub step: Duration,
-    /// How many.
+    /// Number of bins.
     pub bins: usize,
 }
 
-/// One value per bin; NaN where there is none.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Curve(pub Vec<f64>);
-
 impl Grid {
-    /// At most `bins` bins, each at least as long as the runs' sampling intervals, so that none of a run's is empty.
+    /// At most `bins` bins, each at least as long as every run's sampling interval, so that no bin is without a sample.
     pub fn new<'a>(outcomes: impl Iterator<Item = (&'a Outcome, Duration)>, bins: usize) -> Grid {
         let (mut sample, mut end) = (Duration(1), Time::ZERO);
         for (outcome, every) in outcomes {
@@ -30,12 +26,12 @@ impl Grid {
         Grid { step, bins: end.0.div_ceil(step.0) as usize }
     }
 
-    /// The bin in which a sampling interval that ends at `end` lies.
+    /// The bin of a sampling interval that ends at `end`.
     fn bin(&self, end: Time) -> usize {
         ((end.0.saturating_sub(1) / self.step.0) as usize).min(self.bins.saturating_sub(1))
     }
 
-    /// The mean of the samples in each bin that are numbers.
+    /// The mean of each bin's samples, those left out that are no numbers. `sampled`: the ends of the sampling intervals.
     pub fn mean(&self, sampled: &[Time], samples: impl Iterator<Item = f64>) -> Curve {
         let mut sums = vec![(0.0, 0.0); self.bins];
         for (&end, sample) in sampled.iter().zip(samples) {
@@ -58,7 +54,7 @@ impl Grid {
         Curve(most)
     }
 
-    /// Goodput in bits per second while the flow is active.
+    /// The goodput of a flow while it is active, in bits per second.
     pub fn throughput(&self, sampled: &[Time], flow: &FlowOutcome) -> Curve {
         let mut sums = vec![(0.0, 0.0); self.bins];
         let mut begin = Time::ZERO;
@@ -74,72 +70,9 @@ impl Grid {
     }
 }
 
-impl Curve {
-    /// One value from each bin's values of all `curves`, without those that are NaN; NaN if none is left.
-    pub fn across(curves: &[Curve], mut value: impl FnMut(&mut [f64]) -> f64) -> Curve {
-        let bins = curves.iter().map(|curve| curve.0.len()).max().unwrap_or(0);
-        let mut column = Vec::with_capacity(curves.len());
-        Curve(
-            (0..bins)
-                .map(|i| {
-                    column.clear();
-                    column.extend(curves.iter().filter_map(|curve| curve.0.get(i)).filter(|x| !x.is_nan()));
-                    if column.is_empty() { f64::NAN } else { value(&mut column) }
-                })
-                .collect(),
-        )
-    }
-
-    /// The mean over `width` bins around each; NaN where one of them is.
-    pub fn smooth(&self, width: usize) -> Curve {
-        let (before, after) = (width / 2, width - width / 2);
-        let mean = |i: usize| {
-            let window = i.checked_sub(before).and_then(|from| self.0.get(from..i + after));
-            window.map_or(f64::NAN, |window| window.iter().sum::<f64>() / width as f64)
-        };
-        Curve((0..self.0.len()).map(mean).collect())
-    }
-
-    /// Every value times `factor`.
-    pub fn scale(mut self, factor: f64) -> Curve {
-        self.0.iter_mut().for_each(|x| *x *= factor);
-        self
-    }
-
-    /// The largest value; zero if there is none.
-    pub fn largest(&self) -> f64 {
-        self.0.iter().copied().fold(0.0, f64::max)
-    }
-
-    /// Whether it has no value at all.
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|x| x.is_nan())
-    }
-}
-
-impl Serialize for Curve {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|&x| short(x)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Curve {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Curve, D::Error> {
-        let values: Vec<Option<f64>> = Vec::deserialize(deserializer)?;
-        Ok(Curve(values.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect()))
-    }
-}
-
-/// Five digits are more than a plot shows. A whole number is written as such.
-fn short(x: f64) -> serde_json::Value {
-    let rounded: f64 = format!("{x:.4e}").parse().unwrap_or(f64::NAN);
-    if rounded.fract() == 0.0 && rounded.abs() < 1e15 { (rounded as i64).into() } else { rounded.into() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use experiment::quantile;
 
     const SECOND: u64 = 1_000_000_000_000;
 
@@ -151,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn short_series_are_left_as_they_are() {
+    fn a_short_series_keeps_its_samples() {
         let (grid, sampled) = grid(1500);
         let samples = || (0..10).map(f64::from);
         assert_eq!((grid.step, grid.bins), (Duration(SECOND), 10));
@@ -159,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn long_series_are_binned() {
+    fn samples_of_a_long_series_share_bins() {
         let (grid, sampled) = grid(4);
         assert_eq!((grid.step, grid.bins), (Duration(3 * SECOND), 4));
         assert_eq!(grid.mean(&sampled, (0..10).map(f64::from)).0, [1.0, 4.0, 7.0, 9.0]);
@@ -167,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_do_not_count() {
+    fn samples_without_a_value_do_not_count() {
         let (grid, sampled) = grid(5);
         let samples = [f64::NAN, 1.0, f64::NAN, f64::NAN, 3.0, 5.0];
         let mean = grid.mean(&sampled, samples.into_iter());
@@ -176,24 +109,9 @@ mod tests {
     }
 
     #[test]
-    fn no_samples_no_bins() {
+    fn without_samples_there_are_no_bins() {
         let grid = Grid::new(std::iter::empty(), 100);
         assert_eq!(grid.bins, 0);
         assert_eq!(grid.mean(&[], std::iter::empty()), Curve::default());
-    }
-
-    #[test]
-    fn quantiles_across_curves() {
-        let curves: Vec<Curve> = (1..=10).map(|k| Curve(vec![f64::from(k), f64::NAN])).collect();
-        let tenth = Curve::across(&curves, |values| quantile(values, 0.1));
-        let median = Curve::across(&curves, |values| quantile(values, 0.5));
-        assert_eq!((tenth.0[0], median.0[0]), (1.0, 5.0));
-        assert!(median.0[1].is_nan());
-    }
-
-    #[test]
-    fn written_short() {
-        let curve = Curve(vec![123.456789, 5.0, f64::NAN, 1.23456789e-7, 123456789.0]);
-        assert_eq!(serde_json::to_string(&curve).unwrap(), "[123.46,5,null,1.2346e-7,123460000]");
     }
 }

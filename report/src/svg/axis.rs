@@ -1,6 +1,6 @@
-//! Axes of figures for papers: where values lie, and which are named.
+//! Axes of figures for papers: where values lie, and which of them are labelled.
 
-/// What an axis shows, from one end to the other.
+/// A linear or logarithmic axis from one value to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     from: f64,
@@ -8,30 +8,24 @@ pub struct Axis {
     log: bool,
 }
 
-/// Values that are named, and their names.
+/// Values with labels.
 pub struct Ticks {
     /// Rising.
     pub values: Vec<f64>,
-    /// As many.
+    /// One per value.
     pub labels: Vec<String>,
 }
 
 impl Axis {
-    /// In proportion.
+    /// A linear axis; one unit long if `to` is not larger than `from`.
     pub fn linear(from: f64, to: f64) -> Axis {
         Axis { from, to: if to > from { to } else { from + 1.0 }, log: false }
     }
 
-    /// By powers of ten.
+    /// A logarithmic axis; one decade long if `to` is not larger than `from`.
     pub fn logarithmic(from: f64, to: f64) -> Axis {
         let from = from.max(f64::MIN_POSITIVE);
         Axis { from, to: if to > from { to } else { from * 10.0 }, log: true }
-    }
-
-    /// By powers of ten from the first of `places` to the last; in proportion if one of them is none.
-    pub fn over(places: &[f64]) -> Axis {
-        let (from, to) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
-        if from > 0.0 { Axis::logarithmic(from, to) } else { Axis::linear(from, to) }
     }
 
     /// How far along `value` lies: 0 at the beginning, 1 at the end.
@@ -43,7 +37,7 @@ impl Axis {
         }
     }
 
-    /// Whether `value` has a place, on the axis or beyond it.
+    /// Whether `value` has a position, on the axis or beyond its ends.
     pub fn shows(&self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
@@ -53,7 +47,7 @@ impl Axis {
         self.shows(value) && (0.0..=1.0).contains(&self.position(value))
     }
 
-    /// About `count` round values; on a logarithmic axis powers of ten, with twice and five times these where they are few.
+    /// About `count` round values; on a logarithmic axis powers of ten, with two and five times these where powers are few.
     pub fn ticks(&self, count: usize) -> Ticks {
         if !self.log {
             let step = round_up((self.to - self.from) / count as f64);
@@ -66,7 +60,7 @@ impl Axis {
         }
         let decades = libm::log10(self.to / self.from);
         let multiples: &[f64] = if decades < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-        // No more than there is room for.
+        // Every decade, or as many apart as keep to `count`.
         let every = ((decades / count as f64).ceil() as i32).max(1);
         let first = libm::log10(self.from).floor() as i32;
         let last = libm::log10(self.to).ceil() as i32;
@@ -87,7 +81,7 @@ fn round_up(step: f64) -> f64 {
     rounds.into_iter().find(|round| *round >= step * (1.0 - 1e-9)).unwrap_or(step)
 }
 
-/// With k for thousands and M for millions; very small ones with a power of ten.
+/// `x` with k for thousands and M for millions; a very small one as a power of ten.
 fn short(x: f64) -> String {
     let plain = |x: f64| lab::reproduce::judge::number(x);
     match x {
@@ -118,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn axes_without_extent_or_values_do_no_harm() {
-        for axis in [Axis::linear(0.0, 0.0), Axis::logarithmic(0.0, 0.0), Axis::over(&[]), Axis::over(&[5.0])] {
+    fn an_axis_without_extent_has_few_ticks_and_finite_positions() {
+        for axis in [Axis::linear(0.0, 0.0), Axis::logarithmic(0.0, 0.0), Axis::logarithmic(5.0, 5.0)] {
             assert!(axis.ticks(4).values.len() < 400, "{axis:?}");
             assert!(axis.position(1.0).is_finite(), "{axis:?}");
         }
