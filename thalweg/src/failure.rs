@@ -24,7 +24,7 @@ pub enum Failure {
 impl Failure {
     /// The failure of `what`, whose name its lines then begin with.
     #[cfg(all(feature = "real", target_os = "linux"))]
-    pub fn of(self, what: &str) -> Failure {
+    fn of(self, what: &str) -> Failure {
         match self {
             Failure::Wrong(lines) => Failure::Wrong(lines.iter().map(|line| format!("{what}: {line}")).collect()),
             Failure::Failed(line) => Failure::Failed(format!("{what}: {line}")),
@@ -61,6 +61,7 @@ impl From<real::Error> for Failure {
         match error {
             real::Error::Interrupted => Failure::Interrupted,
             real::Error::Unsupported(why) => Failure::Wrong(vec![why]),
+            real::Error::Run { name, source } => Failure::from(*source).of(&name),
             error => {
                 let cause = error.source().map_or(String::new(), |cause| match cause.downcast_ref() {
                     Some(cause) => format!(" ({})", scenario::reason(cause)),

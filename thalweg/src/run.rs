@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use crate::progress::Bar;
 #[cfg(all(feature = "real", target_os = "linux"))]
-use crate::real::{self, Real};
+use crate::real;
 use lab::runner::{self, Stopped};
 use scenario::Plan;
 use scenario::{self, Machine};
@@ -17,7 +17,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let plan = plan(args, &machine)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let real = match args.real {
-        true => Some(Real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
+        true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
         false => None,
     };
     // Ctrl-C is caught before there is anything to clean up.
@@ -27,7 +27,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let finished = simulate(&plan, &machine, &interrupt, args.output.quiet)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
-        Some(real) => real.run(finished, &interrupt, args.output.quiet)?,
+        Some(runs) => real::run(runs, finished, &interrupt, args.output.quiet)?,
         None => finished,
     };
     destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)
