@@ -4,8 +4,10 @@ use serde_json::{Value, json};
 
 /// The first flow of a scenario with this controller, whose parameters are written in TOML.
 fn flow(controller: &str, parameters: &str) -> Flow {
+    let router = if controller.starts_with("rcp") { ", queue = { kind = \"rcp-ac\" }" } else { "" };
     let text = format!(
-        "duration = \"1 s\"\npath = {{ rate = \"20 Mbps\", rtt = \"40 ms\" }}\ncompare.controllers = [\"{controller}\"]\n\
+        "duration = \"1 s\"\ncompare.controllers = [\"{controller}\"]\n\
+         path = {{ rate = \"20 Mbps\", rtt = \"40 ms\", buffer = \"1 bdp\"{router} }}\n\
          [controller.{controller}]\n{parameters}"
     );
     let plan = scenario::read("test", &text, &[], &Machine::this(None)).expect("a scenario");
