@@ -1,76 +1,83 @@
-//! From what the emulator recorded to the results of a run, as if it had been simulated.
+//! From what the emulator recorded to the results of a run, by the simulator's definitions.
 
-use crate::way::Ways;
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
 use experiment::{EmulatorSummary, Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
 use path::{Counters, LinkDirection};
 
-/// Packets this late are not what the path would have made of them.
+/// The emulator's error counts from this many microseconds on: a packet that leaves later is late.
 pub const LATE_US: usize = 200;
-/// So large a share of them is more than an accident.
-pub const MANY: f64 = 0.01;
+/// The largest share of late packets with which the emulator has kept up.
+pub const LATE_SHARE: f64 = 0.01;
 
 /// What a run in real time gave.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The experiment as it was made: its duration, its measured interval and its flows are those of the run.
+    /// The experiment as it was run: with the interval that was measured, which ends where samples were taken.
     pub experiment: Experiment,
-    /// The results, as if it had been simulated.
+    /// The results, by the simulator's definitions.
     pub outcome: Outcome,
-    /// What crossed the path, and how exact the emulator was.
+    /// The packets that crossed the path, and the emulator's own error.
     pub emulator: EmulatorSummary,
-    /// How long the path was there, in seconds.
+    /// How long packets could cross the path, in seconds.
     pub wall_seconds: f64,
 }
 
-/// The results of `record`.
-pub fn measured_of(way: &Ways, record: &Record) -> Measured {
+/// The results of emulating the path of the first flow of `experiment` for packets of others. One flow, [`EMULATED`], stands for all
+/// packets in the direction in which more bytes crossed the path.
+pub fn of_packets(experiment: &Experiment, record: &Record) -> Measured {
     let nothing =
         Sample { at: Time::ZERO, hops: vec![Counters::default(); record.hops], delivered: [Totals::default(); 2] };
     let samples: Vec<&Sample> = std::iter::once(&nothing).chain(&record.samples).collect();
     let end = samples[samples.len() - 1].at;
-    let measured = measured(&way.experiment, &samples);
-    // One flow stands for all that crossed the path in the direction that had more to carry.
+    let (from, to) = interval(experiment, &samples);
     let data = match record.delivered.map(|all| all.bytes) {
         [forward, reverse] if reverse > forward => Direction::Reverse,
         _ => Direction::Forward,
     };
-    let links = way.both_ways().into_iter().map(|to| link(to, &way.experiment, &samples, measured)).collect();
+    let links = directions(experiment).into_iter().map(|direction| link(direction, experiment, &samples, (from, to)));
     let outcome = Outcome {
-        flows: vec![flow(data, &samples, measured)],
+        flows: vec![flow(data, &samples, (from, to))],
         workloads: Vec::new(),
-        links,
+        links: links.collect(),
         sampled: record.samples.iter().map(|sample| sample.at).collect(),
         packets_delivered: record.delivered[data as usize].packets,
         events: record.arrived.iter().chain(&record.delivered).map(|all| all.packets).sum(),
     };
     let experiment = Experiment {
         duration: end.since(Time::ZERO),
-        measure: (measured.0.at, measured.1.at),
+        measure: (from.at, to.at),
         flows: vec![Flow {
             controller: EMULATED.into(),
             size: None,
             start: Time::ZERO,
             stop: None,
-            ..way.flow().clone()
+            ..experiment.flows[0].clone()
         }],
         cross: Vec::new(),
         workloads: Vec::new(),
-        ..way.experiment.clone()
+        ..experiment.clone()
     };
     Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator: emulator(record, end) }
 }
 
-/// What results call the run, and what controls its flows: nobody can know.
+/// What results call the run and the controller of packets of others, which is unknown.
 pub const EMULATED: &str = "emulated";
 
-/// The samples at the beginning and the end of the scenario's measured interval, if the run was that long; else of all.
-pub fn measured<'s>(experiment: &Experiment, samples: &[&'s Sample]) -> (&'s Sample, &'s Sample) {
+/// The directions of links that the first flow's packets cross, those of data before those of acknowledgments.
+pub fn directions(experiment: &Experiment) -> Vec<LinkDirection> {
+    let route = &experiment.flows[0].route;
+    [false, true].into_iter().flat_map(|back| route.directions(back)).collect()
+}
+
+/// The samples at the beginning and at the end of the experiment's measured interval. If the run ended before, they are the first and
+/// the last sample.
+pub fn interval<'s>(experiment: &Experiment, samples: &[&'s Sample]) -> (&'s Sample, &'s Sample) {
     let (from, to) = experiment.measure;
     let last = samples[samples.len() - 1];
     let at = |time: Time| samples.iter().copied().find(|sample| sample.at >= time);
     let begin = at(from).filter(|begin| begin.at < last.at).unwrap_or(samples[0]);
+    // An interval that goes to the end of the experiment goes to the end of the run, whenever that was.
     let whole = to == Time::ZERO + experiment.duration;
     (begin, at(to).filter(|_| !whole).unwrap_or(last))
 }
@@ -113,7 +120,7 @@ pub fn link(
     LinkOutcome::between(name, &counters(from), &counters(to), longest.unwrap_or(0), series)
 }
 
-/// What the emulator says of itself; it ran until `end`.
+/// The packets that crossed the path until `end`, and the emulator's own error.
 pub fn emulator(record: &Record, end: Time) -> EmulatorSummary {
     let us = |quantile: f64| record.lateness.quantile(quantile).map(|time| time.as_secs() * 1e6);
     let rate = |bytes: Bytes| -> Rate { bytes.over(end.since(Time::ZERO)) };
@@ -131,6 +138,6 @@ pub fn emulator(record: &Record, end: Time) -> EmulatorSummary {
         missed: record.missed,
         unsent: record.unsent,
         refused: record.refused,
-        kept_up: late_share <= MANY && record.missed == 0 && record.unsent == 0,
+        kept_up: late_share <= LATE_SHARE && record.missed == 0 && record.unsent == 0,
     }
 }

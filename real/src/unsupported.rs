@@ -1,15 +1,15 @@
-//! What cannot be run for real.
+//! What an experiment may not have if it is to run in real time.
 
 use control::Rate;
 use experiment::Experiment;
 
-/// No emulator on two cores carries more.
+/// The fastest link: an emulator on one core carries no more.
 const FASTEST: Rate = Rate::from_gbps(1.0);
-/// More flows than this are more connections than a machine with two cores should have.
+/// The most flows: each has two endpoints on this host.
 const MOST_FLOWS: usize = 64;
 
-/// Why `experiment` cannot be run for real, if it cannot: key, reason, remedy.
-pub fn of(experiment: &Experiment) -> Option<String> {
+/// Why `experiment` cannot run in real time, if it cannot: the key, the reason and the remedy.
+pub fn unsupported(experiment: &Experiment) -> Option<String> {
     let Experiment { links, flows, cross, workloads, .. } = experiment;
     if !cross.is_empty() || !workloads.is_empty() {
         return Some("traffic: is not played in real runs; remove it".into());
@@ -25,9 +25,8 @@ pub fn of(experiment: &Experiment) -> Option<String> {
         return Some(format!("flow: there are {}; real runs have at most {MOST_FLOWS}", flows.len()));
     }
     flows.iter().enumerate().find_map(|(i, flow)| {
-        let packet = wire::PACKET + wire::header::SIZE as u64;
         let keys = [
-            ("packet", flow.packet.0 != packet),
+            ("packet", flow.packet != crate::PACKET),
             ("receive-window", flow.receive_window.is_some()),
             ("delayed-ack", flow.delayed_ack.is_some()),
             ("coalesce", flow.coalesce.is_some()),
