@@ -10,7 +10,7 @@
 mod toy;
 
 use control::registry::{self, Controller, Parties};
-use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
+use control::{Ack, Bytes, Conditions, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -79,7 +79,7 @@ impl Sender for Idle {
 }
 
 fn build(controller: &Controller) -> Parties {
-    controller.build(controller.defaults(), Bytes(1000)).expect("defaults are valid")
+    controller.build(controller.defaults(), &Conditions::exact(Bytes(1000))).expect("defaults are valid")
 }
 
 fn is_ack(call: &&Call) -> bool {

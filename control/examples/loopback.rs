@@ -3,7 +3,9 @@
 //!
 //! `cargo run --release -p control --example loopback -- [CONTROLLER [SECONDS]]`
 
-use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, registry};
+use control::{
+    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, registry,
+};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::UdpSocket;
@@ -27,11 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Sends for so long; returns what was acknowledged.
 pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::Error>> {
     let controller = registry::find(name).ok_or("no such controller; see `thalweg controllers`")?;
-    // The one setting that differs from the simulator's: this clock and this scheduler are not exact to a picosecond.
-    let takes_it = controller.defaults().get("resolution").is_some();
-    let overrides = takes_it.then(|| ("resolution".to_string(), "10 us".into())).into_iter().collect();
-    let parameters = controller.parameters(&overrides).map_err(|e| format!("{e:?}"))?;
-    let parties = controller.build(&parameters, PACKET)?;
+    // What differs from the simulator: this clock and this scheduler are not exact to a picosecond.
+    let host = Conditions { packet: PACKET, timing: Duration::from_micros(10) };
+    let parties = controller.build(controller.defaults(), &host)?;
 
     let (near, far) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     near.connect(far.local_addr()?)?;

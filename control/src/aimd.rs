@@ -2,8 +2,8 @@
 //! compares itself with AIMD(32, 0.125), which its own response function meets at low loss rates (section VI-B).
 
 use crate::registry::Protocol;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,8 @@ impl Protocol for Aimd {
         within("decrease", self.decrease, 0.0..=1.0)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(self.clone(), self.initial_window, host.packet))
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Phase, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Phase, Sender};
+use crate::units::Time;
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,8 +57,8 @@ impl Protocol for Bic {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Search::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(Search::new(self), self.initial_window, host.packet))
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Rounds, Window, within};
 use libm::pow;
 use schemars::JsonSchema;
@@ -44,9 +44,9 @@ impl Protocol for Compound {
         within("zeta", self.zeta, 0.0..=1e3)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let law = Sum { compound: self.clone(), rounds: Rounds::new(), rtt: None, dwnd: 0.0, growth: 0.0 };
-        Box::new(Window::new(law, self.initial_window, packet))
+        Box::new(Window::new(law, self.initial_window, host.packet))
     }
 }
 

@@ -2,7 +2,7 @@
 //! HyStart++ (RFC 9406), which section 4.10 recommends: slow start ends with a loss, as in the papers' comparisons.
 
 use crate::registry::Protocol;
-use crate::roles::{Ack, Sender};
+use crate::roles::{Ack, Conditions, Sender};
 use crate::units::{Bytes, Time};
 use crate::window::{Law, Window, within};
 use libm::cbrt;
@@ -45,8 +45,8 @@ impl Protocol for Cubic {
         within("beta", self.beta, 0.01..=0.99)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Curve::new(self, packet), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(Curve::new(self, host.packet), self.initial_window, host.packet))
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
 
     /// A flow of `cubic` that has just lost a packet at a window of `w`, its first.
     fn after_loss(cubic: Cubic, w: f64) -> Box<dyn Sender> {
-        let mut sender = Cubic { initial_window: w, ..cubic }.sender(PACKET);
+        let mut sender = Cubic { initial_window: w, ..cubic }.sender(&Conditions::exact(PACKET));
         sender.on_loss(Time::ZERO, &Loss::Event);
         sender
     }
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_the_curve_starts_from_where_slow_start_ended() {
-        let mut sender = Cubic { initial_window: 1000.0, ..Cubic::default() }.sender(PACKET);
+        let mut sender = Cubic { initial_window: 1000.0, ..Cubic::default() }.sender(&Conditions::exact(PACKET));
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         let mut now = Time::ZERO;
         let w = run(&mut *sender, &mut now, 1.0, 0.1); // to ssthresh = 700, packet by packet in ln(700) round trips

@@ -6,8 +6,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Duration, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::{Duration, Time};
 use crate::window::{Law, Rounds, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,9 +42,9 @@ impl Protocol for Fast {
         within("mi-threshold", self.mi_threshold.as_secs(), 0.0..=1e3)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let law = Equation { fast: self.clone(), rounds: Rounds::new(), rtt: 0.0, growth: 0.0 };
-        Box::new(Window::new(law, self.initial_window, packet))
+        Box::new(Window::new(law, self.initial_window, host.packet))
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Window, within};
 use libm::log;
 use schemars::JsonSchema;
@@ -57,8 +57,8 @@ impl Protocol for HighSpeed {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Response::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(Response::new(self), self.initial_window, host.packet))
     }
 }
 

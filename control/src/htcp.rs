@@ -3,8 +3,8 @@
 //! optional scaling of the growth by the RTT.
 
 use crate::registry::Protocol;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Duration, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::{Duration, Time};
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,8 +51,8 @@ impl Protocol for Htcp {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Adaptive::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(Adaptive::new(self), self.initial_window, host.packet))
     }
 }
 

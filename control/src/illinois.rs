@@ -3,8 +3,8 @@
 //! Performance Evaluation 65, 2008).
 
 use crate::registry::Protocol;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Rounds, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,8 +71,8 @@ impl Protocol for Illinois {
         ordered("eta2", self.eta2, "eta3", self.eta3)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Concave::new(self), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(Concave::new(self), self.initial_window, host.packet))
     }
 }
 

@@ -11,6 +11,7 @@
 pub mod registry;
 pub mod roles;
 pub mod routers;
+pub mod setting;
 pub mod units;
 
 pub mod aimd;
@@ -37,6 +38,7 @@ pub mod window;
 pub mod xcp;
 
 pub use registry::{Controller, Family, Protocol, Recovery};
-pub use roles::{Ack, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
+pub use roles::{Ack, Conditions, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
 pub use routers::{Port, Routing};
+pub use setting::Setting;
 pub use units::{Bytes, Duration, Rate, Time};

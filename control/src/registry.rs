@@ -2,7 +2,7 @@
 //!
 //! To add a controller, write its file and add it to [`all`], beside the others of its [`Family`].
 
-use crate::roles::{Receiver, Sender};
+use crate::roles::{Conditions, Receiver, Sender};
 use crate::units::Bytes;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub trait Protocol: Serialize + for<'de> Deserialize<'de> + JsonSchema + Send + 
     /// Whether the parameters make sense; if not, which does not and what to write instead.
     fn check(&self) -> Result<(), String>;
 
-    /// The sending party, for packets of `packet` bytes.
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender>;
+    /// The sending party on such a host.
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender>;
 
-    /// The receiving party, if the protocol has one.
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    /// The receiving party, if the protocol has one, on such a host (which need not be like the sender's).
+    fn receiver(&self, _host: &Conditions) -> Option<Box<dyn Receiver>> {
         None
     }
 }
@@ -108,7 +108,7 @@ pub struct Controller {
     pub recovery: Recovery,
     defaults: Value,
     schema: Schema,
-    factory: fn(&Value, Bytes) -> Result<Factory, String>,
+    factory: fn(&Value, &Conditions) -> Result<Factory, String>,
 }
 
 impl Controller {
@@ -128,10 +128,10 @@ impl Controller {
             recovery,
             defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
             schema: schemars::schema_for!(P),
-            factory: |parameters, packet| {
-                let protocol = P::deserialize(parameters).map_err(|e| e.to_string())?;
+            factory: |parameters, host| {
+                let (protocol, host) = (P::deserialize(parameters).map_err(|e| e.to_string())?, *host);
                 protocol.check()?;
-                Ok(Box::new(move || Parties { sender: protocol.sender(packet), receiver: protocol.receiver() }))
+                Ok(Box::new(move || Parties { sender: protocol.sender(&host), receiver: protocol.receiver(&host) }))
             },
         }
     }
@@ -148,17 +148,17 @@ impl Controller {
 
     /// The defaults with `overrides` (an object) laid over them. Fails on names that are not parameters.
     pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
-        overlay(&self.defaults, overrides, &|all| (self.factory)(all, Bytes(1000)).map(drop))
+        overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
     }
 
-    /// The parties of one flow whose full packets take `packet` bytes. `parameters` are those of [`Controller::parameters`].
-    pub fn build(&self, parameters: &Value, packet: Bytes) -> Result<Parties, String> {
-        Ok(self.factory(parameters, packet)?())
+    /// The parties of one flow, both on such a host. `parameters` are those of [`Controller::parameters`].
+    pub fn build(&self, parameters: &Value, host: &Conditions) -> Result<Parties, String> {
+        Ok(self.factory(parameters, host)?())
     }
 
     /// What builds the parties of many such flows; it reads the parameters once.
-    pub fn factory(&self, parameters: &Value, packet: Bytes) -> Result<Factory, String> {
-        (self.factory)(parameters, packet)
+    pub fn factory(&self, parameters: &Value, host: &Conditions) -> Result<Factory, String> {
+        (self.factory)(parameters, host)
     }
 }
 

@@ -2,8 +2,8 @@
 //! host repairs losses: RFC 6582 without selective acknowledgments, RFC 6675 with them.
 
 use crate::registry::Protocol;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,8 @@ impl Protocol for Reno {
         within("initial-window", self.initial_window, 1.0..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(Halve, self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(Halve, self.initial_window, host.packet))
     }
 }
 

@@ -7,6 +7,28 @@ use crate::units::{Bytes, Duration, Rate, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// What a host can do. It says so when a protocol's parties are made ([`crate::Protocol`]), so that they can suit it without knowing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// Bytes that a full packet takes on the wire.
+    pub packet: Bytes,
+    /// How far the moments at which packets really leave and arrive may be from those that the host says, from scheduling, batches and clocks.
+    /// Zero: the host is exact, as the simulator is.
+    pub timing: Duration,
+}
+
+impl Conditions {
+    /// Those of a host whose times are exact, with packets of this size.
+    pub fn exact(packet: Bytes) -> Conditions {
+        Conditions { packet, timing: Duration::ZERO }
+    }
+
+    /// Whether packets leave and arrive just when the host says.
+    pub fn is_exact(&self) -> bool {
+        self.timing == Duration::ZERO
+    }
+}
+
 /// Decides when the next packet may leave, and what is stamped on it.
 pub trait Sender: Send {
     /// The host asks its peer to open the connection: what is stamped on that packet, which carries no data. May be asked again, or

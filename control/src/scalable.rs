@@ -3,8 +3,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,8 +37,8 @@ impl Protocol for Scalable {
         within("low-window", self.low_window, 0.0..=1e9)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(self.clone(), self.initial_window, host.packet))
     }
 }
 

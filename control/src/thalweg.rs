@@ -5,8 +5,9 @@ use crate::rapid::{
     self, Analyser, Errors, Estimator, Follow, Gentle, Layout, Machine, Rules, Settings, SlowStart, Spread,
 };
 use crate::registry::Protocol;
-use crate::roles::{Receiver, Sender};
-use crate::units::{Bytes, Duration, Rate};
+use crate::roles::{Conditions, Receiver, Sender};
+use crate::setting::Setting;
+use crate::units::{Duration, Rate};
 use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,10 +53,10 @@ pub struct Thalweg {
     pub back_off: f64,
     /// Growth of kappa per tau otherwise
     pub regrow: f64,
-    /// How the receiver draws an estimate from a stream
-    pub estimator: Estimator,
-    /// One-way delays that differ by no more count as equal: the receiver's clock
-    pub resolution: Duration,
+    /// How the receiver draws an estimate from a stream; `auto`: by its lulls on a host whose times are exact, by regression elsewhere
+    pub estimator: Setting<Estimator>,
+    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+    pub resolution: Setting<Duration>,
     /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
     /// smooths that; zero: it does not
     pub smoothing: Duration,
@@ -82,8 +83,8 @@ impl Default for Thalweg {
             collapse: 0.8,
             back_off: 0.5,
             regrow: 0.02,
-            estimator: Estimator::Lulls,
-            resolution: Duration(50),
+            estimator: Setting::Auto,
+            resolution: Setting::Auto,
             smoothing: rapid::SMOOTHING,
         }
     }
@@ -91,7 +92,7 @@ impl Default for Thalweg {
 
 impl Thalweg {
     /// Its sender.
-    pub(crate) fn machine(&self, packet: Bytes) -> Machine {
+    pub(crate) fn machine(&self, host: &Conditions) -> Machine {
         let gentle = Gentle::new(Rules {
             tau: self.tau,
             fall: self.fall,
@@ -104,7 +105,8 @@ impl Thalweg {
             tolerance: self.tolerance,
         });
         Machine::new(Settings {
-            packet,
+            packet: host.packet,
+            exact: host.is_exact(),
             len: self.stream,
             spread: Spread::adaptive(self.widest, self.narrowest, self.narrowing),
             layout: Layout::AllRising,
@@ -124,7 +126,7 @@ impl Protocol for Thalweg {
         within("narrowest", self.narrowest, 1.0001..=self.widest)?;
         within("narrowing", self.narrowing, 0.0..=1.0)?;
         rapid::check_range(self.stream, self.widest)?;
-        within("resolution", self.resolution.as_secs(), 0.0..=0.1)?;
+        rapid::check_resolution(self.resolution)?;
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("fall", self.fall.as_secs(), 1e-6..=1e6)?;
@@ -142,12 +144,14 @@ impl Protocol for Thalweg {
         within("regrow", self.regrow, 0.0..=100.0)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(self.machine(packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(self.machine(host))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest) as usize;
-        Some(Box::new(Analyser::new(self.estimator, self.resolution, self.smoothing, longest).tolerant(self.errors)))
+        let estimator = rapid::estimator(self.estimator, host, Estimator::Lulls);
+        let resolution = rapid::resolution(self.resolution, host);
+        Some(Box::new(Analyser::new(estimator, resolution, self.smoothing, longest).tolerant(self.errors)))
     }
 }

@@ -4,8 +4,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Rounds, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,9 +43,9 @@ impl Protocol for Vegas {
         }
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let law = Compare { vegas: self.clone(), rounds: Rounds::new(), diff: 0.0, doubling: true };
-        Box::new(Window::new(law, self.initial_window, packet))
+        Box::new(Window::new(law, self.initial_window, host.packet))
     }
 }
 

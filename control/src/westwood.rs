@@ -6,8 +6,8 @@
 
 use crate::registry::Protocol;
 use crate::reno;
-use crate::roles::{Ack, Sender};
-use crate::units::{Bytes, Time};
+use crate::roles::{Ack, Conditions, Sender};
+use crate::units::Time;
 use crate::window::{Law, Rounds, Window, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,16 +34,16 @@ impl Protocol for Westwood {
         within("filter", self.filter, 0.0..=0.999)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let law = Estimate {
             filter: self.filter,
-            packet: packet.0 as f64,
+            packet: host.packet.0 as f64,
             rounds: Rounds::new(),
             acked: 0,
             since: Time::ZERO,
             bandwidth: None,
         };
-        Box::new(Window::new(law, self.initial_window, packet))
+        Box::new(Window::new(law, self.initial_window, host.packet))
     }
 }
 

@@ -180,6 +180,7 @@ pub fn within(name: &str, value: f64, range: std::ops::RangeInclusive<f64>) -> R
 pub(crate) mod tests {
     use super::*;
     use crate::registry;
+    use crate::roles::Conditions;
     use crate::units::Duration;
 
     const PACKET: Bytes = Bytes(1000);
@@ -218,7 +219,7 @@ pub(crate) mod tests {
 
     fn reno() -> Box<dyn Sender> {
         let reno = registry::find("reno").unwrap();
-        reno.build(reno.defaults(), PACKET).unwrap().sender
+        reno.build(reno.defaults(), &Conditions::exact(PACKET)).unwrap().sender
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The example of CONTRIBUTING.md, which is this module, word for word.
 
-use control::{Ack, Bytes, Loss, Protocol, Sender, Time, window};
+use control::{Ack, Bytes, Conditions, Loss, Protocol, Sender, Time, window};
 
 #[path = "contributing/gentle.rs"]
 mod gentle;
@@ -12,7 +12,7 @@ fn the_example_is_the_one_that_compiles() {
 
 #[test]
 fn the_example_works() {
-    let mut sender = gentle::Gentle { step: 2.0 }.sender(Bytes(1000));
+    let mut sender = gentle::Gentle { step: 2.0 }.sender(&Conditions::exact(Bytes(1000)));
     sender.on_ack(Time::ZERO, &Ack { acked: Bytes(2000), ..Ack::default() });
     assert_eq!(sender.state().window, Some(4.0)); // slow start
     sender.on_loss(Time::ZERO, &Loss::Event);

@@ -3,7 +3,7 @@
 mod toy;
 
 use control::registry::{self, Controller};
-use control::{Bytes, Duration, Family, Loss, Rate, State, Time};
+use control::{Bytes, Conditions, Duration, Family, Loss, Rate, State, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use toy::{Event, Host, Path};
@@ -129,7 +129,7 @@ fn large_windows_react_to_losses() {
         for w in [1.0, 20.0, 50.0, 1e3, 1e5, 1e6] {
             let overrides = serde_json::json!({ "initial-window": w });
             let parameters = controller.parameters(overrides.as_object().unwrap()).unwrap();
-            let mut sender = controller.build(&parameters, Bytes(1000)).unwrap().sender;
+            let mut sender = controller.build(&parameters, &Conditions::exact(Bytes(1000))).unwrap().sender;
             for loss in [Loss::Event, Loss::Event, Loss::Timeout, Loss::Event] {
                 let before = sender.state().window.unwrap();
                 sender.on_loss(Time::ZERO, &loss);

@@ -3,7 +3,7 @@
 #![no_main]
 
 use control::routers::{self, Port};
-use control::{Bytes, Duration, Rate, Stamp, Time, registry};
+use control::{Bytes, Conditions, Duration, Rate, Stamp, Time, registry};
 use header::{Header, ROUTED, Unverified};
 use libfuzzer_sys::fuzz_target;
 use wire::replays::Replays;
@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
 /// As somebody with the key would write it: 26 bytes make a stamp.
 fn receive(data: &[u8]) {
     let rapid = registry::find("rapid").expect("in the registry");
-    let parties = rapid.build(rapid.defaults(), Bytes(1000)).expect("its defaults");
+    let parties = rapid.build(rapid.defaults(), &Conditions::exact(Bytes(1000))).expect("its defaults");
     let mut receiver = parties.receiver.expect("it has one");
     let (mut replays, mut now) = (Replays::default(), Time::ZERO);
     for chunk in data.chunks_exact(26) {

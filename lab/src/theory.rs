@@ -192,7 +192,7 @@ pub fn mean_window(sender: &mut dyn Sender, packet: Bytes, rtt: Duration, interv
 #[cfg(test)]
 mod tests {
     use super::*;
-    use control::registry;
+    use control::{Conditions, registry};
 
     fn close(a: f64, b: f64, tolerance: f64) -> bool {
         (a / b - 1.0).abs() <= tolerance
@@ -207,7 +207,7 @@ mod tests {
     /// The protocol's own mean window with a loss every 1/p packets.
     fn periodic(name: &str, rtt: Duration, p: f64) -> f64 {
         let controller = registry::find(name).unwrap();
-        let mut sender = controller.build(controller.defaults(), Bytes(1000)).unwrap().sender;
+        let mut sender = controller.build(controller.defaults(), &Conditions::exact(Bytes(1000))).unwrap().sender;
         mean_window(&mut *sender, Bytes(1000), rtt, &[(1.0 / p) as u64; 120]).unwrap()
     }
 

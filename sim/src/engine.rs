@@ -12,7 +12,7 @@ use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross;
-use control::{Duration, Time};
+use control::{Conditions, Duration, Time};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
 /// it says false.
@@ -54,7 +54,7 @@ impl<'a> Engine<'a> {
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
-                .build(&flow.parameters, flow.packet)
+                .build(&flow.parameters, &Conditions::exact(flow.packet))
         };
         let parties = experiment.flows.iter().map(build).collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());

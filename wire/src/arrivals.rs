@@ -88,7 +88,7 @@ impl Arrivals {
 mod tests {
     use super::*;
     use crate::tag;
-    use control::{Duration, Stamp, registry};
+    use control::{Conditions, Duration, Stamp, registry};
     use header::{Header, ROUTED, SIZE};
     use serde_json::Map;
 
@@ -121,7 +121,7 @@ mod tests {
     /// The report on that stream, with what `disturb` does before each of its packets.
     fn report(mut disturb: impl FnMut(&Arrivals, Time, &[u8])) -> Option<Report> {
         let rapid = registry::find("rapid").unwrap();
-        let parties = rapid.build(&rapid.parameters(&Map::new()).unwrap(), Bytes(1000)).unwrap();
+        let parties = rapid.build(&rapid.parameters(&Map::new()).unwrap(), &Conditions::exact(Bytes(1000))).unwrap();
         let (arrivals, flow) = (Arrivals::default(), Arc::new(Arriving::new(KEY, parties.receiver.unwrap())));
         arrivals.admit(TOKEN, flow.clone());
         for (at, datagram) in stream() {

@@ -1,17 +1,20 @@
 //! Which controller drives a connection's data, and with which parameters.
 
 use control::registry::{self, Controller, Parties};
-use control::{Bytes, Sender};
+use control::{Bytes, Conditions, Duration, Sender};
 use serde_json::{Map, Value};
 use std::fmt;
 
 /// What drives a flow until its stamps are granted, and for good if they are refused.
 const FALLBACK: &str = "cubic";
 
-/// Parameters of the controllers that analyse delays, and what they are on the wire unless given: neither scheduler nor clock
-/// of a host is as exact as the simulator's. Where packets are late by a quarter of a gap, for which no card is to blame that holds
-/// them back, an onset is lost in the noise and a line through the whole stream is not.
-const ROBUST: [(&str, &str); 2] = [("resolution", "10 us"), ("estimator", "regression")];
+/// How exact times are on the wire: neither scheduler nor clock of a host is as exact as the simulator's.
+const TIMING: Duration = Duration::from_micros(10);
+
+/// What a host on the wire tells its controllers of itself, with packets of `packet` bytes.
+pub(crate) fn conditions(packet: u64) -> Conditions {
+    Conditions { packet: Bytes(packet), timing: TIMING }
+}
 
 /// A controller and its parameters.
 #[derive(Clone)]
@@ -28,21 +31,15 @@ impl Choice {
         let known = || registry::all().iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
         let controller =
             registry::find(name).ok_or_else(|| format!("no controller `{name}`; there are {}", known()))?;
-        let mut parameters = parameters.clone();
-        for (name, robust) in ROBUST {
-            if controller.defaults().get(name).is_some() && !parameters.contains_key(name) {
-                parameters.insert(name.into(), robust.into());
-            }
-        }
         use registry::ParameterError::{Bad, Together, Unknown};
-        let parameters = controller.parameters(&parameters).map_err(|e| match e {
+        let parameters = controller.parameters(parameters).map_err(|e| match e {
             Unknown { name: unknown, known } => {
                 format!("{name} has no parameter `{unknown}`; it has {}", known.join(", "))
             }
             Bad { name: bad, problem } => format!("{name}.{bad}: {problem}"),
             Together { problem } => format!("{name}: {problem}"),
         })?;
-        let stamps = controller.build(&parameters, Bytes(1200))?.receiver.is_some();
+        let stamps = controller.build(&parameters, &conditions(1200))?.receiver.is_some();
         Ok(Choice { controller, parameters, stamps })
     }
 
@@ -68,7 +65,7 @@ impl Choice {
 
     /// The parties of a flow with packets of `packet` bytes.
     pub(crate) fn parties(&self, packet: u64) -> Parties {
-        self.controller.build(&self.parameters, Bytes(packet)).expect("checked before")
+        self.controller.build(&self.parameters, &conditions(packet)).expect("checked before")
     }
 
     /// What begins: the controller itself, or the fallback until there are stamps.
@@ -104,10 +101,6 @@ mod tests {
         let choice = Choice::new("rapid", serde_json::json!({"stream": 60}).as_object().unwrap()).unwrap();
         let parsed = Choice::parse("rapid", &choice.parameters()).unwrap();
         assert_eq!(parsed.parameters, choice.parameters);
-        assert_eq!(
-            (&parsed.parameters["resolution"], &parsed.parameters["estimator"]),
-            (&"10 us".into(), &"regression".into())
-        );
         for nonsense in ["", "[]", "{\"stream\": 1e9}", "{\"x\": 1}", "null"] {
             assert!(Choice::parse("rapid", nonsense).is_none(), "{nonsense}");
         }

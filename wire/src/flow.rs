@@ -11,7 +11,7 @@ use crate::owed::{self, Owed};
 use crate::pacer::Agenda;
 use crate::pacing::Pacing;
 use crate::silence::{FIRST_TIMEOUT, Silence};
-use crate::stamping::{Stamping, as_it_was};
+use crate::stamping::Stamping;
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Report, Sender, Stamp, State, Time};
 use quinn::udp::Transmit;
 use realtime::Clock;
@@ -391,7 +391,7 @@ impl Flow {
             inner.owed.pass(may_pass);
         }
         while inner.goes_along(batch) && inner.next(now, self.packet) == Next::Now {
-            inner.depart(now, if batch.count() == 0 { gap } else { Duration::ZERO }, self.packet, batch);
+            inner.depart(now, self.packet, batch);
         }
         inner.owed.pass(false);
         if batch.count() > 0 {
@@ -506,8 +506,8 @@ impl Inner {
         self.queue.front().is_some_and(|first| batch.takes(&first.way, first.size().0 as usize + header))
     }
 
-    /// The next datagram leaves, `gap` after the one before.
-    fn depart(&mut self, now: Time, gap: Duration, packet: u64, batch: &mut Batch) {
+    /// The next datagram leaves.
+    fn depart(&mut self, now: Time, packet: u64, batch: &mut Batch) {
         let pipe = self.pipe(packet);
         let Some(mut datagram) = self.queue.pop_front() else { return };
         let size = datagram.size();
@@ -529,7 +529,7 @@ impl Inner {
         if let Some(stamping) = &mut self.stamping
             && stamping.passage.is_open(self.silence.timeouts())
         {
-            let stamp = self.opening.as_ref().map_or(as_it_was(stamp, size, gap), |opening| opening.stamp);
+            let stamp = self.opening.as_ref().map_or(stamp, |opening| opening.stamp);
             stamping.write(stamp, &mut datagram);
         }
         if let Some(sent) = datagram.sent {

@@ -24,8 +24,8 @@ mod startup;
 pub use machine::Machine;
 
 use crate::registry::Protocol;
-use crate::roles::Sender;
-use crate::units::{Bytes, Duration};
+use crate::roles::{Conditions, Sender};
+use crate::units::Duration;
 use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Protocol for Bbr {
         within("min-rtt-memory", self.min_rtt_memory.as_secs(), 0.1..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Machine::new(self.clone(), packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Machine::new(self.clone(), host.packet))
     }
 }

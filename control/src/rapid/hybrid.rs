@@ -22,13 +22,14 @@
 //!   has it: with the window protocol.
 
 use super::errors::{Errors, Kept};
-use super::{Estimator, Machine, RESOLUTION, Rapid};
+use super::{Estimator, Machine, Rapid, check_resolution};
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
 use crate::registry::Protocol;
 use crate::reno::{self, Reno};
-use crate::roles::{Ack, Loss, Next, Pipe, Receiver, Report, Sender, Stamp, State};
+use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Receiver, Report, Sender, Stamp, State};
+use crate::setting::Setting;
 use crate::thalweg::Thalweg;
 use crate::units::{Bytes, Duration, Rate, Time};
 use crate::window::{Law, Window, within};
@@ -49,12 +50,12 @@ pub struct Hybrid {
     pub threshold: Bytes,
     /// The window protocol takes over after so many streams in a row whose estimates are below that
     pub streams: u32,
-    /// What takes over, with its source's parameters but for those that follow; another one does not change the estimator
+    /// What takes over, with its source's parameters but for those that follow
     pub packet_scale: PacketScale,
-    /// How the receiver draws an estimate from a stream
-    pub estimator: Estimator,
-    /// One-way delays that differ by no more count as equal: the receiver's clock
-    pub resolution: Duration,
+    /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
+    pub estimator: Setting<Estimator>,
+    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+    pub resolution: Setting<Duration>,
 }
 
 /// The packet-scale protocols to choose from.
@@ -89,22 +90,22 @@ impl Default for Hybrid {
             threshold: Bytes(2_500_000),
             streams: 8,
             packet_scale: PacketScale::Rapid,
-            estimator: Estimator::Onset,
-            resolution: RESOLUTION,
+            estimator: Setting::Auto,
+            resolution: Setting::Auto,
         }
     }
 }
 
 impl Hybrid {
-    /// Our own, with its own estimator.
+    /// Our own.
     pub fn of_thalweg() -> Hybrid {
-        Hybrid { packet_scale: PacketScale::Thalweg, estimator: Thalweg::default().estimator, ..Hybrid::default() }
+        Hybrid { packet_scale: PacketScale::Thalweg, ..Hybrid::default() }
     }
 
-    fn machine(&self, packet: Bytes) -> Machine {
+    fn machine(&self, host: &Conditions) -> Machine {
         match self.packet_scale {
-            PacketScale::Rapid => Rapid::default().machine_of_2017(packet),
-            PacketScale::Thalweg => Thalweg::default().machine(packet),
+            PacketScale::Rapid => Rapid::default().machine_of_2017(host),
+            PacketScale::Thalweg => Thalweg::default().machine(host),
         }
     }
 
@@ -120,15 +121,15 @@ impl Protocol for Hybrid {
     fn check(&self) -> Result<(), String> {
         within("threshold, in bytes,", self.threshold.0 as f64, 1.0..=1e15)?;
         within("streams", self.streams as f64, 1.0..=1e6)?;
-        within("resolution", self.resolution.as_secs(), 0.0..=0.1)
+        check_resolution(self.resolution)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         Box::new(Switch {
             hybrid: self.clone(),
-            packet,
-            window: Inner::new(self.window, Reno::default().initial_window, f64::INFINITY, packet),
-            rapid: self.machine(packet),
+            packet: host.packet,
+            window: Inner::new(self.window, Reno::default().initial_window, f64::INFINITY, host.packet),
+            rapid: self.machine(host),
             probing: false,
             errors: self.errors(),
             kept: Kept::default(),
@@ -141,11 +142,11 @@ impl Protocol for Hybrid {
         })
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let Hybrid { estimator, resolution, .. } = *self;
         match self.packet_scale {
-            PacketScale::Rapid => Rapid { estimator, resolution, ..Rapid::default() }.receiver(),
-            PacketScale::Thalweg => Thalweg { estimator, resolution, ..Thalweg::default() }.receiver(),
+            PacketScale::Rapid => Rapid { estimator, resolution, ..Rapid::default() }.receiver(host),
+            PacketScale::Thalweg => Thalweg { estimator, resolution, ..Thalweg::default() }.receiver(host),
         }
     }
 }
@@ -347,7 +348,7 @@ mod tests {
 
     /// After slow start to a window of 2560 packets, of which the threshold is 2500.
     fn grown(rtt: Duration) -> Box<dyn Sender> {
-        let mut sender = Hybrid::default().sender(PACKET);
+        let mut sender = Hybrid::default().sender(&Conditions::exact(PACKET));
         sender.on_ack(Time::ZERO, &ack(1, RTT));
         for w in [3, 6, 12, 24, 48, 96, 192, 384, 768, 1024] {
             sender.on_ack(Time::ZERO, &ack(w, rtt));

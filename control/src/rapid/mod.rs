@@ -27,8 +27,9 @@ pub use spread::Spread;
 pub use stream::{Layout, Stream};
 
 use crate::registry::Protocol;
-use crate::roles::{Receiver, Sender};
-use crate::units::{Bytes, Duration, Rate};
+use crate::roles::{Conditions, Receiver, Sender};
+use crate::setting::Setting;
+use crate::units::{Duration, Rate};
 use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,10 +51,10 @@ pub struct Rapid {
     pub beta: f64,
     /// Rate of the first packets
     pub initial_rate: Rate,
-    /// How the receiver draws an estimate from a stream
-    pub estimator: Estimator,
-    /// One-way delays that differ by no more count as equal: the receiver's clock
-    pub resolution: Duration,
+    /// How the receiver draws an estimate from a stream; `auto`: by its onset on a host whose times are exact, by regression elsewhere
+    pub estimator: Setting<Estimator>,
+    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+    pub resolution: Setting<Duration>,
     /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
     /// smooths that; zero: it does not
     pub smoothing: Duration,
@@ -74,8 +75,8 @@ impl Default for Rapid {
             eta: 1.5,
             beta: 0.5,
             initial_rate: Rate::from_mbps(1.0),
-            estimator: Estimator::Onset,
-            resolution: RESOLUTION,
+            estimator: Setting::Auto,
+            resolution: Setting::Auto,
             smoothing: SMOOTHING,
         }
     }
@@ -100,15 +101,32 @@ pub(crate) const SMOOTHING: Duration = Duration::from_micros(1);
 /// Rounding of each time to picoseconds adds up to some of them.
 const RESOLUTION: Duration = Duration(50);
 
+/// The resolution to analyse delays with at such a host.
+pub(crate) fn resolution(setting: Setting<Duration>, host: &Conditions) -> Duration {
+    setting.or(host.timing.max(RESOLUTION))
+}
+
+/// The estimator to analyse delays with at such a host, where `exact` suits an exact one. Where packets are late by a quarter of a gap, for which no
+/// card is to blame that holds them back, an onset is lost in the noise and a line through the whole stream is not.
+pub(crate) fn estimator(setting: Setting<Estimator>, host: &Conditions, exact: Estimator) -> Estimator {
+    setting.or(if host.is_exact() { exact } else { Estimator::Regression })
+}
+
+/// Whether a resolution is one that can be used.
+pub(crate) fn check_resolution(setting: Setting<Duration>) -> Result<(), String> {
+    within("resolution", setting.or(RESOLUTION).as_secs(), 0.0..=0.1)
+}
+
 /// The highest over the lowest rate of a stream must be a number to speak of.
 pub(crate) fn check_range(stream: u16, spread: f64) -> Result<(), String> {
     within("the highest over the lowest rate of a stream", libm::pow(spread, stream as f64), 1.0..=1e12)
 }
 
 impl Rapid {
-    fn machine(&self, packet: Bytes, layout: Layout, slow_start: SlowStart) -> Machine {
+    fn machine(&self, host: &Conditions, layout: Layout, slow_start: SlowStart) -> Machine {
         Machine::new(Settings {
-            packet,
+            packet: host.packet,
+            exact: host.is_exact(),
             len: self.stream,
             spread: Spread::fixed(self.spread),
             layout,
@@ -122,8 +140,8 @@ impl Rapid {
 }
 
 impl Rapid {
-    fn machine_of_2017(&self, packet: Bytes) -> Machine {
-        self.machine(packet, Layout::AllRising, SlowStart::PACKET_SCALE_2017)
+    fn machine_of_2017(&self, host: &Conditions) -> Machine {
+        self.machine(host, Layout::AllRising, SlowStart::PACKET_SCALE_2017)
     }
 }
 
@@ -132,7 +150,7 @@ impl Protocol for Rapid {
         within("stream", self.stream as f64, 3.0..=10_000.0)?;
         within("spread", self.spread, 1.0001..=4.0)?;
         check_range(self.stream, self.spread)?;
-        within("resolution", self.resolution.as_secs(), 0.0..=0.1)?;
+        check_resolution(self.resolution)?;
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
@@ -140,13 +158,15 @@ impl Protocol for Rapid {
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(self.machine_of_2017(packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(self.machine_of_2017(host))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest);
-        Some(Box::new(Analyser::new(self.estimator, self.resolution, self.smoothing, longest as usize)))
+        let (estimator, resolution) =
+            (estimator(self.estimator, host, Estimator::Onset), resolution(self.resolution, host));
+        Some(Box::new(Analyser::new(estimator, resolution, self.smoothing, longest as usize)))
     }
 }
 
@@ -155,11 +175,11 @@ impl Protocol for Rapid2009 {
         self.0.check()
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(self.0.machine(packet, Layout::AverageFirst, SlowStart::RAPID_2009))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(self.0.machine(host, Layout::AverageFirst, SlowStart::RAPID_2009))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
-        self.0.receiver()
+    fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
+        self.0.receiver(host)
     }
 }

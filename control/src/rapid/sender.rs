@@ -31,6 +31,8 @@ impl SlowStart {
 pub struct Settings {
     /// Bytes of a full packet.
     pub packet: Bytes,
+    /// Whether packets leave just when the host says; if not, those that leave late say so.
+    pub exact: bool,
     /// Packets in a p-stream (N).
     pub len: u16,
     /// Its spread factor (m).
@@ -79,6 +81,8 @@ pub struct Machine {
     stream: Stream,
     /// When the packet sent last was due; none if the next one is due at once.
     previous: Option<Time>,
+    /// When the packet sent last really left.
+    left: Time,
     rtt: Duration,
 }
 
@@ -128,6 +132,7 @@ impl Machine {
             ceiling: Rate::from_bps(HIGHEST),
             stream: Stream::uniform(0, settings.initial_rate),
             previous: None,
+            left: Time::ZERO,
             rtt: INITIAL_RTT,
             settings,
         };
@@ -346,6 +351,20 @@ impl Machine {
     }
 }
 
+/// The stamp of a packet that left `since` after the one before. When a sender is late by more than a gap, it plans the rest of the stream anew; then the
+/// packet has not probed the rate that it was meant for, but the one that came of it. So no estimate is above what this host can send.
+fn as_it_left(stamp: Stamp, size: Bytes, since: Duration) -> Stamp {
+    match stamp {
+        Stamp::Probe { stream, index, len, rate, sent } if index > 0 => {
+            let planned = Rate::from_bps(f64::from(rate)).time_for(size);
+            let late = since.0 / 2 > planned.0;
+            let rate = if late { size.over(since).as_bps() as f32 } else { rate };
+            Stamp::Probe { stream, index, len, rate, sent }
+        }
+        stamp => stamp,
+    }
+}
+
 impl Sender for Machine {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         // Nothing is out there that could be heard of; but in slow start, an estimate is waited for all the same, and its stream
@@ -379,7 +398,9 @@ impl Sender for Machine {
             _ => now,
         };
         self.previous = Some(planned);
-        self.stream.send(now)
+        let since = now.since(std::mem::replace(&mut self.left, now));
+        let stamp = self.stream.send(now);
+        if self.settings.exact { stamp } else { as_it_left(stamp, size, since) }
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
@@ -446,12 +467,13 @@ impl Sender for Machine {
 mod tests {
     use super::*;
     use crate::rapid::Rapid;
+    use crate::roles::Conditions;
 
     /// A host whose timers are late: stamps say when packets left, and the stream takes as long as planned.
     #[test]
     fn a_late_host_sends_late_but_keeps_to_the_schedule() {
         let (packet, late) = (Bytes(1000), Duration::from_micros(3));
-        let mut sender = Rapid::default().machine_of_2017(packet);
+        let mut sender = Rapid::default().machine_of_2017(&Conditions::exact(packet));
         let (mut now, mut due) = (Time::ZERO, Time::ZERO);
         let mut pipe = Pipe { backlog: Bytes(u64::MAX), packet, ..Pipe::default() };
         for index in 0..10u32 {
@@ -468,8 +490,33 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_that_left_late_by_more_than_its_gap_probed_less() {
+        let probe = |index, rate| Stamp::Probe { stream: 1, index, len: 90, rate, sent: Time(5) };
+        let as_it_left = |index, rate, us| as_it_left(probe(index, rate), Bytes(1000), Duration::from_micros(us));
+        assert_eq!(as_it_left(3, 1e9, 15), probe(3, 1e9), "8 us and a little late");
+        assert_eq!(as_it_left(3, 1e9, 20), probe(3, 4e8));
+        assert_eq!(as_it_left(0, 1e9, 20), probe(0, 1e9), "the first follows a pause");
+    }
+
+    /// The second packet of slow start is to leave at 2 Mbps, 4 ms after the first, and leaves after 10 ms.
+    #[test]
+    fn only_on_an_inexact_host_stamps_say_that_packets_left_late() {
+        let rate = |timing| {
+            let packet = Bytes(1000);
+            let mut sender = Rapid::default().machine_of_2017(&Conditions { packet, timing });
+            let pipe = Pipe { backlog: Bytes(u64::MAX), packet, ..Pipe::default() };
+            sender.on_send(Time::ZERO, packet, &pipe);
+            match sender.on_send(Time::ZERO + Duration::from_millis(10), packet, &pipe) {
+                Stamp::Probe { rate, .. } => rate,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!([rate(Duration::ZERO), rate(Duration::from_micros(10))], [2e6, 8e5]);
+    }
+
+    #[test]
     fn the_published_versions_lower_their_rate_after_recovery() {
-        let mut sender = Rapid::default().machine_of_2017(Bytes(1000));
+        let mut sender = Rapid::default().machine_of_2017(&Conditions::exact(Bytes(1000)));
         (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(80.0));
         sender.on_loss(Time::ZERO, &Loss::Event);
         let state = |sender: &Machine| (sender.state().phase, sender.state().rate.unwrap().as_mbps());
@@ -486,7 +533,7 @@ mod tests {
     #[test]
     fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
         let after = |average, from_slow_start, found: Option<f64>| {
-            let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+            let mut sender = crate::thalweg::Thalweg::default().machine(&Conditions::exact(Bytes(1000)));
             sender.average = Rate::from_mbps(average);
             sender.begin_recovery(Time::ZERO, from_slow_start);
             sender.estimate = found.map(Rate::from_mbps);
@@ -507,7 +554,7 @@ mod tests {
     #[test]
     fn in_recovery_no_more_is_sent_than_arrives() {
         let packet = Bytes(1000);
-        let mut sender = crate::thalweg::Thalweg::default().machine(packet);
+        let mut sender = crate::thalweg::Thalweg::default().machine(&Conditions::exact(packet));
         let ms = |ms| Time::ZERO + Duration::from_millis(ms);
         let ack = |acked, recovery| Ack {
             acked: Bytes(acked),
@@ -537,7 +584,7 @@ mod tests {
 
     /// A sender that knew a rate of 100 Mbps, and has heard nothing for long.
     fn after_a_silence() -> Machine {
-        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        let mut sender = crate::thalweg::Thalweg::default().machine(&Conditions::exact(Bytes(1000)));
         sender.mode = Mode::Probing;
         sender.average = Rate::from_mbps(100.0);
         sender.on_loss(Time::ZERO, &Loss::Timeout);
@@ -568,14 +615,14 @@ mod tests {
             "and half of that if packets of it were lost"
         );
 
-        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        let mut sender = crate::thalweg::Thalweg::default().machine(&Conditions::exact(Bytes(1000)));
         sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
         assert_eq!(sender.average.as_mbps(), 400.0, "the first one has nothing to go by");
     }
 
     #[test]
     fn streams_of_slow_flows_are_shorter() {
-        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        let mut sender = crate::thalweg::Thalweg::default().machine(&Conditions::exact(Bytes(1000)));
         let packets = [0.1, 2.0, 100.0].map(|mbps| {
             sender.average = Rate::from_mbps(mbps);
             sender.packets()
@@ -585,7 +632,7 @@ mod tests {
 
     #[test]
     fn nobody_climbs_behind_a_standing_queue() {
-        let mut sender = crate::thalweg::Thalweg::default().machine(Bytes(1000));
+        let mut sender = crate::thalweg::Thalweg::default().machine(&Conditions::exact(Bytes(1000)));
         let pipe = Pipe { backlog: Bytes(u64::MAX), packet: Bytes(1000), ..Pipe::default() };
         let mut after = |ms| {
             let rtt = Some(Duration::from_millis(ms));
@@ -602,7 +649,7 @@ mod tests {
     #[test]
     fn time_goes_on_whatever_the_estimates_say() {
         let packet = Bytes(1000);
-        let mut sender = Rapid::default().machine_of_2017(packet);
+        let mut sender = Rapid::default().machine_of_2017(&Conditions::exact(packet));
         let pipe = Pipe { backlog: Bytes(u64::MAX), packet, in_flight: packet, ..Pipe::default() };
         let mut now = Time::ZERO;
         for stream in 0..200 {

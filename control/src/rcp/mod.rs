@@ -18,9 +18,9 @@ pub(crate) use sender::SmoothedRtt;
 
 use crate::assisted::Assisted;
 use crate::registry::Protocol;
-use crate::roles::{Receiver, Router, Sender};
+use crate::roles::{Conditions, Receiver, Router, Sender};
 use crate::routers::{Port, Routing};
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,11 +44,11 @@ impl Protocol for Rcp {
         within("fallback-window", self.fallback_window, 1.0..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Obedient::new(packet), self.fallback_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Assisted::new(Obedient::new(host.packet), self.fallback_window, host.packet))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
         Some(Box::new(Echo))
     }
 }

@@ -17,8 +17,8 @@ pub use meter::Meter;
 pub use sender::Machine;
 
 use crate::registry::Protocol;
-use crate::roles::{Receiver, Sender};
-use crate::units::{Bytes, Rate};
+use crate::roles::{Conditions, Receiver, Sender};
+use crate::units::Rate;
 use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,11 +83,11 @@ impl Protocol for Rrrp {
         Ok(())
     }
 
-    fn sender(&self, _: Bytes) -> Box<dyn Sender> {
+    fn sender(&self, _: &Conditions) -> Box<dyn Sender> {
         Box::new(Machine::new(self))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
         Some(Box::new(Meter::new(self.average)))
     }
 }

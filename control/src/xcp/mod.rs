@@ -16,9 +16,9 @@ pub use sender::Guided;
 use crate::assisted::Assisted;
 use crate::rcp::seconds;
 use crate::registry::Protocol;
-use crate::roles::{Receiver, Router, Sender};
+use crate::roles::{Conditions, Receiver, Router, Sender};
 use crate::routers::{Port, Routing};
-use crate::units::{Bytes, Duration};
+use crate::units::Duration;
 use crate::window::within;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,11 +42,11 @@ impl Protocol for Xcp {
         within("initial-window", self.initial_window, 1.0..=1e6)
     }
 
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Guided::new(self.initial_window, packet), self.initial_window, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Assisted::new(Guided::new(self.initial_window, host.packet), self.initial_window, host.packet))
     }
 
-    fn receiver(&self) -> Option<Box<dyn Receiver>> {
+    fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
         Some(Box::new(Sum::default()))
     }
 }

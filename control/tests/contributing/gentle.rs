@@ -1,6 +1,6 @@
 //! Gentle: `step` packets more per round trip, a quarter less on a loss (Author, "Title", Venue year).
 use crate::window::{Law, Window, within};
-use crate::{Ack, Bytes, Protocol, Sender, Time};
+use crate::{Ack, Conditions, Protocol, Sender, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +16,8 @@ impl Protocol for Gentle {
     fn check(&self) -> Result<(), String> {
         within("step", self.step, 0.0..=100.0)
     }
-    fn sender(&self, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), 2.0, packet))
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(Window::new(self.clone(), 2.0, host.packet))
     }
 }
 

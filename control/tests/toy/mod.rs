@@ -2,7 +2,7 @@
 //! every controller of the registry can be put on it.
 
 use control::registry::{Controller, Parties};
-use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time};
+use control::{Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time};
 use std::collections::VecDeque;
 
 /// The path, and the host's habits.
@@ -64,7 +64,7 @@ pub struct Host {
 
 impl Host {
     pub fn new(controller: &Controller, path: Path) -> Host {
-        Host::with(controller.build(controller.defaults(), path.packet).unwrap(), path)
+        Host::with(controller.build(controller.defaults(), &Conditions::exact(path.packet)).unwrap(), path)
     }
 
     pub fn with(Parties { sender, receiver }: Parties, path: Path) -> Host {

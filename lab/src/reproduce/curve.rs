@@ -2,7 +2,7 @@
 
 use crate::theory;
 use control::rrrp::{Feedback, Function, Rrrp};
-use control::{Bytes, Duration, Rate, registry};
+use control::{Bytes, Conditions, Duration, Rate, registry};
 use serde::Deserialize;
 
 /// A law and what claims and figures call it.
@@ -90,7 +90,7 @@ const LOSSES: usize = 60;
 fn sender(controller: &str, p: f64) -> Option<f64> {
     let controller = registry::find(controller)?;
     let packet = Bytes(1000);
-    let mut sender = controller.build(controller.defaults(), packet).ok()?.sender;
+    let mut sender = controller.build(controller.defaults(), &Conditions::exact(packet)).ok()?.sender;
     theory::mean_window(&mut *sender, packet, Duration::from_millis(100), &[(1.0 / p) as u64; LOSSES])
 }
 

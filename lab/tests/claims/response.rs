@@ -13,7 +13,7 @@
 
 use crate::simulate::{between, run};
 use crate::toy;
-use control::{Bytes, Duration, Phase, Rate, Time, registry};
+use control::{Bytes, Conditions, Duration, Phase, Rate, Time, registry};
 use lab::theory;
 
 const LOSS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
@@ -66,7 +66,7 @@ fn sender(controller: &str, p: f64) -> f64 {
     };
     let intervals: Vec<u64> = (0..if p > 2e-5 { 3000 } else { 600 }).map(interval).collect();
     let controller = registry::find(controller).unwrap();
-    let mut sender = controller.build(controller.defaults(), Bytes(1000)).unwrap().sender;
+    let mut sender = controller.build(controller.defaults(), &Conditions::exact(Bytes(1000))).unwrap().sender;
     theory::mean_window(&mut *sender, Bytes(1000), RTT, &intervals).unwrap()
 }
 

@@ -14,7 +14,7 @@ use crate::network::Network;
 use crate::outcome::WorkloadOutcome;
 use crate::packet::{Body, OPENING, Packet};
 use control::registry::Factory;
-use control::{Bytes, Duration, Time};
+use control::{Bytes, Conditions, Duration, Time};
 use std::collections::VecDeque;
 
 /// RFC 6298, section 2.5, as for data.
@@ -65,7 +65,7 @@ impl<'a> Connections<'a> {
             let crossed = workload.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
             let mut class = Class {
                 workload,
-                factory: controller.factory(&workload.parameters, workload.packet)?,
+                factory: controller.factory(&workload.parameters, &Conditions::exact(workload.packet))?,
                 arrivals: workload.population.arrivals()?,
                 upcoming: Connection::default(),
                 free: VecDeque::new(),

@@ -6,14 +6,14 @@ use super::stage::{Over, Stage};
 use crate::emulate::progress::Lines;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use control::{Phase, Time, registry};
+use control::{Phase, Time};
 use emulate::{Record, relay::Relay};
 use lab::reason;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{EndpointConfig, SendStream, TokioRuntime, TransportConfig, VarInt};
 use realtime::{from_std, to_std};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::ops::Deref;
@@ -371,12 +371,9 @@ impl Caller {
     }
 }
 
-/// A flow's controller, with those of its parameters that are not the usual ones: some of these are others on the wire.
+/// A flow's controller and its parameters.
 fn choice(flow: &sim::Flow) -> Result<Choice, String> {
-    let usual = registry::find(&flow.controller).map(|controller| controller.defaults());
-    let own = flow.parameters.as_object().cloned().unwrap_or_default();
-    let differs = |(name, value): &(String, Value)| usual.as_ref().and_then(|usual| usual.get(name)) != Some(value);
-    Choice::new(&flow.controller, &own.into_iter().filter(differs).collect())
+    Choice::new(&flow.controller, &flow.parameters.as_object().cloned().unwrap_or_default())
 }
 
 /// Carries one flow from its start until it is over.
