@@ -86,7 +86,7 @@ impl Copy {
 
     /// Copies. Fails, with a line, if that could not be completed; files that failed are `watch`'s to count.
     pub async fn run(&self, watch: &Watch) -> Result<Farewell, String> {
-        let identity = Identity::new()?;
+        let identity = Identity::new().map_err(|e| e.to_string())?;
         let mut started = None;
         // Since when there is no progress, and why; none before the first connection.
         let mut since: Option<(Instant, String)> = None;
@@ -237,8 +237,8 @@ impl Copy {
         identity: &Identity,
     ) -> Result<(Endpoint, Connection), Attempt> {
         let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let endpoint = Endpoint::client(SocketAddr::new(any, 0), self.choice.clone());
-        let endpoint = endpoint.map_err(|e| Attempt::Wrong(format!("no UDP socket: {e}")))?.give_up_after(self.silence);
+        let endpoint = Endpoint::builder(self.choice.clone()).idle_timeout(self.silence).bind(SocketAddr::new(any, 0));
+        let endpoint = endpoint.map_err(|e| Attempt::Wrong(format!("no UDP socket: {e}")))?;
         let tls = client_tls(server, Some(identity), PROTOCOL);
         match timeout(ATTEMPT, endpoint.connect(address, "thalweg", tls)).await {
             Ok(Ok(connection)) => Ok((endpoint, connection)),

@@ -46,7 +46,7 @@ impl Pass {
     pub fn new() -> Result<Pass, String> {
         let mut secret = [0; 16];
         SystemRandom::new().fill(&mut secret).map_err(|_| "no secret: the system has no randomness")?;
-        Ok(Pass { identity: Identity::new()?, secret })
+        Ok(Pass { identity: Identity::new().map_err(|e| e.to_string())?, secret })
     }
 
     /// What clients must know.

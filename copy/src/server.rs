@@ -64,9 +64,10 @@ impl Server {
         let dir = Dir::open_ambient_dir(folder, ambient_authority());
         let dir = dir.map_err(|e| format!("{}: {}", crate::shown_path(folder), reason(&e)))?;
         let (key, resets) = (pass.key(), pass.resets());
-        let tls = server_tls(pass.identity, None, PROTOCOL)?;
-        let listen = |address| Endpoint::lasting_server(address, choice.clone(), tls.clone(), &resets);
-        let endpoint = first_free(addresses, listen)?.give_up_after(SILENCE);
+        let tls = server_tls(pass.identity, None, PROTOCOL).map_err(|e| e.to_string())?;
+        let builder =
+            || Endpoint::builder(choice.clone()).accept(tls.clone()).reset_secret(resets).idle_timeout(SILENCE);
+        let endpoint = first_free(addresses, |address| Ok(builder().bind(address)?))?;
         Ok(Server { endpoint, key: Some(key), root: Arc::new(Root::Within(dir)), writable, keep })
     }
 

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use wire::{Choice, Endpoint, Fingerprint, Identity, server_tls};
+use wire::{Choice, Endpoint, Fingerprint, FingerprintError, Identity, server_tls};
 
 /// A host, and how ssh gets there.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl Host {
                 let mut hosts = vec![with_port(&self.address(), port)];
                 hosts.extend(address.map(|address| SocketAddr::new(address, port).to_string()));
                 hosts.dedup();
-                let server = server.parse()?;
+                let server = server.parse().map_err(|e: FingerprintError| e.to_string())?;
                 Ok(Started { child, stdin: Some(stdin), _stdout: stdout, hosts, server })
             }
         }
@@ -204,15 +204,15 @@ pub async fn serve(watch: &Watch) -> Result<(), String> {
 }
 
 fn prepare(asked: &Ask) -> Result<(Server, Fingerprint, u16), String> {
-    let choice = Choice::new(&asked.controller, &asked.parameters)?;
-    let identity = Identity::new()?;
+    let choice = Choice::new(&asked.controller, &asked.parameters).map_err(|e| e.to_string())?;
+    let identity = Identity::new().map_err(|e| e.to_string())?;
     let fingerprint = identity.fingerprint();
-    let client = asked.client.parse()?;
-    let tls = server_tls(identity, Some(client), PROTOCOL)?;
+    let client = asked.client.parse().map_err(|e: FingerprintError| e.to_string())?;
+    let tls = server_tls(identity, Some(client), PROTOCOL).map_err(|e| e.to_string())?;
     let any = [IpAddr::from(Ipv6Addr::UNSPECIFIED), Ipv4Addr::UNSPECIFIED.into()];
     let addresses = asked.ports.clone().flat_map(|port| any.map(|any| SocketAddr::new(any, port)));
-    let listen = |address| Endpoint::server(address, choice.clone(), tls.clone());
-    let endpoint = first_free(addresses, listen)?.give_up_after(asked.silence);
+    let builder = || Endpoint::builder(choice.clone()).accept(tls.clone()).idle_timeout(asked.silence);
+    let endpoint = first_free(addresses, |address| Ok(builder().bind(address)?))?;
     let port = endpoint.quinn().local_addr().map_err(|e| e.to_string())?.port();
     let server = Server { endpoint, key: None, root: Arc::new(Root::Anywhere), writable: true, keep: false };
     Ok((server, fingerprint, port))

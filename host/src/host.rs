@@ -101,8 +101,33 @@ pub struct Host {
     latest_acked: Option<Time>,
     /// When the last loss event was found.
     recovery_began: Option<Time>,
-    /// The latest time that the sender was told.
-    told: Time,
+    /// When persistent congestion was found last.
+    collapsed: Option<Time>,
+    /// Whether a packet has left since the sender was told of a loss.
+    sent_since_loss: bool,
+    /// The latest time at which the sender was asked for a packet, and at which it was told of anything else.
+    told: Told,
+}
+
+/// The latest times that the sender was told. Time never goes back for it, neither when packets leave nor when it hears of something.
+/// A stack's time does: it may read the clock for an acknowledgment and pass it on after it has read the clock for a later one, and
+/// it may hand packets over before they are to leave.
+#[derive(Debug, Default)]
+struct Told {
+    sending: Time,
+    hearing: Time,
+}
+
+impl Told {
+    fn sending(&mut self, now: Time) -> Time {
+        self.sending = self.sending.max(now);
+        self.sending
+    }
+
+    fn hearing(&mut self, now: Time) -> Time {
+        self.hearing = self.hearing.max(now);
+        self.hearing
+    }
 }
 
 impl Host {
@@ -124,7 +149,9 @@ impl Host {
             ack: PartialAck::default(),
             latest_acked: None,
             recovery_began: None,
-            told: Time::ZERO,
+            collapsed: None,
+            sent_since_loss: true,
+            told: Told::default(),
         }
     }
 
@@ -167,8 +194,7 @@ impl Host {
     /// `sender` decides; if its protocol asks routers for a rate, once they have answered or can no longer be expected to.
     pub fn stamp(&mut self, now: Time, sender: Box<dyn Sender>, stamp_size: Bytes) {
         self.stamp_size = stamp_size;
-        let now = self.tell(now);
-        self.senders.stamp(now, sender);
+        self.senders.stamp(self.told.hearing(now), sender);
     }
 
     /// A report of the receiver has arrived. The same one may arrive again.
@@ -177,8 +203,7 @@ impl Host {
         self.on_answer(now);
         let ack =
             Ack { in_flight: self.in_flight(), recovery: self.is_recovering(), report: self.report, ..Ack::default() };
-        let now = self.tell(now);
-        self.senders.current().on_ack(now, &ack);
+        self.senders.current().on_ack(self.told.hearing(now), &ack);
     }
 
     /// A packet that was sent at `sent` ([`Packet::sent`]) and has `size` bytes is acknowledged. To be called for each packet of an
@@ -219,12 +244,18 @@ impl Host {
             return;
         }
         // One reduction per window: packets sent before it began belong to the same loss event (RFC 9002, section 7.3.2).
-        if lost.persistent || self.recovery_began.is_none_or(|began| lost.sent > began) {
-            self.recovery_began = Some(now);
-            let loss = if lost.persistent { Loss::Timeout } else { Loss::Event };
-            let now = self.tell(now);
-            self.senders.current().on_loss(now, &loss);
+        let is_new = |began: Option<Time>| began.is_none_or(|began| lost.sent > began);
+        let loss = match lost.persistent {
+            true if is_new(self.collapsed) => Loss::Timeout,
+            false if is_new(self.recovery_began) && self.sent_since_loss => Loss::Event,
+            _ => return,
+        };
+        self.recovery_began = Some(now);
+        if lost.persistent {
+            self.collapsed = Some(now);
         }
+        self.sent_since_loss = false;
+        self.senders.current().on_loss(self.told.hearing(now), &loss);
     }
 
     /// An acknowledgment is complete: the stack has named every packet that it acknowledges, and every packet that it shows to be
@@ -246,8 +277,7 @@ impl Host {
         if self.senders.has_waited_enough(now) {
             self.on_answer(now);
         }
-        let now = self.tell(now);
-        self.senders.current().on_ack(now, &ack);
+        self.senders.current().on_ack(self.told.hearing(now), &ack);
     }
 
     /// Looks at the timers. To be called before packets are sent, and at the time that [`Host::wake_at`] named.
@@ -274,8 +304,9 @@ impl Host {
     /// A packet leaves, of which `waiting` still counts the bytes. Returns the stamp that it is to carry; none if it is to leave
     /// without one, as all packets do before [`Host::stamp`].
     pub fn on_sent(&mut self, now: Time, packet: &Packet, waiting: &Waiting) -> Option<Stamp> {
-        let (pipe, told) = (self.pipe(waiting), self.tell(now));
-        let stamp = self.senders.current().on_send(told, packet.size, &pipe);
+        let pipe = self.pipe(waiting);
+        let stamp = self.senders.current().on_send(self.told.sending(now), packet.size, &pipe);
+        self.sent_since_loss = true;
         if packet.size > SMALL {
             self.probes = self.probes.saturating_sub(1);
         }
@@ -291,6 +322,12 @@ impl Host {
             self.departures.push(sent, now, stamped);
         }
         stamped.then_some(stamp)
+    }
+
+    /// A packet has left that the host was not asked about, because it carries nothing but an acknowledgment or a report. It was built
+    /// when so many packets had arrived ([`Waiting::received`]).
+    pub fn on_ack_sent(&mut self, received: u64) {
+        self.owed.on_sent(received);
     }
 
     /// When the host is to be woken to send what waits, if nothing happens before; not in the past. To be asked again after every
@@ -316,8 +353,7 @@ impl Host {
         let pipe = self.pipe(waiting);
         let is_exempt = self.probes > 0 || self.owed.is_allowed();
         let is_full = pipe.in_flight + self.packet > self.limit();
-        let now = self.tell(now);
-        match self.senders.current().next(now, &pipe) {
+        match self.senders.current().next(self.told.sending(now), &pipe) {
             Next::AfterAck if is_exempt => Next::Now,
             _ if is_full && !is_exempt => Next::AfterAck,
             next => next,
@@ -352,21 +388,13 @@ impl Host {
         self.probes = PROBES;
         self.flight.give_up();
         self.departures.clear();
-        let now = self.tell(now);
-        self.senders.current().on_loss(now, &Loss::Timeout);
+        self.sent_since_loss = false;
+        self.senders.current().on_loss(self.told.hearing(now), &Loss::Timeout);
     }
 
     /// If routers were asked: the newest report is their answer, or there is none.
     fn on_answer(&mut self, now: Time) {
         let rtt = self.timer.rtt().unwrap_or(FIRST_TIMEOUT);
-        let now = self.tell(now);
-        self.senders.on_answer(now, rtt, self.report);
-    }
-
-    /// The time for the sender, for which time never goes back. A stack's does: it may read the clock for an acknowledgment before a
-    /// packet leaves and pass the acknowledgment on after that, and it may hand packets over before they are to leave.
-    fn tell(&mut self, now: Time) -> Time {
-        self.told = self.told.max(now);
-        self.told
+        self.senders.on_answer(self.told.hearing(now), rtt, self.report);
     }
 }

@@ -14,7 +14,7 @@
 //! Whenever something has happened and packets wait, and at the time that [`Host::wake_at`] named:
 //!
 //! ```
-//! use control::{Bytes, Time, registry};
+//! use control::{Bytes, Conditions, Time, registry};
 //! use host::{AckEnd, Host, Lost, Packet, Waiting};
 //!
 //! # struct Stack { waiting: Vec<Packet>, host: Host }
@@ -37,7 +37,7 @@
 //! # }
 //! #
 //! # let cubic = registry::find("cubic").unwrap();
-//! # let parties = cubic.build(cubic.defaults(), Bytes(1200)).unwrap();
+//! # let parties = cubic.build(cubic.defaults(), &Conditions::exact(Bytes(1200))).unwrap();
 //! # let host = Host::new(Bytes(1200), parties.sender);
 //! # let ms = |ms| Time::ZERO + control::Duration::from_millis(ms);
 //! # let packet = Packet { size: Bytes(1200), sent: Some(ms(1)), received: 0 };

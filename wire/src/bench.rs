@@ -1,12 +1,13 @@
-//! How exactly packets leave: what a flow of constant rate makes of its schedule, through the same queue, pacer and socket as a
-//! connection's packets, on loopback.
+//! How exactly packets leave: by how much a flow of constant rate misses its schedule on loopback, through the same queue, pacer and
+//! socket as a connection's packets.
 
-use crate::endpoint::PACKET;
-use crate::flow::Flow;
+use crate::datagram::PACKET;
 use crate::launch;
-use crate::pacer::{self, Agenda};
+use crate::pacer;
 use crate::pacing::Pacing;
-use crate::receive::Reader;
+use crate::receive::DatagramReader;
+use crate::sending::{AckEnd, SendingFlow};
+use crate::timer_queue::TimerQueue;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
@@ -15,6 +16,10 @@ use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+
+/// Where the arrival times of packets come from.
+pub const TIMESTAMPS: &str =
+    if cfg!(target_os = "linux") { "the kernel (SO_TIMESTAMPNS)" } else { "the clock, when a datagram is read" };
 
 /// By how much gaps missed their plan, either way.
 #[derive(Clone, Debug)]
@@ -49,7 +54,7 @@ pub struct Run {
     pub arrived: u64,
     /// By the sender's clock, read before the packet is given to the kernel; or by their launch times.
     pub left: Errors,
-    /// By [`crate::TIMESTAMPS`] at the receiver.
+    /// By [`TIMESTAMPS`] at the receiver.
     pub seen: Errors,
     /// The rate over the whole run.
     pub rate: Rate,
@@ -84,14 +89,14 @@ fn run(
     let (near, far) = (UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?, UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
     near.set_nonblocking(true)?;
     UdpSocketState::new(UdpSockRef::from(&far))?;
-    let (destination, reader) = (far.local_addr()?, Reader::new(&far)?);
+    let (destination, reader) = (far.local_addr()?, DatagramReader::new(&far)?);
     far.set_nonblocking(false)?;
     far.set_read_timeout(Some(SILENCE))?;
 
     let departures = Arc::new(Mutex::new(Vec::with_capacity(count as usize)));
-    let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
+    let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
     let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
-    let flow = Flow::new(clock, agenda.clone(), PACKET, Box::new(sender));
+    let flow = SendingFlow::new(clock, timers.clone(), PACKET, Box::new(sender));
     flow.pace(choose(&near, destination));
     let state = UdpSocketState::new(UdpSockRef::from(&near))?;
     // All of it waits from the beginning, so that nothing but the pacer decides.
@@ -102,9 +107,9 @@ fn run(
         flow.on_built(built, PACKET);
         flow.push(&Transmit { destination, ecn: None, contents: &contents, segment_size: None, src_ip: None });
     }
-    let thread = pacer::start(agenda.clone(), clock, Arc::new((near, state)))?;
+    let thread = pacer::start(timers.clone(), clock, Arc::new((near, state)))?;
     let arrivals = receive(&far, &reader, &flow, built, count);
-    agenda.end();
+    timers.end();
     let _ = thread.join();
     let departures = departures.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(((0..).zip(departures.iter().copied()).collect(), arrivals, flow.pacing()))
@@ -114,7 +119,7 @@ fn run(
 const SILENCE: std::time::Duration = std::time::Duration::from_millis(1000);
 
 /// Reads until all has come or nothing comes any more, and acknowledges every other packet as QUIC does.
-fn receive(socket: &UdpSocket, reader: &Reader, flow: &Arc<Flow>, built: Instant, count: u64) -> Times {
+fn receive(socket: &UdpSocket, reader: &DatagramReader, flow: &Arc<SendingFlow>, built: Instant, count: u64) -> Times {
     let mut arrivals = Vec::with_capacity(count as usize);
     let mut buffer = [0; 2048];
     while (arrivals.len() as u64) < count && socket.peek(&mut [0; 8]).is_ok() {
@@ -124,7 +129,8 @@ fn receive(socket: &UdpSocket, reader: &Reader, flow: &Arc<Flow>, built: Instant
         let now = Instant::now();
         flow.on_acked(now, built, PACKET);
         if arrivals.len() % 2 == 0 {
-            flow.on_acks_end(now, (count - arrivals.len() as u64) * PACKET, false);
+            let in_flight = (count - arrivals.len() as u64) * PACKET;
+            flow.on_ack_end(&[], AckEnd { now, in_flight, app_limited: false });
         }
     }
     arrivals
@@ -202,11 +208,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn launched() -> (usize, usize) {
         let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
-        let (destination, reader) = (far.local_addr().unwrap(), Reader::new(&far).unwrap());
-        let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
+        let (destination, reader) = (far.local_addr().unwrap(), DatagramReader::new(&far).unwrap());
+        let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
         let (departures, rate) = (Arc::new(Mutex::new(Vec::new())), Rate::from_mbps(20.0));
         let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
-        let flow = Flow::new(clock, agenda.clone(), PACKET, Box::new(sender));
+        let flow = SendingFlow::new(clock, timers.clone(), PACKET, Box::new(sender));
         flow.pace(launch(&near, destination));
         let begin = clock.now();
         for _ in 0..50 {
@@ -215,14 +221,14 @@ mod tests {
             flow.push(&Transmit { destination, ecn: None, contents, segment_size: None, src_ip: None });
         }
         let state = UdpSocketState::new(UdpSockRef::from(&near)).unwrap();
-        let thread = pacer::start(agenda.clone(), clock, Arc::new((near, state))).unwrap();
+        let thread = pacer::start(timers.clone(), clock, Arc::new((near, state))).unwrap();
         let arrivals = (0..50).map(|_| {
             far.peek(&mut [0; 8]).unwrap();
             reader.read(&far, &mut IoSliceMut::new(&mut [0; 2048])).unwrap();
             clock.now()
         });
         let arrivals: Vec<_> = arrivals.collect();
-        agenda.end();
+        timers.end();
         thread.join().unwrap();
         assert_eq!(flow.pacing(), Pacing::Launch);
         let left = departures.lock().unwrap();
@@ -255,12 +261,12 @@ mod tests {
         let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let destination = near.local_addr().unwrap();
         let state = UdpSocketState::new(UdpSockRef::from(&near)).unwrap();
-        let (clock, agenda) = (Clock::start(), Arc::new(Agenda::new()));
+        let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
         let flow = |mbps| {
             let departures = Arc::new(Mutex::new(Vec::new()));
             let sender =
                 Steady { rate: Rate::from_mbps(mbps), pacer: Pacer::default(), departures: departures.clone() };
-            let flow = Flow::new(clock, agenda.clone(), PACKET, Box::new(sender));
+            let flow = SendingFlow::new(clock, timers.clone(), PACKET, Box::new(sender));
             for _ in 0..50 {
                 flow.on_built(Instant::now(), PACKET);
                 let contents = &[0x40; PACKET as usize];
@@ -269,7 +275,7 @@ mod tests {
             departures
         };
         let (slow, fast) = (flow(0.01), flow(10.0)); // a packet each 960 ms, and each 0.96 ms
-        let thread = pacer::start(agenda.clone(), clock, Arc::new((near, state))).unwrap();
+        let thread = pacer::start(timers.clone(), clock, Arc::new((near, state))).unwrap();
         let begin = Instant::now();
         while fast.lock().unwrap().len() < 50 && begin.elapsed().as_secs() < 5 {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -277,7 +283,7 @@ mod tests {
         let slow = slow.lock().unwrap().len() as u128;
         assert_eq!(fast.lock().unwrap().len(), 50);
         assert!(slow >= 1 && slow <= 1 + begin.elapsed().as_millis() / 960, "{slow}");
-        agenda.end();
+        timers.end();
         thread.join().unwrap();
     }
 }

@@ -51,7 +51,7 @@ pub fn play(
 ) -> Result<(Record, Vec<Log>), Failure> {
     let broken = |what: &str, e: io::Error| Failure::Failed(format!("{what}: {}", reason(&e)));
     let flows = &stage.run.experiment.flows;
-    let identity = Identity::new().map_err(Failure::Failed)?;
+    let identity = Identity::new().map_err(|e| Failure::Failed(e.to_string()))?;
     let fingerprint = identity.fingerprint();
     let (told, tells) = mpsc::channel();
     thread::scope(|scope| {
@@ -324,7 +324,7 @@ impl Callers {
                 let choice = choice(flow)?;
                 let endpoint = match &self.wire {
                     Some(endpoint) => endpoint.with_choice(choice),
-                    None => wire::Endpoint::client(ANY, choice).map_err(|e| reason(&e))?,
+                    None => wire::Endpoint::client(ANY, choice).map_err(|e| reason(&e.into()))?,
                 };
                 self.wire.get_or_insert(endpoint.clone());
                 Ok(Caller::Wire(Box::new(endpoint), address, fingerprint))
@@ -373,7 +373,7 @@ impl Caller {
 
 /// A flow's controller and its parameters.
 fn choice(flow: &sim::Flow) -> Result<Choice, String> {
-    Choice::new(&flow.controller, &flow.parameters.as_object().cloned().unwrap_or_default())
+    Choice::new(&flow.controller, &flow.parameters.as_object().cloned().unwrap_or_default()).map_err(|e| e.to_string())
 }
 
 /// Carries one flow from its start until it is over.
