@@ -8,6 +8,7 @@
 //! window in any call; every equation carries its number in the paper or RFC; elementary functions come from `libm`, so that
 //! a run gives the same bits on every machine. A new protocol is a new file and one line in [`registry::all`].
 
+pub mod contract;
 pub mod registry;
 pub mod roles;
 pub mod routers;

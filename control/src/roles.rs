@@ -2,12 +2,38 @@
 //!
 //! A host (simulated, emulated or QUIC) owns reliability: it numbers packets, detects loss and repairs it. It tells the
 //! [`Sender`] what happened and asks when the next packet may leave; it never asks which protocol it runs.
+//!
+//! # The contract between a host and a sender
+//!
+//! Every host keeps these rules, and a sender may rely on them. [`contract::checked`](crate::contract::checked) checks them
+//! in the hosts' tests.
+//!
+//! - **Conditions.** The host states what it can do ([`Conditions`]) when the parties are made. It stays true; a full packet
+//!   ([`Pipe::packet`]) always has the same size.
+//! - **Time.** The times of [`Sender::next`] and [`Sender::on_send`] never go back, nor do those of the other calls. A host that
+//!   hands packets over ahead of time (launch times) says when they leave, so the former may be ahead of the latter.
+//! - **Opening.** [`Sender::open`] (once per packet that asks for the connection) and [`Sender::on_open`] come before the
+//!   first [`Sender::next`], or not at all.
+//! - **Sending.** [`Sender::on_send`] follows [`Sender::next`] at once, with the same time and [`Pipe`]. After [`Next::Now`] the
+//!   packet leaves. After [`Next::At`] none leaves before that time. After [`Next::AfterAck`] three kinds of packet may
+//!   leave all the same: the first repair of a loss event (RFC 6675, section 5), probes after a timeout (RFC 9002, section 7.5), and a
+//!   packet that carries an acknowledgment the peer waits for. [`Sender::next`] may be asked any number of times.
+//! - **Loss.** A loss event ([`Loss::Event`]) is told once per window of data: further packets that are lost belong to it if they
+//!   were sent before it was told. After a timeout ([`Loss::Timeout`]) nothing is in flight, and what was sent before it causes
+//!   no loss event; another timeout comes only after another packet was sent.
+//! - **Order.** If an acknowledgment reveals a loss event, [`Sender::on_loss`] comes first, [`Sender::on_ack`] next, and nothing in
+//!   between. A loss event that a timer revealed comes alone.
+//! - **Repetition.** Each byte is counted in [`Ack::acked`] and in [`Ack::lost`] at most once each time it is sent. A report may come any number of times,
+//!   and after newer ones.
+//! - **Units.** Sizes are bytes on the wire, headers included; rates count the same bytes. Times are those of the host's own
+//!   clock: a receiver's clock may differ from its sender's by any constant.
 
 use crate::units::{Bytes, Duration, Rate, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a host can do. It says so when a protocol's parties are made ([`crate::Protocol`]), so that they can suit it without knowing it.
+/// What a host can do. The host states it when a protocol's parties are made ([`crate::Protocol`]), so that they suit a host without knowing which one it
+/// is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// Bytes that a full packet takes on the wire.
@@ -104,7 +130,7 @@ pub enum Next {
 }
 
 /// What the host has in the network and still to send.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pipe {
     /// Sent, and not yet known to have arrived or to be lost (RFC 6675's pipe).
     pub in_flight: Bytes,

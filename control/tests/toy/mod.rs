@@ -1,8 +1,10 @@
-//! A toy host and path: one flow over one queue, in made-up time. It follows the roles' contract and knows no protocol, so
-//! every controller of the registry can be put on it.
+//! A made-up host and path: one flow over one queue, in made-up time. It keeps to the contract of the roles, which is checked, and knows
+//! no protocol, so that every controller of the registry can be put on it.
 
 use control::registry::{Controller, Parties};
-use control::{Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time};
+use control::{
+    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time, contract,
+};
 use std::collections::VecDeque;
 
 /// The path, and the host's habits.
@@ -56,6 +58,8 @@ pub struct Host {
     /// Found lost since the last acknowledgment was passed on.
     missed: u64,
     newest: Option<Report>,
+    /// The acknowledgment that revealed a loss is still to be passed on.
+    revealed: bool,
     heard: Time,
     pub app_limited: bool,
     /// What the sender showed just before it was told of the last loss event.
@@ -71,7 +75,7 @@ impl Host {
         Host {
             before_loss: sender.state(),
             path,
-            sender,
+            sender: contract::checked(sender),
             receiver,
             now: Time::ZERO,
             busy_until: Time::ZERO,
@@ -83,6 +87,7 @@ impl Host {
             unacked: 0,
             missed: 0,
             newest: None,
+            revealed: false,
             heard: Time::ZERO,
             app_limited: false,
         }
@@ -103,6 +108,9 @@ impl Host {
 
     /// Lets the next thing happen. `lose` says whether the next packet sent is to be lost on the way.
     pub fn step(&mut self, lose: bool) -> Event {
+        if self.revealed {
+            return self.arrive(); // after a loss, the sender hears of the acknowledgment that revealed it before all else
+        }
         let wake = match self.sender.next(self.now, &self.pipe()) {
             Next::Now => return self.send(lose),
             Next::At(time) => {
@@ -177,7 +185,8 @@ impl Host {
             }
         }
         if let Some(event) = event {
-            return event; // the packet behind the hole is next
+            self.revealed = true;
+            return event;
         }
         let packet = self.flying.pop_front().expect("a packet that arrives");
         self.in_flight -= 1;
@@ -187,7 +196,8 @@ impl Host {
             self.newest = receiver.on_arrival(self.now, &packet.stamp, self.path.packet).or(self.newest);
         }
         let recovery = packet.number < self.recovery_until;
-        if self.unacked >= self.path.ack_every || self.flying.is_empty() {
+        let at_once = std::mem::take(&mut self.revealed) || self.flying.is_empty();
+        if self.unacked >= self.path.ack_every || at_once {
             let ack = Ack {
                 acked: Bytes(self.unacked * self.path.packet.0),
                 lost: Bytes(self.missed * self.path.packet.0),
