@@ -68,6 +68,14 @@ mod timer_queue;
 mod tls;
 mod transport;
 
+#[cfg(test)]
+mod contract_tests;
+#[cfg(test)]
+extern crate self as wire;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod test_ends;
+
 pub use builder::Builder;
 pub use choice::Choice;
 pub use connection::Connection;
