@@ -27,11 +27,11 @@ impl Departures {
         self.0.clear();
     }
 
-    /// The departure of the packet that is acknowledged, which the stack counts as sent at `sent`, if it is known. Those before it
-    /// are forgotten.
+    /// The departure of the packet that is acknowledged, which the stack counts as sent at `sent`, if it is known.
+    /// Those before it are forgotten.
     ///
-    /// Packets that the stack built at the same time left in the order in which they are acknowledged, unless one was lost: then the
-    /// answer is off by the gap to the next one.
+    /// Packets that the stack built at the same time left in the order in which they are acknowledged, unless one was
+    /// lost: then the answer is off by the gap to the next one.
     pub(crate) fn take(&mut self, sent: Time) -> Option<Departure> {
         while let Some(&first) = self.0.front()
             && first.sent <= sent

@@ -9,8 +9,9 @@ use crate::senders::Senders;
 use crate::stamped_path::StampedPath;
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 
-/// Packets up to this size, in bytes, are taken for acknowledgments and reports rather than data. They do not count as probes after a
-/// timeout: were a probe one that asks for no acknowledgment, the next could leave only after twice the time.
+/// Packets up to this size, in bytes, are taken for acknowledgments and reports rather than data. They do not count as
+/// probes after a timeout: were a probe one that asks for no acknowledgment, the next could leave only after twice the
+/// time.
 pub const SMALL: Bytes = Bytes(300);
 
 /// How many packets larger than [`SMALL`] may leave after a timeout whatever the sender says (RFC 9002, section 7.5).
@@ -19,8 +20,8 @@ const PROBES: u32 = 2;
 /// How long the host waits at least when neither the sender nor the retransmission timer names a time to come.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How much later than the stack's clock shows an acknowledgment may really have arrived: a stack may read the clock once for all
-/// datagrams that it handles together.
+/// How much later than the stack's clock shows an acknowledgment may really have arrived: a stack may read the clock
+/// once for all datagrams that it handles together.
 const CLOCK_LAG: Duration = Duration::from_micros(100);
 
 /// What the stack has to send and to acknowledge, when the host is asked about packets.
@@ -38,8 +39,8 @@ pub struct Waiting {
 pub struct Packet {
     /// Its size in bytes, without what a stamp adds.
     pub size: Bytes,
-    /// When it was sent as far as the stack knows (`time_sent` in RFC 9002); earlier than it leaves if it had to wait. The stack
-    /// calls the packet by this time when it is acknowledged or lost. None if it will be neither.
+    /// When it was sent as far as the stack knows (`time_sent` in RFC 9002); earlier than it leaves if it had to wait.
+    /// The stack calls the packet by this time when it is acknowledged or lost. None if it will be neither.
     pub sent: Option<Time>,
     /// [`Waiting::received`] when the packet was built: what it may acknowledge.
     pub received: u64,
@@ -52,16 +53,17 @@ pub struct Lost {
     pub sent: Time,
     /// Their bytes together.
     pub size: Bytes,
-    /// Whether they are so many, and were sent over so long a time, that the path carried nothing (persistent congestion, RFC 9002,
-    /// section 7.6).
+    /// Whether the path carried nothing between the first and the last of them, over a time of several probe timeouts
+    /// (persistent congestion, RFC 9002, section 7.6). The sender is told of a timeout then.
     pub persistent: bool,
 }
 
 /// The end of an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckEnd {
-    /// Bytes that have left and are neither acknowledged nor lost, after this acknowledgment and its losses. The stack's count
-    /// replaces the host's, because a stack may drop packets without a word (those of the handshake, for example).
+    /// Bytes that have left and are neither acknowledged nor lost, after this acknowledgment and its losses. The
+    /// stack's count replaces the host's, because a stack may drop packets without a word (those of the handshake, for
+    /// example).
     pub in_flight: Bytes,
     /// Whether the application or the peer's flow control, not the sender, held data back.
     pub app_limited: bool,
@@ -109,9 +111,9 @@ pub struct Host {
     told: Told,
 }
 
-/// The latest times that the sender was told. Time never goes back for it, neither when packets leave nor when it hears of something.
-/// A stack's time does: it may read the clock for an acknowledgment and pass it on after it has read the clock for a later one, and
-/// it may hand packets over before they are to leave.
+/// The latest times that the sender was told. Time never goes back for it, neither when packets leave nor when it hears
+/// of something. A stack's time does: it may read the clock for an acknowledgment and pass it on after it has read the
+/// clock for a later one, and it may hand packets over before they are to leave.
 #[derive(Debug, Default)]
 struct Told {
     sending: Time,
@@ -190,8 +192,9 @@ impl Host {
         self.senders.is_unanswered()
     }
 
-    /// The peer has agreed to read stamps, which add at least `stamp_size` bytes to a packet. From now on packets carry them and
-    /// `sender` decides; if its protocol asks routers for a rate, once they have answered or can no longer be expected to.
+    /// The peer has agreed to read stamps, which add at least `stamp_size` bytes to a packet. From now on packets carry
+    /// them and `sender` decides; if its protocol asks routers for a rate, once they have answered or can no longer be
+    /// expected to.
     pub fn stamp(&mut self, now: Time, sender: Box<dyn Sender>, stamp_size: Bytes) {
         self.stamp_size = stamp_size;
         self.senders.stamp(self.told.hearing(now), sender);
@@ -206,19 +209,19 @@ impl Host {
         self.senders.current().on_ack(self.told.hearing(now), &ack);
     }
 
-    /// A packet that was sent at `sent` ([`Packet::sent`]) and has `size` bytes is acknowledged. To be called for each packet of an
-    /// acknowledgment, and followed by [`Host::on_ack_end`].
+    /// A packet that was sent at `sent` ([`Packet::sent`]) and has `size` bytes is acknowledged. To be called for each
+    /// packet of an acknowledgment, and followed by [`Host::on_ack_end`].
     ///
-    /// Returns whether the acknowledgment came before the packet was to leave. Whoever was to hold the packet until then did not, and
-    /// the host takes no sample of the round-trip time from it.
+    /// Returns whether the acknowledgment came before the packet was to leave. Whoever was to hold the packet until
+    /// then did not, and the host takes no sample of the round-trip time from it.
     pub fn on_acked(&mut self, now: Time, sent: Time, size: Bytes) -> bool {
         self.ack.acked += size;
         self.latest_acked = self.latest_acked.max(Some(sent));
         self.limit.on_acked(now, sent, size);
         self.flight.on_acked(sent, size);
         let Some(departure) = self.departures.take(sent) else { return false };
-        // The stack may have built this packet together with one that was given up, and this may be the acknowledgment of that one
-        // (Karn and Partridge, "Improving round-trip time estimates", SIGCOMM 1987).
+        // The stack may have built this packet together with one that was given up, and this may be the acknowledgment
+        // of that one (Karn and Partridge, "Improving round-trip time estimates", SIGCOMM 1987).
         let is_clear = !self.flight.was_given_up(sent);
         let too_early = is_clear && now + CLOCK_LAG < departure.left;
         if is_clear && !too_early {
@@ -234,7 +237,8 @@ impl Host {
         too_early
     }
 
-    /// Packets are lost. If an acknowledgment showed it, this is to be called before the [`Host::on_ack_end`] of that acknowledgment.
+    /// Packets are lost. If an acknowledgment showed it, this is to be called before the [`Host::on_ack_end`] of that
+    /// acknowledgment.
     pub fn on_lost(&mut self, now: Time, lost: &Lost) {
         let was_given_up = self.flight.was_given_up(lost.sent);
         self.flight.on_lost(lost.sent, lost.size);
@@ -243,7 +247,8 @@ impl Host {
         if was_given_up {
             return;
         }
-        // One reduction per window: packets sent before it began belong to the same loss event (RFC 9002, section 7.3.2).
+        // One reduction per window: packets sent before it began belong to the same loss event (RFC 9002, section
+        // 7.3.2).
         let is_new = |began: Option<Time>| began.is_none_or(|began| lost.sent > began);
         let loss = match lost.persistent {
             true if is_new(self.collapsed) => Loss::Timeout,
@@ -258,8 +263,8 @@ impl Host {
         self.senders.current().on_loss(self.told.hearing(now), &loss);
     }
 
-    /// An acknowledgment is complete: the stack has named every packet that it acknowledges, and every packet that it shows to be
-    /// lost.
+    /// An acknowledgment is complete: the stack has named every packet that it acknowledges, and every packet that it
+    /// shows to be lost.
     pub fn on_ack_end(&mut self, now: Time, end: &AckEnd) {
         self.flight.set_outstanding(end.in_flight);
         self.probes = 0;
@@ -301,8 +306,8 @@ impl Host {
         self.ask(now, waiting) == Next::Now
     }
 
-    /// A packet leaves, of which `waiting` still counts the bytes. Returns the stamp that it is to carry; none if it is to leave
-    /// without one, as all packets do before [`Host::stamp`].
+    /// A packet leaves, of which `waiting` still counts the bytes. Returns the stamp that it is to carry; none if it is
+    /// to leave without one, as all packets do before [`Host::stamp`].
     pub fn on_sent(&mut self, now: Time, packet: &Packet, waiting: &Waiting) -> Option<Stamp> {
         let pipe = self.pipe(waiting);
         let stamp = self.senders.current().on_send(self.told.sending(now), packet.size, &pipe);
@@ -324,14 +329,14 @@ impl Host {
         stamped.then_some(stamp)
     }
 
-    /// A packet has left that the host was not asked about, because it carries nothing but an acknowledgment or a report. It was built
-    /// when so many packets had arrived ([`Waiting::received`]).
+    /// A packet has left that the host was not asked about, because it carries nothing but an acknowledgment or a
+    /// report. `received` is [`Waiting::received`] when it was built.
     pub fn on_ack_sent(&mut self, received: u64) {
         self.owed.on_sent(received);
     }
 
-    /// When the host is to be woken to send what waits, if nothing happens before; not in the past. To be asked again after every
-    /// other call.
+    /// When the host is to be woken to send what waits, if nothing happens before; not in the past. To be asked again
+    /// after every other call.
     pub fn wake_at(&mut self, now: Time, waiting: &Waiting) -> Time {
         let timeout = self.timer.expires();
         let wake = match self.ask(now, waiting) {
@@ -360,7 +365,8 @@ impl Host {
         }
     }
 
-    /// When a packet may leave whatever the window, if it is to carry an acknowledgment that is owed and the limit allows it.
+    /// When a packet may leave whatever the window, if it is to carry an acknowledgment that is owed and the limit
+    /// allows it.
     fn owed_ack_due(&self, waiting: &Waiting) -> Option<Time> {
         let may = self.owed.is_owed(waiting.received) && self.in_flight() < self.limit();
         may.then(|| self.owed.due(self.last_departure, self.timer.rtt()))
@@ -381,8 +387,8 @@ impl Host {
         self.recovery_began.is_some_and(|began| self.latest_acked.is_none_or(|latest| latest <= began))
     }
 
-    /// Nothing has been acknowledged for a retransmission timeout. The stack sends probes then (RFC 9002, section 6.2), but they may
-    /// wait behind other packets, and no sender lets them pass before it is told.
+    /// Nothing has been acknowledged for a retransmission timeout. The stack sends probes then (RFC 9002, section 6.2),
+    /// but they may wait behind other packets, and no sender lets them pass before it is told.
     fn on_timeout(&mut self, now: Time) {
         self.timer.on_timeout(now);
         self.probes = PROBES;

@@ -1,13 +1,14 @@
 //! What a QUIC stack must do to run the controllers of [`control`], without sockets, clocks, threads or locks.
 //!
-//! A stack owns packets: it builds and numbers them, detects losses (RFC 9002, section 6.1) and repairs them. A [`Host`] stands between
-//! it and a congestion controller's [`Sender`](control::Sender), one for each direction of each connection. The stack tells it of
-//! packets sent, acknowledged and lost, and asks when the next may leave; the host keeps everything that the controllers' contract
-//! ([`control::roles`]) asks of it: bytes in flight, samples of the round-trip time, retransmission timeouts, one loss event per window,
-//! recovery, the question to the routers before the first data, and the receiver's reports. Time is an argument of every call.
+//! A stack owns packets: it builds and numbers them, detects losses (RFC 9002, section 6.1) and repairs them. A
+//! [`Host`] stands between it and a congestion controller's [`Sender`](control::Sender), one for each direction of each
+//! connection. The stack tells it of packets sent, acknowledged and lost, and asks when the next may leave; the host
+//! keeps everything that the controllers' contract ([`control::roles`]) asks of it: bytes in flight, samples of the
+//! round-trip time, retransmission timeouts, one loss event per window, recovery, the question to the routers before
+//! the first data, and the receiver's reports. Time is an argument of every call.
 //!
-//! What lives here does no I/O and knows no stack. What does not live here: detecting losses, acknowledging, and how stamps and reports
-//! travel.
+//! What lives here does no I/O and knows no stack. What does not live here: detecting losses, acknowledging, and how
+//! stamps and reports travel.
 //!
 //! # How a stack calls it
 //!
@@ -55,16 +56,16 @@
 //! # assert_eq!(host.rtt(), Some(control::Duration::from_millis(100)));
 //! ```
 //!
-//! A stack that finds a loss by a timer of its own calls [`Host::on_lost`] alone. Packets are named by the time at which the stack
-//! counts them as sent, as in RFC 9002. They may leave later: a stack may build packets ahead and keep them in a queue of its own, and
-//! round-trip times count from when they left it.
+//! A stack that finds a loss by a timer of its own calls [`Host::on_lost`] alone. Packets are named by the time at
+//! which the stack counts them as sent, as in RFC 9002. They may leave later: a stack may build packets ahead and keep
+//! them in a queue of its own, and round-trip times count from when they left it.
 //!
 //! # What the host decides
 //!
 //! - A retransmission timeout gives up what is in flight and lets two packets leave, whatever the sender says.
 //! - One packet may leave despite a closed window if it carries an acknowledgment that is owed ([`Waiting::received`]).
-//! - No more is in flight than 64 packets and four times what acknowledgments confirmed in the best of the last eight round trips;
-//!   each timeout in a row halves that.
+//! - No more is in flight than 64 packets and four times what acknowledgments confirmed in the best of the last eight
+//!   round trips; each timeout in a row halves that.
 //! - Where packets with stamps do not get through and packets without do, stamps are given up for good.
 
 mod departures;

@@ -1,10 +1,10 @@
-//! The most that may be in flight, whatever a controller asks for: a small multiple of what acknowledgments have confirmed. It bounds
-//! the harm that a wrong report of the receiver can do.
+//! The most that may be in flight, whatever a controller asks for: a small multiple of what acknowledgments have
+//! confirmed. It bounds the harm that a wrong report of the receiver can do.
 
 use control::{Bytes, Time};
 
-/// How many times the bytes that were confirmed in the best recent round trip may be in flight. Slow start needs two. Four, because
-/// a p-stream may find in one round trip a rate for which a window would have to double several times.
+/// How many times the bytes that were confirmed in the best recent round trip may be in flight. Slow start needs two.
+/// Four, because a p-stream may find in one round trip a rate for which a window would have to double several times.
 const MULTIPLE: u64 = 4;
 /// How much may be in flight in addition, in packets. Enough for the first p-stream, before anything is confirmed.
 const FLOOR: u64 = 64;
@@ -36,8 +36,8 @@ impl ConfirmedLimit {
         self.present += size;
     }
 
-    /// The most that may be in flight, for packets of `packet` bytes, after so many `timeouts` in a row. Each of them halves it, so
-    /// that less and less is sent into a path that carries nothing.
+    /// The most that may be in flight, for packets of `packet` bytes and after `timeouts` in a row. Each of them halves
+    /// it, so that less and less is sent into a path that carries nothing.
     pub(crate) fn in_flight(&self, packet: Bytes, timeouts: u32) -> Bytes {
         let best = self.rounds.iter().copied().fold(self.present, Bytes::max);
         let limit = (FLOOR * packet.0).saturating_add(MULTIPLE.saturating_mul(best.0));

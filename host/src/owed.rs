@@ -1,9 +1,10 @@
 //! Packets that may leave although the window is closed, because they carry an acknowledgment that is owed to the peer.
 //!
-//! A stack may put acknowledgments into packets of data, which then wait behind a closed window. If the peer's window is closed, too,
-//! and waits for exactly these acknowledgments, neither end sends anything. Therefore, while more packets have arrived than the
-//! packets sent since can have acknowledged, one packet may leave an interval after the last one. The interval is an eighth of a round
-//! trip, and at least [`SHORTEST`]. It doubles with each such packet, up to a round trip, until the window opens.
+//! A stack may put acknowledgments into packets of data, which then wait behind a closed window. If the peer's window
+//! is closed, too, and waits for exactly these acknowledgments, neither end sends anything. Therefore, while more
+//! packets have arrived than the packets sent since can have acknowledged, one packet may leave an interval after the
+//! last one. The interval is an eighth of a round trip, and at least [`SHORTEST`]. It doubles with each such packet, up
+//! to a round trip, until the window opens.
 
 use control::{Duration, Time};
 
@@ -24,7 +25,7 @@ pub(crate) struct OwedAcks {
 }
 
 impl OwedAcks {
-    /// Whether the peer is owed an acknowledgment after so many packets have arrived.
+    /// Whether the peer is owed an acknowledgment, if `received` packets have arrived.
     pub(crate) fn is_owed(&self, received: u64) -> bool {
         received > self.answered
     }
@@ -60,7 +61,7 @@ impl OwedAcks {
         self.passed = 0;
     }
 
-    /// A packet leaves that was built when so many packets had arrived.
+    /// A packet leaves that was built when `received` packets had arrived.
     pub(crate) fn on_sent(&mut self, received: u64) {
         self.allowed = false;
         self.answered = self.answered.max(received);

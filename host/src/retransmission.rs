@@ -12,8 +12,8 @@ pub(crate) const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
 /// The timeout is doubled at most this many times. [`LONGEST`] is reached before.
 const DOUBLINGS: u32 = 16;
 
-/// The retransmission timer. It runs from the last acknowledgment, from the first packet sent when nothing was in flight, or from
-/// the last timeout, whichever is the latest.
+/// The retransmission timer. It runs from the last acknowledgment, from the first packet sent when nothing was in
+/// flight, or from the last timeout, whichever is the latest.
 #[derive(Debug, Default)]
 pub(crate) struct RetransmissionTimer {
     rtt: RoundTrip,

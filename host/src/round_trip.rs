@@ -20,8 +20,8 @@ impl RoundTrip {
         self.estimate.map(|(_, variation)| variation)
     }
 
-    /// Takes in a sample: section 2.2 for the first one, section 2.3 for the others. Integers, so that every machine computes
-    /// the same.
+    /// Takes in a sample: section 2.2 for the first one, section 2.3 for the others. Integers, so that every machine
+    /// computes the same.
     pub fn sample(&mut self, rtt: Duration) {
         self.estimate = Some(match self.estimate {
             None => (rtt, Duration(rtt.0 / 2)),

@@ -1,5 +1,5 @@
-//! Which sender decides. A connection may begin with one that needs no stamps, and change to another when the peer has agreed to them:
-//! at once, or after the routers on the path have been asked.
+//! Which sender decides. A connection may begin with one that needs no stamps, and change to another when the peer has
+//! agreed to them: at once, or after the routers on the path have been asked.
 
 use control::{Duration, Report, Sender, Stamp, Time};
 

@@ -1,14 +1,14 @@
-//! Whether full packets with a stamp get through. A stamp makes a packet larger than what QUIC has made sure of (RFC 9000, section
-//! 14): a path that takes only the 1280 bytes that every IPv6 path must take (RFC 8200, section 5) drops them. A peer that was
-//! restarted does not know the stamps, and answers only to plain QUIC.
+//! Whether full packets with a stamp get through. A stamp makes a packet larger than what QUIC has made sure of (RFC
+//! 9000, section 14): a path that takes only the 1280 bytes that every IPv6 path must take (RFC 8200, section 5) drops
+//! them. A peer that was restarted does not know the stamps, and answers only to plain QUIC.
 //!
-//! So packets that leave during an outage carry no stamp, where an outage is two or more timeouts in a row. If plain packets alone end
-//! two outages, with no stamped packet acknowledged in between, stamps are given up for good.
+//! So packets that leave during an outage carry no stamp, where an outage is two or more timeouts in a row. If plain
+//! packets alone end two outages, with no stamped packet acknowledged in between, stamps are given up for good.
 
-/// From so many timeouts in a row on, packets carry no stamp.
+/// The number of timeouts in a row from which on packets carry no stamp.
 const OUTAGE: u32 = 2;
-/// After so many outages that only plain packets ended, stamps are given up. One is not enough: the end of an interruption of the path
-/// looks the same.
+/// The number of outages ended by plain packets alone after which stamps are given up. One is not enough: the end of an
+/// interruption of the path looks the same.
 const ENOUGH: u32 = 2;
 
 /// What became of full packets, with and without stamps.
@@ -21,7 +21,7 @@ pub(crate) struct StampedPath {
 }
 
 impl StampedPath {
-    /// Whether a packet that leaves after so many `timeouts` in a row is to carry a stamp.
+    /// Whether a packet that leaves after this number of `timeouts` in a row is to carry a stamp.
     pub(crate) fn takes_stamp(&mut self, timeouts: u32) -> bool {
         self.tried_plain |= timeouts >= OUTAGE;
         timeouts < OUTAGE

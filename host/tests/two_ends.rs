@@ -26,7 +26,8 @@ fn paths(loses: fn(Time, u64) -> bool) -> [Path; 2] {
     [(); 2].map(|()| Path::new(Rate::from_mbps(20.0), Duration::from_millis(20), Bytes(100_000), loses))
 }
 
-/// The ends of a connection over which the first sends `chunks[0]` packets with this controller, and the second `chunks[1]` with CUBIC.
+/// The ends of a connection over which the first sends `chunks[0]` packets with this controller, and the second
+/// `chunks[1]` with CUBIC.
 fn ends(controller: &Controller, chunks: [u64; 2], acks: Acks) -> [End; 2] {
     let first = parties(controller);
     let needs_stamps = first.receiver.is_some();

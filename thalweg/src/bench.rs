@@ -6,7 +6,7 @@ use crate::print;
 use control::{Duration, Rate};
 use lab::reason;
 use std::io;
-use wire::bench::{Errors, TIMESTAMPS, pacing};
+use wire::bench::{GapErrors, TIMESTAMPS, pacing};
 
 /// What is measured unless told otherwise.
 const RATES: [Rate; 3] = [Rate::from_mbps(100.0), Rate::from_mbps(500.0), Rate::from_mbps(1000.0)];
@@ -54,6 +54,6 @@ fn micros(duration: Duration) -> f64 {
     duration.as_secs() * 1e6
 }
 
-fn shown(errors: &Errors, share: f64) -> String {
+fn shown(errors: &GapErrors, share: f64) -> String {
     errors.quantile(share).map_or("-".into(), |error| format!("{:.2}", micros(error)))
 }

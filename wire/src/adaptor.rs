@@ -1,7 +1,7 @@
 //! A [`SendingFlow`] as quinn's congestion controller: it passes on what quinn observes.
 //!
-//! quinn itself is not held back here: its window is larger than anything in flight, and above 2^32 bytes quinn does not pace. The
-//! socket holds it back, which takes no more packets than may soon leave.
+//! quinn itself is not held back here: its window is larger than anything in flight, and above 2^32 bytes quinn does
+//! not pace. The socket holds it back, which takes no more packets than may soon leave.
 
 use crate::sending::{AckEnd, Loss, SendingFlow};
 use crate::{handover, held_ack};

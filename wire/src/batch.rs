@@ -1,5 +1,5 @@
-//! Datagrams that leave with one system call: those that a controller lets go at one time, to one place and of one size (the kernel
-//! divides them: generic segmentation offload). A controller that paces has one of them at a time.
+//! Datagrams that leave with one system call: those that a controller lets go at one time, to one place and of one size
+//! (the kernel divides them: generic segmentation offload). A controller that paces has one of them at a time.
 
 use crate::datagram::{Addressing, Datagram};
 use quinn::udp::Transmit;
@@ -18,7 +18,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// For a socket that takes so many `segments` in one call.
+    /// For a socket that takes up to `segments` datagrams in one call.
     pub(crate) fn new(segments: usize) -> Batch {
         Batch { most: segments.clamp(1, MOST), addressing: None, bytes: Vec::new(), size: 0, count: 0 }
     }
@@ -45,7 +45,7 @@ impl Batch {
             (self.addressing, self.size) = (Some(datagram.addressing), contents.len());
         }
         if contents.len() > self.size {
-            return; // no controller's stamps have two sizes; if one's had, this datagram would count as lost on the path
+            return; // it counts as lost; no controller has stamps of two sizes, so that this does not happen
         }
         self.bytes.extend_from_slice(contents);
         self.count += 1;

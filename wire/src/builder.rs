@@ -17,7 +17,8 @@ use std::time::Duration;
 const SOCKET_BUFFER: usize = 4 << 20;
 
 impl Endpoint {
-    /// Begins to make an endpoint whose connections send with `choice`. Unless told otherwise, it only connects to others.
+    /// Begins to make an endpoint whose connections send with `choice`. Unless told otherwise, it only connects to
+    /// others.
     pub fn builder(choice: Choice) -> Builder {
         Builder {
             choice,
@@ -34,7 +35,8 @@ impl Endpoint {
         Endpoint::builder(choice).bind(address)
     }
 
-    /// An endpoint at `address` that accepts connections as well: `Endpoint::builder(choice).accept(tls).bind(address)`.
+    /// An endpoint at `address` that accepts connections as well:
+    /// `Endpoint::builder(choice).accept(tls).bind(address)`.
     pub fn server(address: SocketAddr, choice: Choice, tls: rustls::ServerConfig) -> Result<Endpoint, EndpointError> {
         Endpoint::builder(choice).accept(tls).bind(address)
     }
@@ -76,38 +78,40 @@ impl Builder {
         self
     }
 
-    /// The endpoint has a secret that is the same after a restart. Peers of connections from before are then told at their next packet
-    /// that these have ended (stateless resets, RFC 9000, section 10.3), instead of waiting for an answer.
+    /// The endpoint has a secret that is the same after a restart. Peers of connections from before are then told at
+    /// their next packet that these have ended (stateless resets, RFC 9000, section 10.3), instead of waiting for an
+    /// answer.
     pub fn reset_secret(mut self, secret: [u8; 32]) -> Builder {
         self.reset_secret = Some(secret);
         self
     }
 
-    /// Connections end when nothing has arrived from the peer for this long (otherwise what [`Builder::transport`] says; 30 s by
-    /// default), and send something often enough for the peer to be found gone. The peer's idle timeout counts if it is shorter.
+    /// Connections end when nothing has arrived from the peer for this long (otherwise what [`Builder::transport`]
+    /// says; 30 s by default), and send something often enough for the peer to be found gone. The peer's idle timeout
+    /// counts if it is shorter.
     pub fn idle_timeout(mut self, timeout: Duration) -> Builder {
         self.idle_timeout = Some(timeout);
         self
     }
 
-    /// quinn's transport settings, made anew for each connection, instead of [`default_transport`]. Four of them are replaced: the
-    /// congestion controller is the chosen one, packets have 1200 bytes without path MTU discovery, as an analysis of delays wants
-    /// packets of one size, and segmentation offload is off, because the pacer joins packets itself. QUIC datagrams must stay enabled:
-    /// they carry the receivers' reports.
+    /// quinn's transport settings, made anew for each connection, instead of [`default_transport`]. Four of them are
+    /// replaced: the congestion controller is the chosen one, packets have 1200 bytes without path MTU discovery, as an
+    /// analysis of delays wants packets of one size, and segmentation offload is off, because the pacer joins packets
+    /// itself. QUIC datagrams must stay enabled: they carry the receivers' reports.
     pub fn transport(mut self, transport: impl Fn() -> TransportConfig + Send + Sync + 'static) -> Builder {
         self.transport = Arc::new(transport);
         self
     }
 
-    /// The runtime that runs quinn's and the connections' tasks and timers, instead of the present Tokio runtime. It must itself run
-    /// on Tokio, whose reactor tells when the socket is readable.
+    /// The runtime that runs quinn's and the connections' tasks and timers, instead of the present Tokio runtime. It
+    /// must itself run on Tokio, whose reactor tells when the socket is readable.
     pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Builder {
         self.runtime = runtime;
         self
     }
 
-    /// Makes the endpoint with a new socket at `address`. Must be called from within a Tokio runtime. Fails if `address` cannot be
-    /// bound, or as [`Builder::socket`] does.
+    /// Makes the endpoint with a new socket at `address`. Must be called from within a Tokio runtime. Fails if
+    /// `address` cannot be bound, or as [`Builder::socket`] does.
     pub fn bind(self, address: SocketAddr) -> Result<Endpoint, EndpointError> {
         let socket = UdpSocket::bind(address)?;
         let sizes = socket2::SockRef::from(&socket);
@@ -115,8 +119,9 @@ impl Builder {
         self.socket(socket)
     }
 
-    /// Makes the endpoint with the caller's `socket`, whose buffers stay as they are. Must be called from within a Tokio runtime.
-    /// Fails if the socket cannot be set up, if the pacer's thread cannot be started, or if the TLS configuration does not suit QUIC.
+    /// Makes the endpoint with the caller's `socket`, whose buffers stay as they are. Must be called from within a
+    /// Tokio runtime. Fails if the socket cannot be set up, if the pacer's thread cannot be started, or if the TLS
+    /// configuration does not suit QUIC.
     pub fn socket(self, socket: UdpSocket) -> Result<Endpoint, EndpointError> {
         let Builder { choice, tls, reset_secret, idle_timeout, transport, runtime } = self;
         let server = tls.map(server_config).transpose()?;

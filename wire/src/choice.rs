@@ -11,7 +11,8 @@ use std::fmt;
 /// The controller that decides until stamps are granted, and for good if they are refused.
 const FALLBACK: &str = "cubic";
 
-/// How far departures and arrivals may be from the times that the controllers see: neither a host's scheduler nor its clock is exact.
+/// How far departures and arrivals may be from the times that the controllers see: neither a host's scheduler nor its
+/// clock is exact.
 const TIMING: Duration = Duration::from_micros(10);
 
 /// What a host on the wire can do, as its controllers are told, with packets of `packet` bytes.
@@ -29,8 +30,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The controller of that name in the [registry], with `parameters` laid over its defaults. Fails, with a line that says what to
-    /// write instead, if there is no such controller or a parameter is wrong.
+    /// The controller of that name in the [registry], with `parameters` laid over its defaults. Fails, with a line that
+    /// says what to write instead, if there is no such controller or a parameter is wrong.
     pub fn new(name: &str, parameters: &Map<String, Value>) -> Result<Choice, ChoiceError> {
         let known = || registry::all().iter().map(|controller| controller.name).collect();
         let unknown = || ChoiceError::Controller { name: name.into(), known: known() };
@@ -42,7 +43,8 @@ impl Choice {
         Ok(Choice { controller, parameters, stamps })
     }
 
-    /// The choice that the peer names, with all of its parameters, as JSON; none if there is no such controller or they are wrong.
+    /// The choice that the peer names, with all of its parameters, as JSON; none if there is no such controller or they
+    /// are wrong.
     pub(crate) fn parse(name: &str, parameters: &str) -> Option<Choice> {
         Choice::new(name, serde_json::from_str::<Value>(parameters).ok()?.as_object()?).ok()
     }

@@ -57,8 +57,8 @@ impl Connection {
         self.flow.state()
     }
 
-    /// Smoothed round-trip time of what is sent here, counted from when packets really left; none before the first acknowledgment.
-    /// quinn's own counts the time in the queue of the flow, too.
+    /// Smoothed round-trip time of what is sent here, counted from when packets really left; none before the first
+    /// acknowledgment. quinn's own counts the time in the queue of the flow, too.
     pub fn rtt(&self) -> Option<control::Duration> {
         self.flow.rtt()
     }
@@ -77,8 +77,8 @@ impl Connection {
         }
     }
 
-    /// Waits until the peer has granted or refused stamps, which takes a round trip. Whether routers answer them shows only when data
-    /// is sent.
+    /// Waits until the peer has granted or refused stamps, which takes a round trip. Whether routers answer them shows
+    /// only when data is sent.
     pub async fn settled(&self) -> Stamps {
         let mut stamps = self.stamps.clone();
         // If the negotiation has ended, its last word holds.

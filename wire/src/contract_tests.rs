@@ -1,18 +1,19 @@
-//! This host keeps the contract of the roles ([`control::roles`]): in this crate's own tests, `Choice` has every call of a sender
-//! checked.
+//! This host keeps the contract of the roles ([`control::roles`]): in this crate's own tests, `Choice` has every call
+//! of a sender checked.
 
 use crate::test_ends::{ANY, PROTOCOL, between, choice, noise, runtime, server, transfer};
 use crate::{Endpoint, Stamps};
 use std::time::Duration;
 
-/// Transfers data with a controller over a path that loses one datagram in fifty each way, once the connection stands.
+/// Transfers data with a controller over a path that loses one full datagram in forty, once the connection stands.
 async fn transfers(name: &str) {
     let data = noise(1 << 18);
     let (server, address, fingerprint) = server(choice("cubic"));
-    let mut count = 0u32;
+    let mut full = 0u32;
     let lossy = move |datagram: &[u8]| {
-        count += 1;
-        if count > 30 && count.is_multiple_of(50) { vec![] } else { vec![datagram.to_vec()] }
+        full += u32::from(datagram.len() > 600);
+        let is_lost = datagram.len() > 600 && full > 20 && full.is_multiple_of(40);
+        if is_lost { vec![] } else { vec![datagram.to_vec()] }
     };
     let client = Endpoint::client(ANY, choice(name)).unwrap();
     let via = between(address, lossy).await;

@@ -38,8 +38,9 @@ impl Endpoint {
         Endpoint { choice, ..self.clone() }
     }
 
-    /// Connects to `address`. `tls` says whom to trust under which `name`, and names the application's protocol (ALPN). Fails if
-    /// `tls` does not suit QUIC, if `address` or `name` cannot be used, or if there is no connection within the idle timeout.
+    /// Connects to `address`. `tls` says whom to trust under which `name`, and names the application's protocol (ALPN).
+    /// Fails if `tls` does not suit QUIC, if `address` or `name` cannot be used, or if there is no connection within
+    /// the idle timeout.
     pub async fn connect(
         &self,
         address: SocketAddr,
@@ -55,8 +56,8 @@ impl Endpoint {
         Ok(self.connection(connecting.await.map_err(ConnectError::Lost)?, flow))
     }
 
-    /// Connects to the holder of the certificate with this fingerprint, for the application's `protocol` (ALPN). Fails as
-    /// [`Endpoint::connect`] does, and if the peer is another.
+    /// Connects to the holder of the certificate with this fingerprint, for the application's `protocol` (ALPN). Fails
+    /// as [`Endpoint::connect`] does, and if the peer is another.
     pub async fn connect_pinned(
         &self,
         address: SocketAddr,

@@ -1,5 +1,6 @@
-//! Whose packet the socket is given. quinn builds a packet, asks the connection's poller whether there is room and hands the packet to
-//! the endpoint's socket, all in one go on one thread, but it tells neither poller nor socket which connection the packet belongs to.
+//! Whose packet the socket is given. quinn builds a packet, asks the connection's poller whether there is room and
+//! hands the packet to the endpoint's socket, all in one go on one thread, but it tells neither poller nor socket which
+//! connection the packet belongs to.
 
 use crate::sending::SendingFlow;
 use std::cell::RefCell;

@@ -1,9 +1,10 @@
-//! The end of an acknowledgment, held back until quinn has told of the losses that the acknowledgment shows. Then losses and end are
-//! passed on together, so that nothing comes between them.
+//! The end of an acknowledgment, held back until quinn has told of the losses that the acknowledgment shows. Then
+//! losses and end are passed on together, so that nothing comes between them.
 //!
-//! quinn tells its congestion controller that an acknowledgment is complete, and looks for losses after that. The senders' contract has
-//! the other order. So the end of an acknowledgment waits on the thread of quinn's driver until the driver has looked: it does so before
-//! it reads the next acknowledgment, and before it asks its [`Runtime`] for the time in order to send.
+//! quinn tells its congestion controller that an acknowledgment is complete, and looks for losses after that. The
+//! senders' contract has the other order. So the end of an acknowledgment waits on the thread of quinn's driver until
+//! the driver has looked: it does so before it reads the next acknowledgment, and before it asks its [`Runtime`] for
+//! the time in order to send.
 
 use crate::sending::{AckEnd, Loss, SendingFlow};
 use quinn::{AsyncTimer, AsyncUdpSocket, Runtime};

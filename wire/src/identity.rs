@@ -23,7 +23,8 @@ impl Identity {
         Ok(Identity { certificate: made.cert.der().clone(), key })
     }
 
-    /// The identity as bytes, which must be kept secret: the length of the certificate, the certificate and the key (DER).
+    /// The identity as bytes, which must be kept secret: the length of the certificate, the certificate and the key
+    /// (DER).
     pub fn to_bytes(&self) -> Vec<u8> {
         let length = (self.certificate.len() as u32).to_be_bytes();
         [&length[..], &self.certificate, self.key.secret_der()].concat()

@@ -1,7 +1,8 @@
-//! Launch times (`SO_TXTIME`): the kernel gets a datagram before it is due, and the queue of the interface holds it until then.
+//! Launch times (`SO_TXTIME`): the kernel gets a datagram before it is due, and the queue of the interface holds it
+//! until then.
 //!
-//! Of the queueing disciplines `fq` does that. Others drop launch times or take them by another clock (`etf`, which needs privileges and
-//! a set-up of its own).
+//! Of the queueing disciplines `fq` does that. Others drop launch times or take them by another clock (`etf`, which
+//! needs privileges and a set-up of its own).
 
 use crate::netlink::{self, Discipline};
 use crate::pacing::Pacing;
@@ -15,10 +16,11 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-/// The most by which the timers of `fq` may be late for launch times to be better than spinning. By default `fq` has 10 us: packets of
-/// 1 Gbps would leave two at a time.
+/// The most by which the timers of `fq` may be late for launch times to be better than spinning. By default `fq` has 10
+/// us: packets of 1 Gbps would leave two at a time.
 const MOST_SLACK: Duration = Duration::from_micros(2);
-/// Disciplines that do not decide when packets leave: they only divide packets between the queues of a card, or are hooks for filters.
+/// Disciplines that do not decide when packets leave: they only divide packets between the queues of a card, or are
+/// hooks for filters.
 const TRANSPARENT: [&str; 3] = ["mq", "ingress", "clsact"];
 
 /// How packets from `socket` to `destination` are best sent at their time.
@@ -70,7 +72,8 @@ impl Launcher {
         Ok(Launcher { zero })
     }
 
-    /// Hands a datagram, or several of one size, to a socket that takes launch times, to leave `at` this time. Fails if the kernel refuses.
+    /// Hands a datagram, or several of one size, to a socket that takes launch times, to leave `at` this time. Fails if
+    /// the kernel refuses.
     pub(crate) fn send(&self, socket: &UdpSocket, transmit: &Transmit<'_>, at: Time) -> io::Result<()> {
         let at = (self.zero + to_std(at.since(Time::ZERO))).as_nanos() as u64;
         let ecn = transmit.ecn.map_or(0, |ecn| ecn as u8);

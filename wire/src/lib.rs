@@ -1,9 +1,10 @@
 //! QUIC with the controllers of [`control`], unchanged, moving real bytes.
 //!
 //! What lives here: what [quinn] needs to run them. A UDP socket that sends each packet at the time its
-//! [`Sender`](control::Sender) asks for, stamps it and reads the kernel's receive timestamps; the adaptor between quinn and the
-//! [`host`]; the receivers' reports on their way back. What does not live here: streams, TLS, loss detection and flow control, which are
-//! quinn's, and any algorithm. docs/wire.md describes the format of stamped datagrams, and what is trusted.
+//! [`Sender`](control::Sender) asks for, stamps it and reads the kernel's receive timestamps; the adaptor between quinn
+//! and the [`host`]; the receivers' reports on their way back. What does not live here: streams, TLS, loss detection
+//! and flow control, which are quinn's, and any algorithm. docs/wire.md describes the format of stamped datagrams, and
+//! what is trusted.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,8 +31,8 @@
 //!
 //! [`Builder`] has the other choices: the caller's socket, transport settings and runtime.
 //!
-//! Rules of the room: nothing that arrives outside of the authenticated connection decides anything; no clock but the endpoint's; one
-//! thread sends, and it decides nothing.
+//! Rules of the room: nothing that arrives outside of the authenticated connection decides anything; no clock but the
+//! endpoint's; one thread sends, and it decides nothing.
 
 mod adaptor;
 mod batch;

@@ -1,5 +1,5 @@
-//! The messages about stamps that the two ends exchange in QUIC datagrams, which are encrypted and authenticated, but may be lost. An
-//! end that wants to stamp its packets asks; its peer grants it, and sends reports from then on.
+//! The messages about stamps that the two ends exchange in QUIC datagrams, which are encrypted and authenticated, but
+//! may be lost. An end that wants to stamp its packets asks; its peer grants it, and sends reports from then on.
 
 use control::Report;
 

@@ -31,7 +31,7 @@ pub enum Stamps {
 
 /// The first question is repeated after this time, and each further one after twice the time before.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
-/// After so many questions without an answer, stamps count as refused.
+/// The number of questions after which stamps count as refused if there is no answer.
 const QUESTIONS: u32 = 7;
 /// How many times the last report is repeated, in case it was lost.
 const REPEATS: u32 = 3;
@@ -47,7 +47,8 @@ fn secrets(connection: &quinn::Connection, sender: Side) -> Option<(u64, [u8; 32
     Some((u64::from_be_bytes(*token), key.try_into().ok()?))
 }
 
-/// Negotiates for one end of a connection whose peer takes part, and reports to the peer, until the connection is closed.
+/// Negotiates for one end of a connection whose peer takes part, and reports to the peer, until the connection is
+/// closed.
 pub(crate) async fn negotiate(
     connection: quinn::Connection,
     flow: Arc<SendingFlow>,
@@ -100,7 +101,8 @@ pub(crate) async fn negotiate(
                     asked += 1;
                 }
             }
-            // Each report replaces the one before: those that are made while this task waits for its turn are sent as one.
+            // Each report replaces the one before: those that are made while this task waits for its turn are sent as
+            // one.
             () = GrantedFlow::news(&granted), if granted.is_some() => {
                 if let Some(granted) = &mut granted {
                     granted.report(REPEATS, send);
@@ -127,8 +129,8 @@ struct GrantedFlow {
 }
 
 impl GrantedFlow {
-    /// Begins to read the stamps of the `sender` end, whose controller this is; none if there is no such controller, or it has no
-    /// receiver.
+    /// Begins to read the stamps of the `sender` end, whose controller this is; none if there is no such controller, or
+    /// it has no receiver.
     fn new(
         connection: &quinn::Connection,
         sender: Side,

@@ -1,6 +1,6 @@
-//! Two questions to the kernel, rtnetlink(7): through which interface do packets to a destination leave, and which queueing disciplines
-//! does that interface have? No socket option tells. The crates for netlink describe every message there is, and take longer to build
-//! than this whole crate.
+//! Two questions to the kernel, rtnetlink(7): through which interface do packets to a destination leave, and which
+//! queueing disciplines does that interface have? No socket option tells. The crates for netlink describe every message
+//! there is, and take longer to build than this whole crate.
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, setsockopt, socket, sockopt};
 use nix::sys::time::TimeVal;
@@ -63,7 +63,7 @@ fn ask(kind: u16, flags: u16, body: &[u8]) -> io::Result<Vec<u8>> {
     request.extend([0; 8]); // sequence, port
     request.extend(body);
     let netlink = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
-    setsockopt(&netlink, sockopt::ReceiveTimeout, &TimeVal::new(1, 0))?; // never needed: the kernel answers while it is asked
+    setsockopt(&netlink, sockopt::ReceiveTimeout, &TimeVal::new(1, 0))?; // the kernel answers while it is asked, never later
     let mut netlink = File::from(netlink);
     netlink.write_all(&request)?;
     let mut answer = Vec::new();
@@ -118,7 +118,8 @@ fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// The value of the first attribute of type `wanted`, before the first bytes that are no attribute: length, type, value.
+/// The value of the first attribute of type `wanted`, before the first bytes that are no attribute: length, type,
+/// value.
 fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let &[a, b, kind0, kind1, ..] = bytes else { return None };

@@ -1,9 +1,9 @@
-//! The thread from which datagrams leave, each at its time: it sleeps until shortly before, then spins. Where the kernel keeps launch
-//! times, the thread hands datagrams over a little earlier and does not spin.
+//! The thread from which datagrams leave, each at its time: it sleeps until shortly before, then spins. Where the
+//! kernel keeps launch times, the thread hands datagrams over a little earlier and does not spin.
 //!
-//! One thread serves all flows of an endpoint. It takes the flow whose datagram is due first, sends that one datagram (or the few that
-//! its sender lets go at once), and looks again, so that no flow waits for another's schedule. It does not catch up by itself: a sender
-//! is asked again after each datagram, with the time as it is.
+//! One thread serves all flows of an endpoint. It takes the flow whose datagram is due first, sends that one datagram
+//! (or the few that its sender lets go at once), and looks again, so that no flow waits for another's schedule. It does
+//! not catch up by itself: a sender is asked again after each datagram, with the time as it is.
 
 use crate::batch::Batch;
 use crate::launch::Launcher;
@@ -16,9 +16,9 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-/// Once in so many times, the thread may sleep too long and its datagram leave late.
+/// In one case of this many, the thread may sleep too long and its datagram leave late.
 const OVERSLEEPS: u64 = 100;
-/// A socket whose buffer is full is tried again so many times before the datagram is given up.
+/// How many times a socket whose buffer is full is tried before the datagram is given up.
 const TRIES: u32 = 1000;
 
 /// Starts the thread, which sends through `socket` until [`TimerQueue::end`].

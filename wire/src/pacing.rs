@@ -3,8 +3,8 @@
 use control::Duration;
 use std::fmt;
 
-/// How the packets of a connection are sent at their time. It is chosen when the connection is made, by the queueing discipline of the
-/// interface to its peer.
+/// How the packets of a connection are sent at their time. It is chosen when the connection is made, by the queueing
+/// discipline of the interface to its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// A thread sleeps until shortly before a packet's time, spins and sends.
@@ -16,8 +16,8 @@ pub enum Pacing {
     Launch,
 }
 
-/// How long before its launch time the kernel gets a datagram, at least: longer than a thread oversleeps, and short enough that up to
-/// 3 Gbps `fq` holds less than the 100 packets that it takes of a flow.
+/// How long before its launch time the kernel gets a datagram, at least: longer than a thread oversleeps, and short
+/// enough that up to 3 Gbps `fq` holds less than the 100 packets that it takes of a flow.
 const LEAD: Duration = Duration::from_micros(200);
 
 impl Pacing {

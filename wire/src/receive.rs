@@ -1,5 +1,5 @@
-//! Datagrams and when they arrived, by the kernel's timestamps (`SO_TIMESTAMPNS`), which are exact even when this process runs late.
-//! `quinn-udp` does not pass them on, so that this reads the socket itself, through `nix`.
+//! Datagrams and when they arrived, by the kernel's timestamps (`SO_TIMESTAMPNS`), which are exact even when this
+//! process runs late. `quinn-udp` does not pass them on, so that this reads the socket itself, through `nix`.
 
 use control::Time;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
@@ -23,7 +23,8 @@ impl DatagramReader {
     /// Has the kernel take the time of what arrives at `socket`, which quinn-udp has set up before.
     pub(crate) fn new(socket: &UdpSocket) -> io::Result<DatagramReader> {
         setsockopt(socket, sockopt::ReceiveTimestampns, &true)?;
-        // Datagrams that the kernel joins (generic receive offload) share one timestamp. A kernel that joins none refuses the option.
+        // Datagrams that the kernel joins (generic receive offload) share one timestamp. A kernel that joins none
+        // refuses the option.
         let _ = setsockopt(socket, sockopt::UdpGroSegment, &false);
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(DatagramReader { epoch, room: Mutex::new(vec![0; 256]) })

@@ -1,7 +1,7 @@
 //! Replay protection: each header counts once.
 
-/// Tells the first arrival of a number from later ones with a sliding window, as IPsec does (RFC 4303, section 3.4.3). Numbers older
-/// than the window count as seen.
+/// Tells the first arrival of a number from later ones with a sliding window, as IPsec does (RFC 4303, section 3.4.3).
+/// Numbers older than the window count as seen.
 #[derive(Clone, Debug, Default)]
 pub struct Replays {
     /// One above the highest number seen.

@@ -1,5 +1,5 @@
-//! Stateless resets (RFC 9000, section 10.3) that a server can still send after a restart. Their tokens, and the connection IDs that
-//! tokens are made from, follow from a secret that outlives the process.
+//! Stateless resets (RFC 9000, section 10.3) that a server can still send after a restart. Their tokens, and the
+//! connection IDs that tokens are made from, follow from a secret that outlives the process.
 
 use quinn::EndpointConfig;
 use quinn_proto::HashedConnectionIdGenerator;

@@ -1,4 +1,5 @@
-//! The datagrams of one connection that quinn has built and that wait for their time, and quinn's driver, which waits for room.
+//! The datagrams of one connection that quinn has built and that wait for their time, and quinn's driver, which waits
+//! for room.
 
 use crate::datagram::Datagram;
 use control::{Bytes, Duration, Time};
@@ -94,7 +95,8 @@ impl SendQueue {
         }
     }
 
-    /// The queue is empty when the next departure is planned: quinn has more only if its driver waits, or was woken to bring it.
+    /// The queue is empty when the next departure is planned: quinn has more only if its driver waits, or was woken to
+    /// bring it.
     pub(crate) fn on_empty(&mut self) {
         self.has_more &= !matches!(self.driver, Driver::Building);
     }

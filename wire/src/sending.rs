@@ -1,8 +1,9 @@
-//! What one end of a connection sends: the datagrams that wait for their time, and the [`Host`] of the sender that decides when.
+//! What one end of a connection sends: the datagrams that wait for their time, and the [`Host`] of the sender that
+//! decides when.
 //!
-//! quinn builds a packet as soon as there is room in the queue, and counts it as sent. What waits in the queue is not in flight for the
-//! host, and round-trip times count from when a packet left. quinn's driver calls the methods of the first half; the pacer's thread
-//! (`pacer.rs`) calls [`SendingFlow::depart`].
+//! quinn builds a packet as soon as there is room in the queue, and counts it as sent. What waits in the queue is not
+//! in flight for the host, and round-trip times count from when a packet left. quinn's driver calls the methods of the
+//! first half; the pacer's thread (`pacer.rs`) calls [`SendingFlow::depart`].
 
 use crate::batch::Batch;
 use crate::pacing::Pacing;
@@ -20,7 +21,8 @@ use std::time::Instant;
 
 /// How many datagrams of up to [`SMALL`] bytes may leave unpaced beyond those that have arrived.
 const UNANSWERED: u64 = 8;
-/// Arrivals up to this size, in bytes, are taken for an acknowledgment or a report, which are not acknowledged themselves.
+/// Arrivals up to this size, in bytes, are taken for an acknowledgment or a report, which are not acknowledged
+/// themselves.
 const NOT_ACKNOWLEDGED: usize = 100;
 
 /// The sending direction of a connection at one end.
@@ -54,7 +56,8 @@ struct Inner {
 #[derive(Clone, Copy)]
 pub(crate) struct AckEnd {
     pub(crate) now: Instant,
-    /// Bytes that quinn has in flight, with the packets that wait here, before the losses that the acknowledgment shows.
+    /// Bytes that quinn has in flight, with the packets that wait here, before the losses that the acknowledgment
+    /// shows.
     pub(crate) in_flight: u64,
     /// Whether the application or the peer's flow control held data back.
     pub(crate) app_limited: bool,
@@ -134,7 +137,8 @@ impl SendingFlow {
         self.lock().pacing = pacing;
     }
 
-    /// The peer has granted stamps: from now on packets carry them, and `sender` decides, once it has asked the routers if it does.
+    /// The peer has granted stamps: from now on packets carry them, and `sender` decides, once it has asked the routers
+    /// if it does.
     pub(crate) fn stamp(self: &Arc<Self>, sender: Box<dyn Sender>, stamping: Stamping) {
         let mut inner = self.lock();
         inner.stamping = Some(stamping);
@@ -160,7 +164,7 @@ impl SendingFlow {
         self.schedule(&mut inner);
     }
 
-    /// A datagram with so many bytes of QUIC arrived from where the last one was sent to.
+    /// A datagram arrived from where the last one was sent to. Its QUIC packet has `size` bytes.
     pub(crate) fn on_datagram(&self, size: usize) {
         self.received.fetch_add(1, Ordering::Relaxed);
         self.to_acknowledge.fetch_add(u64::from(size > NOT_ACKNOWLEDGED), Ordering::Relaxed);
@@ -192,7 +196,8 @@ impl SendingFlow {
         Poll::Pending
     }
 
-    /// Takes a packet into the queue. If it is a small one that may leave unpaced, returns false, and the caller sends it at once.
+    /// Takes a packet into the queue. If it is a small one that may leave unpaced, returns false, and the caller sends
+    /// it at once.
     pub(crate) fn push(self: &Arc<Self>, transmit: &Transmit<'_>) -> bool {
         let mut inner = self.lock();
         let inner = &mut *inner;
@@ -210,8 +215,9 @@ impl SendingFlow {
         true
     }
 
-    /// Acknowledgments and reports need not wait for their time, but no more of them leave so than arrive. They must not overtake other
-    /// packets: once a small one is acknowledged, QUIC would soon take those that it overtook for lost (RFC 9002, section 6.1.2).
+    /// Acknowledgments and reports need not wait for their time, but no more of them leave so than arrive. They must
+    /// not overtake other packets: once a small one is acknowledged, QUIC would soon take those that it overtook for
+    /// lost (RFC 9002, section 6.1.2).
     fn may_leave_unpaced(&self, inner: &Inner, size: usize) -> bool {
         let is_answer = inner.unpaced < self.received.load(Ordering::Relaxed) + UNANSWERED;
         let overtakes = inner.leaving || inner.last.is_some_and(|last| last.at > self.clock.now());
@@ -253,8 +259,8 @@ impl SendingFlow {
         self.lock().leaving = false;
     }
 
-    /// Fills `batch` with what leaves now, if this is what was `scheduled` last. Returns the launch time if the kernel is to hold the
-    /// batch until then.
+    /// Fills `batch` with what leaves now, if this is what was `scheduled` last. Returns the launch time if the kernel
+    /// is to hold the batch until then.
     pub(crate) fn depart(self: &Arc<Self>, scheduled: Time, batch: &mut Batch) -> Option<Time> {
         batch.clear();
         let mut inner = self.lock();
@@ -266,7 +272,8 @@ impl SendingFlow {
         let is_launched = inner.pacing == Pacing::Launch;
         let mut now = self.clock.now();
         if is_launched {
-            // It leaves at that time, and after those before it. The sender and the stamps see the time as if it had come.
+            // It leaves at that time, and after those before it. The sender and the stamps see the time as if it had
+            // come.
             now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |last| last.at));
         }
         inner.host.on_wakeup(now, &inner.waiting(self));

@@ -1,5 +1,5 @@
-//! The UDP socket that quinn sees. A connection's packets wait in their flow until the pacer sends them. Datagrams that arrive go
-//! through the stamps' receivers first, and quinn gets the QUIC packet in them.
+//! The UDP socket that quinn sees. A connection's packets wait in their flow until the pacer sends them. Datagrams that
+//! arrive go through the stamps' receivers first, and quinn gets the QUIC packet in them.
 
 use crate::pacing::Pacing;
 use crate::receive::DatagramReader;
@@ -151,7 +151,7 @@ impl fmt::Debug for Socket {
     }
 }
 
-/// Tells one connection whether its flow has room.
+/// Tells the driver of one connection whether its flow has room.
 struct Poller {
     /// None until a packet is built.
     flow: Option<Arc<SendingFlow>>,

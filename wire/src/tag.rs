@@ -1,5 +1,5 @@
-//! The tag that authenticates a header: keyed BLAKE3, under a key that both ends derive from their TLS session. Nobody else can make
-//! it.
+//! The tag that authenticates a header: keyed BLAKE3, under a key that both ends derive from their TLS session. Nobody
+//! else can make it.
 
 use header::{Header, ROUTED, Tag, Unverified};
 

@@ -42,8 +42,8 @@ impl<T> TimerQueue<T> {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets a timer of `owner` for what is `due`. It expires at that time if `lead` is zero, and so much earlier, or a little earlier
-    /// still, if it is not.
+    /// Sets a timer of `owner` for what is `due`. It expires at that time if `lead` is zero, and so much earlier, or a
+    /// little earlier still, if it is not.
     pub(crate) fn schedule(&self, due: Time, lead: Duration, owner: &Arc<T>) {
         let (expires, may_be_early) = (due - lead, lead > Duration::ZERO);
         let mut heap = self.lock();
@@ -62,8 +62,9 @@ impl<T> TimerQueue<T> {
         self.news.notify_one();
     }
 
-    /// Waits until a timer expires, and removes it; none when the queue has ended. The thread sleeps as long as `waking` allows and
-    /// spins for the rest. It yields to others while it spins if it is scheduled in turns with them (`yields`).
+    /// Waits until a timer expires, and removes it; none when the queue has ended. The thread sleeps as long as
+    /// `waking` allows and spins for the rest. It yields to others while it spins if it is scheduled in turns with them
+    /// (`yields`).
     pub(crate) fn wait(&self, clock: Clock, waking: &mut Waking, yields: bool) -> Option<Timer<T>> {
         let mut heap = self.lock();
         loop {

@@ -9,8 +9,8 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 use std::sync::Arc;
 
-/// TLS for a client that trusts the holder of one certificate, and shows its own identity if it is given. `protocol` is the
-/// application's protocol (ALPN).
+/// TLS for a client that trusts the holder of one certificate, and shows its own identity if it is given. `protocol` is
+/// the application's protocol (ALPN).
 pub fn client_tls(server: Fingerprint, client: Option<&Identity>, protocol: &[u8]) -> rustls::ClientConfig {
     let builder = rustls::ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -26,8 +26,8 @@ pub fn client_tls(server: Fingerprint, client: Option<&Identity>, protocol: &[u8
     tls
 }
 
-/// TLS for a server with a certificate of its own. If `client` is given, only the holder of that certificate may connect. `protocol` is
-/// the application's protocol (ALPN). Fails if the certificate cannot be used.
+/// TLS for a server with a certificate of its own. If `client` is given, only the holder of that certificate may
+/// connect. `protocol` is the application's protocol (ALPN). Fails if the certificate cannot be used.
 pub fn server_tls(
     identity: Identity,
     client: Option<Fingerprint>,

@@ -10,22 +10,24 @@ use std::time::Duration;
 /// Flow control windows, in bytes: enough for 1 Gbps over half a second.
 const WINDOW: u32 = 64 << 20;
 
-/// The round-trip time that quinn assumes before the first sample. A handshake is repeated after 0.3, 0.9, 2.1, 4.5 and 9.3 s; with
-/// the 333 ms of RFC 9002 (section 6.2.2), many took over 8 s where a fifth of all packets is lost each way.
+/// The round-trip time that quinn assumes before the first sample. A handshake is repeated after 0.3, 0.9, 2.1, 4.5 and
+/// 9.3 s; with the 333 ms of RFC 9002 (section 6.2.2), many took over 8 s where a fifth of all packets is lost each
+/// way.
 const FIRST_RTT: Duration = Duration::from_millis(100);
 
 /// The longest time that a peer is asked to hold an acknowledgment back. QUIC's timers go no lower.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 
-/// The longest time between packets of an end that waits and has an idle timeout: a peer that was restarted answers them with a reset.
+/// The longest time between packets of an end that waits and has an idle timeout: a peer that was restarted answers
+/// them with a reset.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// The suffix of an application protocol's name (ALPN) whose ends may negotiate stamps.
 const STAMPS: &[u8] = b"+stamps1";
 
-/// The transport settings of an endpoint unless [`Builder::transport`](crate::Builder::transport) gives others: acknowledgments are
-/// prompt, because delays are measured (draft-ietf-quic-ack-frequency), flow control windows hold 64 MiB, and the first round-trip time
-/// is taken for 100 ms.
+/// The transport settings of an endpoint unless [`Builder::transport`](crate::Builder::transport) gives others:
+/// acknowledgments are prompt, because delays are measured (draft-ietf-quic-ack-frequency), flow control windows hold
+/// 64 MiB, and the first round-trip time is taken for 100 ms.
 pub fn default_transport() -> TransportConfig {
     let mut prompt = AckFrequencyConfig::default();
     prompt.ack_eliciting_threshold(VarInt::from_u32(1)).max_ack_delay(Some(ACK_DELAY));

@@ -1,5 +1,6 @@
-//! A small QUIC-like stack and a path between two of them, in made-up time. Packets are numbered, acknowledged in ranges of the newest
-//! ones, and declared lost by the packet threshold of RFC 9002 (section 6.1.1). Lost chunks of data are sent again in new packets.
+//! A small QUIC-like stack and a path between two of them, in made-up time. Packets are numbered, acknowledged in
+//! ranges of the newest ones, and declared lost by the packet threshold of RFC 9002 (section 6.1.1). Lost chunks of
+//! data are sent again in new packets.
 
 use control::registry::Parties;
 use control::{Bytes, Duration, Rate, Receiver, Report, Stamp, Time};
