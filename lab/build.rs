@@ -37,7 +37,7 @@ fn main() {
     let lock = root.join("Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let mut code = vec![lock];
-    for folder in ["control/src", "path/src", "sim/src", "lab/src"] {
+    for folder in ["control/src", "path/src", "experiment/src", "sim/src", "scenario/src", "lab/src", "report/src"] {
         files(&root.join(folder), "rs", &mut code);
     }
     let mut hash = 0xcbf2_9ce4_8422_2325_u64; // FNV-1a

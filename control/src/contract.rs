@@ -2,6 +2,7 @@
 
 use crate::roles::{Ack, Loss, Next, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
+use alloc::boxed::Box;
 
 /// `sender`, but each call that breaks the contract panics and says which rule was broken.
 pub fn checked(sender: Box<dyn Sender>) -> Box<dyn Sender> {

@@ -29,8 +29,7 @@
 //!   clock: a receiver's clock may differ from its sender's by any constant.
 
 use crate::units::{Bytes, Duration, Rate, Time};
-use serde::{Deserialize, Serialize};
-use std::fmt;
+use core::fmt;
 
 /// What a host can do. The host states it when a protocol's parties are made ([`crate::Protocol`]), so that they suit a host without knowing which one it
 /// is.
@@ -259,7 +258,8 @@ pub struct State {
 }
 
 /// The phases of the protocols' state machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Phase {
     /// Looking for the capacity for the first time.
     SlowStart,

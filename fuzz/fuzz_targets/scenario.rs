@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use lab::scenario::{self, Machine, Set};
+use scenario::{self, Machine, Set};
 use libfuzzer_sys::fuzz_target;
 use std::num::NonZero;
 

@@ -6,7 +6,7 @@
 #![no_main]
 
 use control::Time;
-use lab::vectors;
+use scenario::vectors;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| match vectors::scan(bytes, Time::MAX) {

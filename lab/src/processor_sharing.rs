@@ -1,7 +1,7 @@
 //! The ideal that RCP and RCP-AC are held against: a link whose n transfers under way have C/n each, at any moment, as if its router
 //! knew them all. An exact computation on given arrivals, for fluids rather than packets.
 
-use crate::Finished;
+use experiment::Finished;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -90,7 +90,7 @@ pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::traffic::{Random, Sizes, Stream};
+    use experiment::traffic::{Random, Sizes, Stream};
 
     fn close(a: &[f64], b: &[f64]) {
         assert!(a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9), "{a:?} {b:?}");

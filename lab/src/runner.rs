@@ -1,8 +1,9 @@
 //! Makes a plan's runs, several at a time.
 
-use crate::plan::{Finished, Plan, Run};
 use control::{Duration, Time};
-use sim::Outcome;
+use experiment::Outcome;
+use experiment::{Finished, Run};
+use scenario::Plan;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +24,7 @@ pub struct Progress {
 pub enum Stopped {
     /// The caller said so.
     Cancelled,
-    /// The simulator refused a run, for this reason; it does not refuse those of [`scenario`](crate::scenario).
+    /// The simulator refused a run, for this reason; it does not refuse those of [`scenario`](scenario).
     Refused(String),
 }
 
@@ -128,7 +129,7 @@ impl Shared<'_> {
         });
         let outcome = outcome.map_err(|why| {
             self.stopped.store(true, Ordering::Relaxed);
-            Stopped::Refused(format!("{}: {why}", run.name))
+            Stopped::Refused(format!("{}: {why}", run.name()))
         })?;
         let outcome = outcome.ok_or(Stopped::Cancelled)?;
         let wall_seconds = begin.elapsed().as_secs_f64();

@@ -195,8 +195,8 @@ fn transfers_read_back() {
         path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp" }
         traffic = [{ kind = "web", per-second = 20, name = "surfers", direction = "reverse", object = "30 kB", think = "200 ms" }]
     "#;
-    let machine = lab::scenario::Machine::this(None);
-    let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
+    let machine = scenario::Machine::this(None);
+    let plan = scenario::read("test", text, &[], &machine).unwrap();
     let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t", 1, &runs).unwrap();
@@ -224,8 +224,8 @@ fn routers_and_completion_times_read_back() {
         compare.controllers = ["rcp-ac", "reno"]
         traffic = [{ kind = "flows", per-second = 30, size = { exponential = "20 kB" } }]
     "#;
-    let machine = lab::scenario::Machine::this(None);
-    let plan = lab::scenario::read("test", text, &[], &machine).unwrap();
+    let machine = scenario::Machine::this(None);
+    let plan = scenario::read("test", text, &[], &machine).unwrap();
     let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t", 1, &runs).unwrap();

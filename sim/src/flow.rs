@@ -1,9 +1,9 @@
 //! One flow of a run: its two ends, and what is measured of it.
 
-use crate::acquire::Acquire;
 use crate::host::{Sink, Source};
-use crate::outcome::FlowSeries;
 use control::{Bytes, Duration, Time};
+use experiment::Acquire;
+use experiment::FlowSeries;
 
 /// A flow: what each packet touches, and the rest behind a pointer, so that many flows fit into the caches. In this order, a
 /// delivery needs one cache line of 64 bytes, and an acknowledgment three or four.

@@ -1,11 +1,11 @@
 //! What the command line accepts.
 
-#[cfg(target_os = "linux")]
-use crate::real::Contestant;
 use clap::{Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use control::{Bytes, Duration, Rate};
-use lab::scenario::Set;
+#[cfg(target_os = "linux")]
+use real::Contestant;
+use scenario::Set;
 #[cfg(unix)]
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -53,19 +53,6 @@ pub enum Command {
     /// Let real packets cross a scenario's path in real time: datagrams through a relay, or all of a command's traffic.
     #[cfg(target_os = "linux")]
     Emulate(Emulate),
-    /// The first process in a command's namespaces.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    EmulateInit {
-        #[arg(long)]
-        parent: u32,
-        #[arg(last = true, required = true)]
-        command: Vec<OsString>,
-    },
-    /// Sends over the kernel's TCP, as it is told on standard input.
-    #[cfg(target_os = "linux")]
-    #[command(hide = true)]
-    TcpSend,
     /// Copy files to or from another host, over QUIC.
     #[cfg(unix)]
     Cp(Cp),
@@ -124,6 +111,13 @@ pub struct Run {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "real")]
     pub beside: Vec<Contestant>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Where results go.
+#[derive(Debug, clap::Args)]
+pub struct Output {
     /// Write report.html, summary.json and the time series (Parquet) into this folder, replacing earlier results in it.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
@@ -176,17 +170,10 @@ pub struct Emulate {
     /// For how long; until Ctrl-C, or until the command ends, if not given.
     #[arg(long = "for", value_name = "TIME")]
     pub duration: Option<Duration>,
-    /// Write report.html, summary.json and the time series (Parquet) into this folder, replacing earlier results in it.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub out: Option<PathBuf>,
-    /// How to print the results.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Say nothing but results and errors.
-    #[arg(long, short, conflicts_with = "verbose")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Say each second what crosses, even if standard error is no terminal.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
     /// Run this command in a network namespace whose only way out is the path, to this host. Takes root.
     #[arg(last = true, value_hint = ValueHint::CommandWithArguments)]

@@ -4,7 +4,7 @@ use crate::args::Bench;
 use crate::failure::Failure;
 use crate::print;
 use control::{Duration, Rate};
-use lab::reason;
+use scenario::reason;
 use std::io;
 use wire::bench::{GapErrors, TIMESTAMPS, pacing};
 

@@ -3,7 +3,7 @@
 use crate::args::Check;
 use crate::failure::Failure;
 use crate::print;
-use lab::scenario::{self, Machine};
+use scenario::{self, Machine};
 use std::fmt::Write;
 
 /// Says what is wrong with a scenario, or what it would run.
@@ -21,7 +21,7 @@ pub fn check(args: &Check) -> Result<(), Failure> {
         let traffic: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name.as_str()).collect();
         let and = if flows.is_empty() || traffic.is_empty() { "" } else { " and " };
         let traffic = format!("{and}{}", traffic.join(", "));
-        let _ = writeln!(text, "  {}: {flows}{traffic}, {}", run.name, experiment.duration);
+        let _ = writeln!(text, "  {}: {flows}{traffic}, {}", run.name(), experiment.duration);
     }
     print::text(&text)
 }

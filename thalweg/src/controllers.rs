@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::print;
 use control::{Controller, Family, Recovery, registry};
-use lab::{reason, scenario};
+use scenario::reason;
 use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;

@@ -1,7 +1,9 @@
 //! Why a command ends early, and with which exit code.
 
 use crate::print;
-use lab::scenario::Problem;
+use scenario::{Problem, reason};
+use std::error::Error;
+use std::io;
 use std::process::ExitCode;
 
 /// Why a command ends early.
@@ -21,6 +23,16 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The failure of `what`, whose name its lines then begin with.
+    #[cfg(target_os = "linux")]
+    pub fn of(self, what: &str) -> Failure {
+        match self {
+            Failure::Wrong(lines) => Failure::Wrong(lines.iter().map(|line| format!("{what}: {line}")).collect()),
+            Failure::Failed(line) => Failure::Failed(format!("{what}: {line}")),
+            other => other,
+        }
+    }
+
     /// Tells the user; returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
@@ -37,6 +49,25 @@ impl Failure {
             #[cfg(target_os = "linux")]
             Failure::Command(code) => ExitCode::from(code),
             Failure::Unread => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// What happened, its cause and what to do about it, in a line.
+#[cfg(target_os = "linux")]
+impl From<real::Error> for Failure {
+    fn from(error: real::Error) -> Failure {
+        match error {
+            real::Error::Interrupted => Failure::Interrupted,
+            real::Error::Unsupported(why) => Failure::Wrong(vec![why]),
+            error => {
+                let cause = error.source().map_or(String::new(), |cause| match cause.downcast_ref::<io::Error>() {
+                    Some(cause) => format!(" ({})", reason(cause)),
+                    None => format!(" ({cause})"),
+                });
+                let remedy = error.remedy().map_or(String::new(), |remedy| format!("; {remedy}"));
+                Failure::Failed(format!("{error}{cause}{remedy}"))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The folder for results: they are written beside it and get its name when they are complete.
 
 use crate::failure::Failure;
-use lab::reason;
+use scenario::reason;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

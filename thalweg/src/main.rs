@@ -18,12 +18,15 @@ mod emulate;
 mod failure;
 mod folder;
 mod interrupt;
+mod output;
 mod print;
 mod progress;
 #[cfg(target_os = "linux")]
 mod real;
 mod reproduce;
 mod run;
+#[cfg(target_os = "linux")]
+mod status;
 mod vectors;
 
 use args::{Args, Command};
@@ -33,6 +36,11 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Runs in network namespaces start this program again, for what they need there.
+    #[cfg(target_os = "linux")]
+    if let Some(code) = ::real::answer(std::env::args_os().skip(1)) {
+        return code;
+    }
     let done = match Args::try_parse() {
         Ok(args) => command(args.command),
         Err(e) if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || !e.use_stderr() => e.exit(),
@@ -57,10 +65,6 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Check(args) => check::check(&args),
         #[cfg(target_os = "linux")]
         Command::Emulate(args) => emulate::emulate(&args),
-        #[cfg(target_os = "linux")]
-        Command::EmulateInit { parent, command } => emulate::init(parent, &command),
-        #[cfg(target_os = "linux")]
-        Command::TcpSend => real::tcp_send().map_err(|e| Failure::Failed(format!("tcp-send: {}", lab::reason(&e)))),
         #[cfg(unix)]
         Command::Cp(args) => cp::cp(&args),
         #[cfg(unix)]
@@ -70,7 +74,7 @@ fn command(command: Command) -> Result<(), Failure> {
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),
         Command::Vectors(args) => vectors::vectors(&args),
         Command::Bench(args) => bench::bench(&args),
-        Command::Schema => print::json(&lab::scenario::schema()),
+        Command::Schema => print::json(&scenario::schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "thalweg", &mut script);

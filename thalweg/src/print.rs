@@ -1,7 +1,7 @@
 //! Standard output, whose reader may go away.
 
 use crate::failure::Failure;
-use lab::reason;
+use scenario::reason;
 use std::io::{self, Write};
 
 /// Prints `bytes` as they are.

@@ -1,16 +1,15 @@
 //! `thalweg run`.
 
-use crate::args::{Format, Run};
+use crate::args::Run;
 use crate::failure::Failure;
-use crate::folder::Folder;
 use crate::interrupt::Interrupt;
-use crate::print;
+use crate::output::Destination;
 use crate::progress::Bar;
 #[cfg(target_os = "linux")]
 use crate::real::{self, Real};
 use lab::runner::{self, Stopped};
-use lab::scenario::{self, Machine};
-use lab::{Plan, reason, results};
+use scenario::Plan;
+use scenario::{self, Machine};
 
 /// Simulates a scenario and prints what came out.
 pub fn run(args: &Run) -> Result<(), Failure> {
@@ -23,32 +22,15 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     };
     // Ctrl-C is caught before there is anything to clean up.
     let interrupt = Interrupt::catch();
-    let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
+    let destination = Destination::prepare(&args.output)?;
 
-    let finished = simulate(&plan, &machine, &interrupt, args.quiet)?;
+    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet)?;
     #[cfg(target_os = "linux")]
     let finished = match real {
-        Some(real) => real.run(&plan, finished, &interrupt, args.quiet)?,
+        Some(real) => real.run(finished, &interrupt, args.output.quiet)?,
         None => finished,
     };
-    let Plan { title, seed, .. } = &plan;
-    if let (Some(folder), Some(name)) = (folder, &args.out) {
-        let written = results::write(folder.path(), title, *seed, &finished);
-        written
-            .map_err(|e| Failure::Failed(format!("--out {}: cannot be written ({})", name.display(), reason(&e))))?;
-        if interrupt.came() {
-            return Err(Failure::Interrupted);
-        }
-        folder.publish()?;
-        if !args.quiet {
-            print::note(&format!("report: {}", name.join("report.html").display()));
-        }
-    }
-    let summary = results::summary(title, *seed, &finished);
-    match args.format {
-        Format::Table => print::text(&results::table(&summary)),
-        Format::Json => print::json(&summary),
-    }
+    destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)
 }
 
 /// The runs of the scenario; what is to be made for real, too, with its packets.
@@ -62,7 +44,12 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     Ok(scenario::load(&args.scenario.file, &sets, machine)?)
 }
 
-fn simulate(plan: &Plan, machine: &Machine, interrupt: &Interrupt, quiet: bool) -> Result<Vec<lab::Finished>, Failure> {
+fn simulate(
+    plan: &Plan,
+    machine: &Machine,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Vec<experiment::Finished>, Failure> {
     let bar = Bar::new(plan.runs.len(), runner::total_seconds(plan), quiet);
     let finished = runner::run(plan, machine.jobs, &(), &|progress| {
         bar.show(progress);

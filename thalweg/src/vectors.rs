@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use control::{Bytes, Duration};
-use lab::reason;
-use lab::vectors::{Contents, write_all};
-use sim::traffic::Mix;
+use experiment::traffic::Mix;
+use scenario::reason;
+use scenario::vectors::{Contents, write_all};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 

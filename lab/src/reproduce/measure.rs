@@ -3,14 +3,15 @@
 use super::Made;
 use super::artefact::{Artefact, Quantity, Scale};
 use super::curve::Curve;
-use crate::Finished;
-use crate::report::quantile;
 use crate::results::{completion_seconds, over_windows, synchronization_ratio};
 use crate::{processor_sharing, theory};
-use control::rapid::{Layout, Rapid2009, SlowStart, Stream};
+use control::pstream::{Layout, SlowStart, Stream};
+use control::rapid::Rapid2009;
 use control::{Duration, Phase, Rate, Time};
+use experiment::Finished;
+use experiment::Transfer;
+use experiment::quantile;
 use serde::Deserialize;
-use sim::Transfer;
 
 /// What to measure of a run. "Over the span" is from its first to its second time; of one flow, or of all together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -145,7 +146,8 @@ impl Quantity {
         let flow = self.flow.map(|flow| format!("flow {flow}")).or(flows);
         let measure = self.measure.axis().split(" (").next().map(str::to_string);
         let level = self.level.map(|level| level.to_string());
-        let named = [&self.scenario, &self.run, &flow, &self.span, &self.curve, &self.with, &level, &measure];
+        let run = self.run.as_ref().map(ToString::to_string);
+        let named = [&self.scenario, &run, &flow, &self.span, &self.curve, &self.with, &level, &measure];
         named.map(|name| name.clone().unwrap_or_default()).to_vec()
     }
 
@@ -194,10 +196,9 @@ impl Quantity {
         };
         let runs = runs.ok_or_else(|| format!("no scenario `{}`", self.scenario.as_deref().unwrap_or("")))?;
         let run = match &self.run {
-            None => runs.runs.first(),
-            Some(name) => runs.runs.iter().find(|it| it.run.name == *name),
+            None => runs.runs.first().ok_or_else(|| format!("scenario `{}` has no runs", runs.scenario))?,
+            Some(selector) => selector.find(&runs.runs, |it| &it.run.identity)?,
         };
-        let run = run.ok_or_else(|| format!("no run `{}`", self.run.as_deref().unwrap_or("")))?;
         self.of_finished(artefact, scale, None, run)
     }
 
@@ -293,7 +294,7 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
     let bits: Vec<f64> = samples.clone().map(|i| 8.0 * bytes(i) as f64).collect();
     let narrowest = || run.run.experiment.links.iter().map(|it| it.rate.as_bps()).fold(f64::INFINITY, f64::min);
     let link = outcome.links.iter().reduce(|most, it| if it.utilization > most.utilization { it } else { most });
-    let of_link = |value: &dyn Fn(&sim::LinkSeries, usize) -> f64| -> Vec<f64> {
+    let of_link = |value: &dyn Fn(&experiment::LinkSeries, usize) -> f64| -> Vec<f64> {
         link.map_or(vec![], |link| samples.clone().map(|i| value(&link.series, i)).collect())
     };
     let width = |seconds: f64| ((seconds / every).round() as usize).max(1);
@@ -321,13 +322,13 @@ pub fn of_run(measure: Measure, run: &Finished, of: Of) -> f64 {
         }
         Measure::Throughput => bits.iter().sum::<f64>() / (to - from) / 1e6,
         Measure::LeastShare => {
-            let active = |it: &&sim::FlowOutcome| it.series.phase[samples.clone()].iter().all(Option::is_some);
-            let got = |it: &sim::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
+            let active = |it: &&experiment::FlowOutcome| it.series.phase[samples.clone()].iter().all(Option::is_some);
+            let got = |it: &experiment::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
             let shares: Vec<f64> = flows.iter().filter(active).map(got).collect();
             100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
         }
         Measure::JainOfAll => {
-            let got = |it: &sim::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
+            let got = |it: &experiment::FlowOutcome| it.series.delivered[samples.clone()].iter().sum::<u64>() as f64;
             crate::results::jain(&flows.iter().map(got).collect::<Vec<_>>())
         }
         Measure::Rtt => {

@@ -1,8 +1,7 @@
 //! The papers' tables and figures: what each says, which runs show it, and whether it comes out.
 //!
 //! An artefact is data, `catalogue/PAPER/ID.toml` ([`artefact`]): scenarios, claims, figures, [`curve`]s. What claims measure is in
-//! [`measure`], how they are judged in [`judge`]. What is said of all of them is in [`record`] and, as pages, in
-//! [`report::gallery`](crate::report::gallery).
+//! [`measure`], how they are judged in [`judge`]. What is said of all of them is in [`record`].
 
 pub mod artefact;
 pub mod curve;
@@ -10,14 +9,15 @@ pub mod judge;
 pub mod measure;
 pub mod paper;
 pub mod record;
+pub mod selector;
 
 pub use artefact::{Artefact, Scale};
 pub use judge::{Judged, Verdict};
 pub use record::Record;
 
 use crate::runner::{self, Progress, Shelf, Stopped};
-use crate::scenario::{self, Machine, Set};
-use crate::{Finished, Plan, report};
+use experiment::Finished;
+use scenario::{Machine, Plan, Set};
 
 /// The files of the catalogue: path and text.
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
@@ -113,27 +113,29 @@ pub fn make(
     machine: &Machine,
     shelf: &dyn Shelf,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
-) -> Result<Record, Stopped> {
+) -> Result<Reproduced, Stopped> {
     // All runs in one plan, so that no core waits for the last one of each scenario.
-    let counts: Vec<(String, String, usize)> =
-        planned.iter().map(|it| (it.name.clone(), it.plan.title.clone(), it.plan.runs.len())).collect();
+    let counts: Vec<(String, usize)> = planned.iter().map(|it| (it.name.clone(), it.plan.runs.len())).collect();
     let runs = planned.into_iter().flat_map(|it| it.plan.runs).collect();
     let all = Plan { title: artefact.title.clone(), seed: 1, runs };
     let mut finished = runner::run(&all, machine.jobs, shelf, go_on)?.into_iter();
     let mut made = Vec::new();
-    let mut titles = Vec::new();
-    for (scenario, title, count) in counts {
+    for (scenario, count) in counts {
         made.push(Made { scenario, runs: finished.by_ref().take(count).collect() });
-        titles.push(title);
     }
-    Ok(Record {
+    let record = Record {
         id: artefact.id.clone(),
         title: artefact.title.clone(),
         about: artefact.about.clone(),
         claims: judge::judge(artefact, scale, &made),
-        figures: report::gallery::figures(artefact, scale, &made)
-            .into_iter()
-            .chain(report::charts(artefact, &made))
-            .collect(),
-    })
+    };
+    Ok(Reproduced { record, made })
+}
+
+/// What came of an artefact, with the runs that it came of.
+pub struct Reproduced {
+    /// Its claims.
+    pub record: Record,
+    /// Scenario by scenario.
+    pub made: Vec<Made>,
 }

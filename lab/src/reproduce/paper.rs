@@ -29,7 +29,7 @@ const PAPERS: [(&str, &str, &str); 6] = [
 ];
 
 /// What came of a paper's artefacts.
-pub struct Paper<'a> {
+pub struct Paper<'a, R = Record> {
     /// Its folder in the catalogue.
     pub folder: &'a str,
     /// What it is called here.
@@ -37,16 +37,16 @@ pub struct Paper<'a> {
     /// Who wrote it, what it is called, and where it was published.
     pub about: &'a str,
     /// Artefact by artefact.
-    pub records: &'a [Record],
+    pub records: &'a [R],
 }
 
 /// `records`, which are in the catalogue's order, paper by paper.
-pub fn papers(records: &[Record]) -> Vec<Paper<'_>> {
-    let folder = |record: &Record| record.id.split('/').next().unwrap_or_default().to_string();
+pub fn papers<R: AsRef<Record>>(records: &[R]) -> Vec<Paper<'_, R>> {
+    let folder = |record: &R| record.as_ref().id.split('/').next().unwrap_or_default().to_string();
     let of_paper = records.chunk_by(move |a, b| folder(a) == folder(b));
     of_paper
         .map(|records| {
-            let folder = records[0].id.split('/').next().unwrap_or_default();
+            let folder = records[0].as_ref().id.split('/').next().unwrap_or_default();
             let known = PAPERS.iter().find(|(known, ..)| *known == folder);
             let (name, about) = known.map_or((folder, ""), |(_, name, about)| (name, about));
             Paper { folder, name, about, records }

@@ -4,7 +4,7 @@ use super::artefact::{Artefact, Scale};
 use super::judge::{Judged, Verdict, number};
 use super::paper::papers;
 use super::{CODE, file, traces};
-use crate::plan::Run;
+use experiment::Run;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -19,8 +19,6 @@ pub struct Record {
     pub about: String,
     /// Claim by claim.
     pub claims: Vec<Judged>,
-    /// What the page draws, as JSON: one per figure.
-    pub figures: Vec<String>,
 }
 
 /// What `claims.json` says.
@@ -47,8 +45,11 @@ pub struct Entry {
 
 impl Claims {
     /// Those of `records`.
-    pub fn of(scale: Scale, records: &[Record]) -> Claims {
-        let entry = |it: &Record| Entry { id: it.id.clone(), title: it.title.clone(), claims: it.claims.clone() };
+    pub fn of<R: AsRef<Record>>(scale: Scale, records: &[R]) -> Claims {
+        let entry = |it: &R| {
+            let Record { id, title, claims, .. } = it.as_ref();
+            Entry { id: id.clone(), title: title.clone(), claims: claims.clone() }
+        };
         Claims { code: CODE.into(), scale, artefacts: records.iter().map(entry).collect() }
     }
 }
@@ -87,6 +88,12 @@ fn hash<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     format!("{hash:032x}")
 }
 
+impl AsRef<Record> for Record {
+    fn as_ref(&self) -> &Record {
+        self
+    }
+}
+
 impl Record {
     /// With the words of `artefact`, whose record it is: they may have changed since.
     pub fn in_words_of(mut self, artefact: &Artefact) -> Record {
@@ -116,7 +123,7 @@ pub fn text(record: &Record) -> String {
 
 /// All claims as Markdown. `of` is how many artefacts there are; `made`, when and from what the records were made, if that is to be
 /// told.
-pub fn markdown(scale: Scale, records: &[Record], of: usize, made: Option<&str>) -> String {
+pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: Option<&str>) -> String {
     let all = claims(records);
     let (which, among) = match records.len() {
         all if all == of => (" --all", String::new()),
@@ -142,7 +149,7 @@ pub fn markdown(scale: Scale, records: &[Record], of: usize, made: Option<&str>)
     for paper in papers(records) {
         let _ = write!(text, "\n## {}\n\n{}\n", paper.name, paper.about);
         for record in paper.records {
-            text += &table(record);
+            text += &table(record.as_ref());
         }
     }
     text
@@ -161,8 +168,8 @@ pub fn reasons(claims: &[Judged]) -> Vec<Option<&str>> {
 }
 
 /// The claims of all `records`.
-pub fn claims(records: &[Record]) -> Vec<Judged> {
-    records.iter().flat_map(|it| it.claims.clone()).collect()
+pub fn claims<R: AsRef<Record>>(records: &[R]) -> Vec<Judged> {
+    records.iter().flat_map(|it| it.as_ref().claims.clone()).collect()
 }
 
 fn table(record: &Record) -> String {

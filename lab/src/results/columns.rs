@@ -1,16 +1,15 @@
 //! A table in the making, for the terminal and for the report.
 
-use crate::report::escape;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// Wider tables than this have names that wrap.
 const WIDTH: u16 = 100;
 /// What does not exist or never happened.
-const DASH: &str = "-";
+pub const DASH: &str = "-";
 
 /// Headings, of one or more lines with the unit last, and rows. The first column is text, on the left; the others are numbers,
 /// on the right. Columns that say nothing are not shown.
-pub(crate) struct Columns {
+pub struct Columns {
     heads: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
@@ -48,22 +47,11 @@ impl Columns {
         table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
     }
 
-    /// For the report.
-    pub(crate) fn to_html(&self) -> String {
+    /// The headings and the rows of the columns that say something, for other forms of the table.
+    pub fn shown(&self) -> (Vec<&str>, Vec<Vec<&str>>) {
         let shown: Vec<usize> = (0..self.heads.len()).filter(|&i| self.says_something(i)).collect();
-        let mut html = String::from("<table class=\"figures\">\n<thead><tr>");
-        for head in shown.iter().map(|&i| escape(self.heads[i])) {
-            html += &format!("<th scope=\"col\">{}</th>", head.replace('\n', "<br>"));
-        }
-        html += "</tr></thead>\n<tbody>\n";
-        for row in &self.rows {
-            html += &format!("<tr><th scope=\"row\">{}</th>", escape(&row[0]));
-            for &i in &shown[1..] {
-                html += &format!("<td>{}</td>", if row[i] == DASH { "–".to_string() } else { escape(&row[i]) });
-            }
-            html += "</tr>\n";
-        }
-        html + "</tbody>\n</table>\n"
+        let rows = self.rows.iter().map(|row| shown.iter().map(|&i| row[i].as_str()).collect()).collect();
+        (shown.iter().map(|&i| self.heads[i]).collect(), rows)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Mean completion time against size: what decides how long people wait.
 
 use super::series::{begin, io_error, optional, required, text};
-use crate::{Finished, processor_sharing};
+use crate::processor_sharing;
+use experiment::Finished;
+use experiment::Transfer;
 use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use serde::Serialize;
-use sim::Transfer;
 use std::io::{self, Write};
 
 /// The transfers of one [[traffic]] whose size, both sides' messages together, lies in a bin.
@@ -85,7 +86,7 @@ const COMPLETION: &str = "message completion {
 }";
 
 /// Writes all bins of all runs. Fails only if `out` does.
-pub(super) fn completion(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+pub fn completion(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write(out, runs).map_err(io_error)
 }
 
@@ -95,7 +96,7 @@ fn write(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> 
         for (index, workload) in run.run.experiment.workloads.iter().enumerate() {
             let bins = by_size(run, index);
             let mut group = file.next_row_group()?;
-            required::<ByteArrayType>(&mut group, vec![text(&run.run.name); bins.len()])?;
+            required::<ByteArrayType>(&mut group, vec![text(&run.run.name()); bins.len()])?;
             required::<ByteArrayType>(&mut group, vec![text(&workload.name); bins.len()])?;
             required::<ByteArrayType>(&mut group, vec![text(&workload.controller); bins.len()])?;
             for side in 0..2 {

@@ -1,7 +1,7 @@
 //! Jain's fairness index.
 
-use crate::Finished;
 use control::{Duration, Time};
+use experiment::Finished;
 use std::ops::Range;
 
 /// How evenly `shares` divide a whole: (sum x)^2 / (n sum x^2), which is 1 for equal shares and 1/n if one takes all. NaN if
@@ -32,7 +32,7 @@ pub(super) fn median_over(window: Duration, run: &Finished) -> Option<f64> {
 
 /// The index over each of the consecutive windows of `width` samples that `samples` holds, among those of `flows` that are active
 /// throughout the window. Windows in which there is nothing to divide are left out.
-pub(crate) fn over_windows(run: &Finished, flows: Range<usize>, samples: Range<usize>, width: usize) -> Vec<f64> {
+pub fn over_windows(run: &Finished, flows: Range<usize>, samples: Range<usize>, width: usize) -> Vec<f64> {
     let flows = &run.outcome.flows[flows];
     let index = |begin: usize| {
         let window = begin..begin + width;

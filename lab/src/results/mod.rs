@@ -1,41 +1,40 @@
 //! What runs gave, for people and for programs: a [table] for the terminal, a [summary] for JSON, the time series as
-//! Parquet, and the [report].
+//! Parquet.
 
 mod agreement;
 mod columns;
 mod completion;
-mod emulator;
 mod jain;
 mod series;
 mod summary;
 mod synchronization;
-pub(crate) mod table;
+pub mod table;
 mod traffic;
 mod transfers;
 
-pub use agreement::{Agreement, REAL};
+pub use agreement::Agreement;
+pub use columns::{Columns, DASH};
 pub use completion::SizeBin;
-pub(crate) use completion::by_size;
-pub use emulator::EmulatorSummary;
+pub use completion::by_size;
 pub use jain::jain;
-pub(crate) use jain::over_windows;
+pub use jain::over_windows;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
 pub use synchronization::synchronization_ratio;
 pub use table::table;
 pub use traffic::TrafficSummary;
-pub(crate) use traffic::completion_seconds;
+pub use traffic::completion_seconds;
 
-use crate::{Finished, report};
+use experiment::Finished;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
 
 /// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet`,
-/// `transfers.parquet`, `completion.parquet` and `report.html`.
+/// `transfers.parquet` and `completion.parquet`. Returns the summary that it wrote.
 ///
 /// The same runs give the same bytes: nothing in these files tells when or how fast they were made. Fails if a file cannot
 /// be written; what was written before it stays.
-pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Result<()> {
+pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Result<Summary> {
     let summary = summary(title, seed, runs).without_wall_time();
     let mut json = serde_json::to_vec_pretty(&summary)?;
     json.push(b'\n');
@@ -44,5 +43,5 @@ pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Resul
     series::links(BufWriter::new(File::create(dir.join("links.parquet"))?), runs)?;
     transfers::transfers(BufWriter::new(File::create(dir.join("transfers.parquet"))?), runs)?;
     completion::completion(BufWriter::new(File::create(dir.join("completion.parquet"))?), runs)?;
-    fs::write(dir.join("report.html"), report::html(&summary, runs))
+    Ok(summary)
 }

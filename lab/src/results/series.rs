@@ -1,7 +1,7 @@
 //! The time series as Parquet, in long format: one row per flow (or link) and sample. `docs/results.md` has the columns.
 
-use crate::Finished;
 use control::{Bytes, Phase, Time};
+use experiment::Finished;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -58,13 +58,13 @@ fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
         let flows: Vec<_> = run.experiment.flows.iter().zip(&outcome.flows).enumerate().collect();
         for flows in flows.chunks(flows_per_group(samples)) {
             let mut group = file.next_row_group()?;
-            let rows = |of: fn(&sim::FlowSeries) -> &[f64], factor: f64| {
+            let rows = |of: fn(&experiment::FlowSeries) -> &[f64], factor: f64| {
                 flows.iter().flat_map(move |(_, (_, result))| of(&result.series).iter().map(move |x| x * factor))
             };
             let throughput = flows.iter().flat_map(|(_, (_, result))| throughput_mbps(result, &outcome.sampled));
             let retransmitted = flows.iter().flat_map(|(_, (_, result))| &result.series.retransmitted);
             let phase = flows.iter().flat_map(|(_, (_, result))| &result.series.phase);
-            required::<ByteArrayType>(&mut group, vec![text(&run.name); flows.len() * samples])?;
+            required::<ByteArrayType>(&mut group, vec![text(&run.name()); flows.len() * samples])?;
             required::<Int32Type>(&mut group, repeat(flows.iter().map(|(i, _)| *i as i32 + 1), samples))?;
             let controllers = flows.iter().map(|(_, (flow, _))| text(&flow.controller));
             required::<ByteArrayType>(&mut group, repeat(controllers, samples))?;
@@ -89,7 +89,7 @@ fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
         for link in &outcome.links {
             let series = &link.series;
             let mut group = file.next_row_group()?;
-            required::<ByteArrayType>(&mut group, vec![text(&run.name); times.len()])?;
+            required::<ByteArrayType>(&mut group, vec![text(&run.name()); times.len()])?;
             required::<ByteArrayType>(&mut group, vec![text(&link.name); times.len()])?;
             required::<DoubleType>(&mut group, times.clone())?;
             optional::<DoubleType>(&mut group, series.queue.iter().copied().map(number))?;
@@ -153,7 +153,7 @@ fn flows_per_group(samples: usize) -> usize {
 }
 
 /// Goodput in each sampling interval.
-fn throughput_mbps<'a>(flow: &'a sim::FlowOutcome, sampled: &'a [Time]) -> impl Iterator<Item = f64> + 'a {
+fn throughput_mbps<'a>(flow: &'a experiment::FlowOutcome, sampled: &'a [Time]) -> impl Iterator<Item = f64> + 'a {
     let begins = std::iter::once(Time::ZERO).chain(sampled.iter().copied());
     let intervals = sampled.iter().zip(begins).map(|(end, begin)| end.since(begin));
     flow.series.delivered.iter().zip(intervals).map(|(&bytes, time)| Bytes(bytes).over(time).as_mbps())

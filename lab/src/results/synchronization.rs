@@ -1,7 +1,7 @@
 //! How many flows lose at the same time.
 
-use crate::Finished;
 use control::Phase;
+use experiment::Finished;
 use std::ops::Range;
 
 /// When the flow's loss events were, among the samples between `from` and `to`, in seconds: its recoveries that began there.

@@ -40,7 +40,7 @@ pub fn table(summary: &Summary) -> String {
 }
 
 /// Real runs against simulated ones: one row per pair.
-pub(crate) fn agreement(summary: &Summary) -> Option<Columns> {
+pub fn agreement(summary: &Summary) -> Option<Columns> {
     let mut table = Columns::new(&[
         "agreement",
         "goodput\nsimulated\nMbps",
@@ -69,7 +69,7 @@ pub(crate) fn agreement(summary: &Summary) -> Option<Columns> {
 }
 
 /// What the emulator did: one row per emulated run.
-pub(crate) fn emulated(summary: &Summary) -> Option<Columns> {
+pub fn emulated(summary: &Summary) -> Option<Columns> {
     let mut table = Columns::new(&[
         "emulator",
         "forward\nMbps",
@@ -101,7 +101,7 @@ pub(crate) fn emulated(summary: &Summary) -> Option<Columns> {
 }
 
 /// One row per run. The queue is that of the link used most.
-pub(crate) fn runs(summary: &Summary) -> Columns {
+pub fn runs(summary: &Summary) -> Columns {
     let mut table = Columns::new(&[
         "run",
         "goodput\nMbps",
@@ -133,7 +133,7 @@ pub(crate) fn runs(summary: &Summary) -> Columns {
 }
 
 /// One row per flow.
-pub(crate) fn flows(run: &RunSummary) -> Columns {
+pub fn flows(run: &RunSummary) -> Columns {
     let mut table = Columns::new(&[
         "flow",
         "goodput\nMbps",
@@ -163,7 +163,7 @@ pub(crate) fn flows(run: &RunSummary) -> Columns {
 }
 
 /// One row per run and kind of connections that come and go.
-pub(crate) fn traffic(summary: &Summary) -> Columns {
+pub fn traffic(summary: &Summary) -> Columns {
     let several = summary.runs.len() > 1;
     let mut table = Columns::new(&[
         if several { "run: traffic" } else { "traffic" },
@@ -196,7 +196,7 @@ pub(crate) fn traffic(summary: &Summary) -> Columns {
 }
 
 /// One row per run, kind of connections that come and go, and size of what they transfer.
-pub(crate) fn completion(summary: &Summary) -> Columns {
+pub fn completion(summary: &Summary) -> Columns {
     let several = summary.runs.len() > 1;
     let mut table = Columns::new(&[
         if several { "run: traffic" } else { "traffic" },
@@ -223,7 +223,7 @@ pub(crate) fn completion(summary: &Summary) -> Columns {
 }
 
 /// One row per direction of a link.
-pub(crate) fn links(run: &RunSummary) -> Columns {
+pub fn links(run: &RunSummary) -> Columns {
     let mut table =
         Columns::new(&["link", "used\n%", "mean\nqueue\npackets", "max\nqueue\npackets", "drops", "errors"]);
     for LinkSummary { name, utilization, mean_queue_packets, max_queue_packets, drops, errors, .. } in &run.links {

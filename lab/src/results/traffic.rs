@@ -1,10 +1,10 @@
 //! The figures of connections that come and go: of each workload as a whole, since there may be millions of them.
 
 use super::completion::{SizeBin, by_size};
-use crate::Finished;
 use control::Time;
+use experiment::Finished;
+use experiment::{Transfer, Workload, WorkloadOutcome};
 use serde::Serialize;
-use sim::{Transfer, Workload, WorkloadOutcome};
 
 /// The connections of one `[[traffic]]`. What there is of both directions is first that of `direction`: of flows their data's,
 /// else the responses'.
@@ -90,7 +90,7 @@ fn summarize(
 }
 
 /// How long the transfers took that began within `measure` and were completed, rising.
-pub(crate) fn completion_seconds(outcome: &WorkloadOutcome, measure: (Time, Time)) -> Vec<f64> {
+pub fn completion_seconds(outcome: &WorkloadOutcome, measure: (Time, Time)) -> Vec<f64> {
     let within = |transfer: &&Transfer| measure.0 <= transfer.start && transfer.start < measure.1;
     let times = outcome.transfers.iter().filter(within).filter_map(|transfer| transfer.completed);
     let mut times: Vec<f64> = times.map(|time| time.as_secs()).collect();

@@ -1,7 +1,7 @@
 //! Each transfer of connections that come and go, as Parquet. `docs/results.md` has the columns.
 
 use super::series::{ROWS_PER_GROUP, begin, io_error, optional, required, text};
-use crate::Finished;
+use experiment::Finished;
 use parquet::data_type::{ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use std::io::{self, Write};
@@ -31,7 +31,7 @@ fn write(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> 
             for rows in outcome.transfers.chunks(ROWS_PER_GROUP) {
                 let mut group = file.next_row_group()?;
                 let bytes = |side: usize| rows.iter().map(|row| row.sent[side].0 as i64).collect();
-                required::<ByteArrayType>(&mut group, vec![text(&run.name); rows.len()])?;
+                required::<ByteArrayType>(&mut group, vec![text(&run.name()); rows.len()])?;
                 required::<ByteArrayType>(&mut group, vec![text(&workload.name); rows.len()])?;
                 required::<ByteArrayType>(&mut group, vec![text(&workload.controller); rows.len()])?;
                 required::<Int32Type>(&mut group, rows.iter().map(|row| row.connection as i32 + 1).collect())?;

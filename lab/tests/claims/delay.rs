@@ -1,7 +1,8 @@
 //! What delay-based windows keep in the queue.
 
 use crate::simulate::{between, run};
-use lab::{Finished, theory};
+use experiment::Finished;
+use lab::theory;
 
 /// The mean queue in the last `seconds` of a run of `duration`, packets.
 fn queue(finished: &Finished, duration: f64, seconds: f64) -> f64 {

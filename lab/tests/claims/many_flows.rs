@@ -35,7 +35,8 @@ fn the_published_versions_never_collapse_for_good() {
     for run in shipped("many-flows.toml", &sets) {
         let buffer = 14_063.0; // 1 Gbps x 112.5 ms
         let delivered = |from: f64, to: f64| {
-            let of = |flow: &sim::FlowOutcome| between(&run, &flow.series.delivered, from, to).iter().sum::<u64>();
+            let of =
+                |flow: &experiment::FlowOutcome| between(&run, &flow.series.delivered, from, to).iter().sum::<u64>();
             run.outcome.flows.iter().map(of).sum::<u64>() as f64 * 8.0 / (to - from) / 1e9
         };
         let shares: Vec<f64> = (0..8).map(|i| delivered(60.0 + 5.0 * i as f64, 65.0 + 5.0 * i as f64)).collect();

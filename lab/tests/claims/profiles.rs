@@ -2,7 +2,7 @@
 //! --test claims profiles` accepts new ones where a controller or the simulator was meant to change.
 
 use crate::simulate::{figures, runs};
-use lab::Finished;
+use experiment::Finished;
 use std::fmt::Write;
 
 /// FNV-1a over the bits of all time series.

@@ -1,7 +1,7 @@
 //! RAPID alone on a path, and three RAPID flows of different RTTs: what its two papers promise. And what thalweg makes better.
 
 use crate::simulate::{figures, run, shipped};
-use lab::Finished;
+use experiment::Finished;
 use lab::results::RunSummary;
 
 /// One flow on a path of this rate and 100 ms, measured from 1 s on.

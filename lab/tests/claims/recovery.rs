@@ -2,7 +2,7 @@
 //! the scoreboard's part, is a matter of time, which `bench/run` measures.)
 
 use crate::simulate::{figures, run};
-use lab::Finished;
+use experiment::Finished;
 
 /// One flow on 1 Gbps and 100 ms with a buffer of one bandwidth-delay product: slow start fills both and doubles once more.
 fn fill(controller: &str, window: &str) -> Finished {

@@ -1,7 +1,7 @@
 //! RCP-AC's claims, and those of the protocols beside it: RCP and XCP.
 
 use crate::simulate::{between, figures, run, runs, shipped};
-use lab::Finished;
+use experiment::Finished;
 use lab::results::{SizeBin, jain};
 
 /// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and its crowd's arrival, in seconds.
@@ -44,7 +44,7 @@ fn print(run: &Finished) {
     let (queue, drops) = worst(run, CROWD, END);
     println!(
         "{}: worst queue {queue}, {drops} drops, new share after {:.1} RTTs, R at the end {:.3} Mbps",
-        run.run.name,
+        run.run.name(),
         round_trips_to_the_new_share(run),
         mean(&allowed(run, 25.0, END)) / 1e6
     );

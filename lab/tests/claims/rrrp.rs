@@ -1,7 +1,7 @@
 //! RRR-2008's claims: figures 3, 4 and 6 and the equations behind them, on its dumbbell (10 Mbps, 50 packets, 1500 bytes).
 
 use crate::simulate::{between, figures, run, runs};
-use lab::Finished;
+use experiment::Finished;
 
 /// Mean throughput of flow `i` between two times, in Mbps.
 fn rate(run: &Finished, i: usize, from: f64, to: f64) -> f64 {

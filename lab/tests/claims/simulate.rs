@@ -1,8 +1,10 @@
 //! From a scenario's text to what its runs gave.
 
+use experiment::Finished;
 use lab::results::{RunSummary, summary};
-use lab::scenario::{Machine, Set, load, read};
-use lab::{Finished, Plan, runner};
+use lab::runner;
+use scenario::Plan;
+use scenario::{Machine, Set, load, read};
 use std::num::NonZero;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Connections that come and go, and packets that nobody answers.
 
 use super::simulate::{figures, run};
-use sim::{Transfer, WorkloadOutcome};
+use experiment::{Transfer, WorkloadOutcome};
 use std::time::Instant;
 
 /// The run's only workload.

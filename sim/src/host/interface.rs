@@ -2,8 +2,8 @@
 //! the sending side (PACKET-SCALE-2017, section VI-A).
 
 use crate::packet::Packet;
-use crate::traffic::{Random, Stream};
 use control::{Duration, Time};
+use experiment::traffic::{Random, Stream};
 use std::collections::VecDeque;
 
 /// Holds packets back, in order, for a while.

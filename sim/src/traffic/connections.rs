@@ -4,17 +4,15 @@
 //! A connection is two flows, one in each direction, of which those exist that have something to send. Packets of an earlier
 //! connection may still be under way when a slot is used again: they were sent before it began, and by that are told.
 
-use super::arrivals::{Arrivals, Connection};
 use super::conversation::{Place, Slot, State};
-use super::{Random, Stream};
 use crate::agenda::Kind;
 use crate::engine::Line;
-use crate::experiment::{Experiment, Workload};
 use crate::network::Network;
-use crate::outcome::WorkloadOutcome;
 use crate::packet::{Body, OPENING, Packet};
 use control::registry::Factory;
 use control::{Bytes, Conditions, Duration, Time};
+use experiment::traffic::{Arrivals, Connection, Random, Stream};
+use experiment::{Experiment, Workload, WorkloadOutcome};
 use std::collections::VecDeque;
 
 /// RFC 6298, section 2.5, as for data.
@@ -62,7 +60,7 @@ impl<'a> Connections<'a> {
         for (i, workload) in experiment.workloads.iter().enumerate() {
             let controller = control::registry::find(&workload.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", workload.controller))?;
-            let crossed = workload.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
+            let crossed = network.topology.round_trip(&workload.route);
             let mut class = Class {
                 workload,
                 factory: controller.factory(&workload.parameters, &Conditions::exact(workload.packet))?,
@@ -233,14 +231,17 @@ impl<'a> Connections<'a> {
         let class = &mut self.classes[index];
         if let Some(&(number, since)) = class.free.front()
             && since < now
-            && self.slots[number as usize].access.iter().all(|access| network.links[access.link].next_exit().is_none())
+            && self.slots[number as usize]
+                .access
+                .iter()
+                .all(|access| network.topology.links[access.link].next_exit().is_none())
         {
             class.free.pop_front();
             return number as usize;
         }
         class.outcome.slots += 1;
         let route = &class.workload.route;
-        self.slots.push(Slot::new(index, [network.add_access(route, false), network.add_access(route, true)]));
+        self.slots.push(Slot::new(index, [false, true].map(|back| network.topology.add_access(route, back))));
         self.slots.len() - 1
     }
 }

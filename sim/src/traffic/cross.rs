@@ -1,8 +1,8 @@
 //! Traffic that does not react to congestion: when each packet of a source leaves.
 
-use super::{Random, Stream};
-use crate::experiment::{Cross, Pattern};
 use control::{Duration, Time};
+use experiment::traffic::{Random, Stream};
+use experiment::{Cross, Pattern};
 
 /// One source.
 pub struct Source {
@@ -72,8 +72,8 @@ fn draw(random: &mut Random, mean: Duration, shape: f64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Route;
     use control::{Bytes, Rate};
+    use path::Route;
 
     /// When the packets of a source leave within a time.
     fn departures(pattern: Pattern, index: usize, seconds: f64) -> Vec<f64> {

@@ -1,17 +1,17 @@
 //! The files that show what was reproduced.
 
 use super::store::write;
-use lab::report;
 use lab::reproduce::paper::papers;
-use lab::reproduce::record::{self, Claims, Record};
+use lab::reproduce::record::{self, Claims};
 use lab::reproduce::{Artefact, Scale};
+use report::Drawn;
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Writes `claims.json`, `claims.md`, the pages, and the figures for papers; removes pages of papers of which nothing is there.
-pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[Record]) -> io::Result<()> {
+pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[Drawn]) -> io::Result<()> {
     let put = |name: &str, bytes: &[u8]| write(&folder.join(name), |file| file.write_all(bytes));
     fs::create_dir_all(folder.join("figures"))?;
     for (name, svg) in records.iter().flat_map(report::paper::figures) {

@@ -8,11 +8,12 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::progress::Whole;
-use lab::reason;
-use lab::reproduce::record::{self, Record};
+use lab::reproduce::record;
 use lab::reproduce::{self, Artefact, Planned, Scale};
 use lab::runner::{self, Stopped};
-use lab::scenario::Machine;
+use report::Drawn;
+use scenario::Machine;
+use scenario::reason;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -43,7 +44,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     // Verdicts that nobody reads (`| head`) are no reason to stop: the pages have them, too.
     let mut heard = true;
     for (i, artefact) in wanted.iter().enumerate() {
-        let Kept { record, .. } = match store.find(artefact) {
+        let Kept { drawn, .. } = match store.find(artefact) {
             Some(kept) => kept,
             None => {
                 let planned =
@@ -67,9 +68,9 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                 kept
             }
         };
-        unexplained += record.claims.iter().filter(|claim| claim.unexplained()).count();
+        unexplained += drawn.record.claims.iter().filter(|claim| claim.unexplained()).count();
         if heard {
-            match whole.aside(|| print::text(&record::text(&record))) {
+            match whole.aside(|| print::text(&record::text(&drawn.record))) {
                 Err(Failure::Unread) => heard = false,
                 printed => printed?,
             }
@@ -79,7 +80,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     // The pages show whatever is kept, whichever call made it.
     let kept: Vec<Kept> = catalogue.iter().filter_map(|artefact| store.find(artefact)).collect();
     let seconds = kept.iter().map(|it| it.wall_seconds).sum();
-    let records: Vec<Record> = kept.into_iter().map(|it| it.record).collect();
+    let records: Vec<Drawn> = kept.into_iter().map(|it| it.drawn).collect();
     let folder = args.out.join(scale.to_string());
     gallery::publish(&folder, scale, &catalogue, &records).map_err(|e| unwritable(&folder, &e))?;
     if let Some(file) = &args.markdown {
@@ -126,17 +127,18 @@ fn make(
     let files = store.runs(&planned);
     let seconds: f64 = planned.iter().map(|it| runner::total_seconds(&it.plan)).sum();
     show("", 0.0);
-    let record = reproduce::make(artefact, scale, planned, machine, store, &|progress| {
+    let reproduced = reproduce::make(artefact, scale, planned, machine, store, &|progress| {
         let text = format!(", {} of {} runs", progress.runs, files.len());
         show(&text, progress.simulated_seconds / seconds);
         !interrupt.came()
     });
-    let record = record.map_err(|stopped| match stopped {
+    let reproduced = reproduced.map_err(|stopped| match stopped {
         Stopped::Cancelled => Failure::Interrupted,
         Stopped::Refused(why) => Failure::Failed(why),
     })?;
     let earlier = store.found_seconds() / machine.jobs.get().min(files.len().max(1)) as f64;
-    let kept = Kept { wall_seconds: begin.elapsed().as_secs_f64() + earlier, record };
+    let kept =
+        Kept { wall_seconds: begin.elapsed().as_secs_f64() + earlier, drawn: Drawn::new(artefact, scale, reproduced) };
     store.keep(artefact, &kept).map_err(|e| unwritable(store.folder(), &e))?;
     // The record stands for them now.
     files.iter().for_each(|file| drop(fs::remove_file(file)));
@@ -166,8 +168,8 @@ fn list(catalogue: &[Artefact], store: &Store, scale: Scale) -> Result<(), Failu
     let newest = store.newest();
     for artefact in catalogue {
         let last = match (store.find(artefact), newest.get(&artefact.id)) {
-            (Some(kept), _) => record::verdicts(&kept.record.claims),
-            (None, Some(record)) => format!("{} (earlier)", record::verdicts(&record.claims)),
+            (Some(kept), _) => record::verdicts(&kept.drawn.record.claims),
+            (None, Some(drawn)) => format!("{} (earlier)", record::verdicts(&drawn.record.claims)),
             (None, None) => "not run".into(),
         };
         let seconds = artefact.seconds.at(scale).max(1.0);

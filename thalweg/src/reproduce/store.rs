@@ -1,12 +1,14 @@
 //! What earlier calls made, so that nothing is run twice: records of artefacts, and the runs of those that are not complete.
 
 use crate::failure::Failure;
-use lab::reproduce::record::{self, Record};
+use experiment::Outcome;
+use experiment::Run;
+use lab::reproduce::record;
 use lab::reproduce::{Artefact, CODE, Planned, Scale};
 use lab::runner::Shelf;
-use lab::{Run, reason};
+use report::Drawn;
+use scenario::reason;
 use serde::{Deserialize, Serialize};
-use sim::Outcome;
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +32,7 @@ pub struct Kept {
     /// As if in one go.
     pub wall_seconds: f64,
     /// What came of the artefact.
-    pub record: Record,
+    pub drawn: Drawn,
 }
 
 impl Store {
@@ -64,17 +66,18 @@ impl Store {
     /// The record of `artefact`, if there is one that can be read.
     pub fn find(&self, artefact: &Artefact) -> Option<Kept> {
         let kept = read(&self.record(artefact))?;
-        Some(Kept { record: kept.record.in_words_of(artefact), ..kept })
+        let Drawn { record, figures } = kept.drawn;
+        Some(Kept { drawn: Drawn { record: record.in_words_of(artefact), figures }, ..kept })
     }
 
     /// The newest record of each artefact by its id, whichever code made it of whatever scenarios.
-    pub fn newest(&self) -> HashMap<String, Record> {
+    pub fn newest(&self) -> HashMap<String, Drawn> {
         let entries = fs::read_dir(&self.records).into_iter().flatten().flatten();
         let mut files: Vec<_> =
             entries.filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path()))).collect();
         files.sort();
         // Of two with the same id, the later one stays.
-        files.iter().filter_map(|(_, path)| read(path)).map(|it| (it.record.id.clone(), it.record)).collect()
+        files.iter().filter_map(|(_, path)| read(path)).map(|it| (it.drawn.record.id.clone(), it.drawn)).collect()
     }
 
     /// Keeps the record of `artefact`.
@@ -150,9 +153,10 @@ pub fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use experiment::Finished;
     use lab::runner;
-    use lab::scenario::{self, Machine};
-    use lab::{Finished, Plan};
+    use scenario::Plan;
+    use scenario::{self, Machine};
     use std::num::NonZero;
 
     fn plan() -> Plan {
@@ -215,7 +219,7 @@ mod tests {
         let [one, mut other] = [plan(), plan()].map(|mut plan| plan.runs.remove(0));
         let key = record::run_key;
         assert_eq!(key(&one), key(&other));
-        other.name = "its name is no part of it".into();
+        other.identity.controllers = vec!["its name is no part of it".into()];
         assert_eq!(key(&one), key(&other));
         other.experiment.seed += 1;
         assert_ne!(key(&one), key(&other));

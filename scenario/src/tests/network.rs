@@ -1,0 +1,165 @@
+//! Links, routes and queues.
+
+use super::*;
+use ::path::{Buffer, Change, Discipline, Errors, GilbertElliott, Reorder, codel, red};
+use control::{Bytes, Duration, Rate, Time};
+
+#[test]
+fn a_dumbbell_needs_six_lines() {
+    let plan = plan_of(DUMBBELL, &[]).unwrap();
+    assert_eq!((plan.title.as_str(), plan.seed), ("test", 1));
+    let run = &plan.runs[0];
+    assert_eq!((run.name().as_str(), run.controller.as_str()), ("reno", "reno"));
+    let experiment = &run.experiment;
+    assert_eq!(experiment.duration, Duration::from_secs(60.0));
+    assert_eq!(experiment.sample, Duration::from_millis(50));
+    assert_eq!(experiment.measure, (Time::ZERO, Time(60_000_000_000_000)));
+    let link = &experiment.links[0];
+    assert_eq!((link.name.as_str(), link.delay), ("bottleneck", Duration::from_millis(50)));
+    assert_eq!((link.rate, link.buffer), (Rate::from_gbps(1.0), Buffer::Packets(12_500)));
+    let flow = &experiment.flows[0];
+    assert_eq!((flow.rtt, flow.packet, flow.ack_size), (Duration::from_millis(100), Bytes(1000), Bytes(40)));
+    assert_eq!((flow.access, flow.stop, flow.size, flow.delayed_ack), (None, None, None, None));
+    assert_eq!((flow.coalesce, flow.jitter), (None, None));
+    assert_eq!((&flow.route.links[..], flow.route.reverse), (&[0][..], false));
+}
+
+#[test]
+fn hosts_are_as_noisy_as_their_flow_or_else_the_scenario_says() {
+    let text = "coalesce = \"50 us\"\njitter = \"10 us\"\n".to_string() + DUMBBELL + "coalesce = \"200 us\"\n";
+    let flow = one(&text, &[]).flows.remove(0);
+    assert_eq!((flow.coalesce, flow.jitter), (Some(Duration::from_micros(200)), Some(Duration::from_micros(10))));
+}
+
+#[test]
+fn routes_name_links_and_the_bottleneck() {
+    let experiment = one(TWO_LINKS, &["flow[0].direction=reverse"]);
+    assert_eq!((&experiment.flows[0].route.links[..], experiment.flows[0].route.reverse), (&[0, 1][..], true));
+    assert_eq!(experiment.flows[0].rtt, Duration::from_millis(60));
+    assert_eq!(experiment.links[1].buffer, Buffer::Packets(15_000));
+
+    let both = "path = { rate = \"1 Gbps\", rtt = \"100 ms\", buffer = \"9 MB\" }\n".to_string() + TWO_LINKS;
+    let experiment = one(&both, &["flow[0].route=[\"bottleneck\", \"b\"]"]);
+    assert_eq!(experiment.flows[0].route.links, [0, 2]);
+    assert_eq!(experiment.links[0].delay, Duration::from_millis(30), "what b leaves of the RTT");
+    assert_eq!(experiment.links[0].buffer, Buffer::Bytes(Bytes(9_000_000)));
+}
+
+#[test]
+fn queues_have_short_forms_and_the_literatures_parameters() {
+    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue;
+    assert_eq!(one(DUMBBELL, &[]).links[0].queue, Discipline::DropTail);
+    assert_eq!(queue("codel"), Discipline::CoDel(codel::Parameters::RFC));
+    assert_eq!(queue("fq-codel"), queue("{ kind = \"fq-codel\", queues = 1024, interval = \"100 ms\" }"));
+    let automatic = red::Parameters::automatic(Rate::from_gbps(1.0), Bytes(1000));
+    assert_eq!(queue("red"), Discipline::Red(automatic));
+    assert_eq!((automatic.min, automatic.max), (312.5, 937.5));
+    let adaptive = Some(red::Adaptive { bottom: 0.001, ..red::Adaptive::PAPER });
+    let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }");
+    let expected = red::Parameters { min: 10.0, max: 30.0, gentle: false, adaptive, ..automatic };
+    assert_eq!(given, Discipline::Red(expected));
+    let routed = one(DUMBBELL, &["path.queue={ kind = \"rcp-ac\", gamma = 0.05 }"]).links[0].clone();
+    let router = routed.router.expect("a router");
+    assert_eq!((routed.queue, router.protocol.as_str()), (Discipline::DropTail, "rcp-ac"));
+    assert_eq!(router.parameters["gamma"], 0.05);
+    assert_eq!(Buffer::Bytes(router.buffer), Buffer::Bytes(Bytes(12_500_000)), "{:?}", routed.buffer);
+    let matching = |controller: &str| {
+        let link =
+            one(DUMBBELL, &["path.queue=matching", &format!("flow[0].controller={controller}")]).links[0].clone();
+        link.router.map(|router| router.protocol)
+    };
+    assert_eq!((matching("reno"), matching("xcp").as_deref()), (None, Some("xcp")));
+    let two = one(TWO_LINKS, &["link[1].queue=codel"]);
+    assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
+}
+
+#[test]
+fn links_change_lose_corrupt_reorder_and_double() {
+    let text = r#"
+        duration = "60 s"
+        [path]
+        rate = "10 Mbps"
+        rtt = "100 ms"
+        buffer = "1 bdp"
+        packet-error = { p = 0.001, r = 0.1 }
+        duplicate = 0.01
+        corrupt = 0.001
+        [[path.change]]
+        at = "10 s"
+        rate = "100 Mbps"
+        [[path.change]]
+        at = "20 s"
+        delay = "10 ms"
+        [[link]]
+        name = "radio"
+        rate = "1 Gbps"
+        delay = "1 ms"
+        buffer = "100 packets"
+        packet-error = 1e-6
+        reorder = { probability = 0.02, delay = "3 ms" }
+        [[flow]]
+        controller = "reno"
+        "#;
+    let links = one(text, &[]).links;
+    let bursts = GilbertElliott { p: 0.001, r: 0.1, good: 0.0, bad: 1.0 };
+    assert_eq!((links[0].errors, links[0].duplicate), (Errors::Bursts(bursts), 0.01));
+    assert_eq!((links[1].errors, links[1].duplicate), (Errors::Uniform(1e-6), 0.0));
+    assert_eq!((links[0].corrupt, links[1].corrupt), (0.001, 0.0));
+    let reorder = Reorder { probability: 0.02, delay: Duration::from_millis(3) };
+    assert_eq!((links[0].reorder, links[1].reorder), (None, Some(reorder)));
+    let changes = [
+        Change { at: Time(10_000_000_000_000), rate: Some(Rate::from_mbps(100.0)), delay: None },
+        Change { at: Time(20_000_000_000_000), rate: None, delay: Some(Duration::from_millis(10)) },
+    ];
+    assert_eq!(links[0].changes, changes);
+    let rate = |s: u64| links[0].rate_at(Time(s * 1_000_000_000_000)).as_mbps();
+    assert_eq!((rate(9), rate(10), rate(30)), (10.0, 100.0, 100.0));
+    // The memory is that of the fastest it gets.
+    assert!(errors(text, &["path.change[0].rate=900 Tbps"]).contains("path.rate: this needs about"));
+}
+
+/// A trace is looked for beside the scenario, and its mean rate is the link's: 4 opportunities of 1504 bytes in 10 ms.
+#[test]
+fn a_trace_is_read_from_beside_the_scenario() {
+    let folder = std::env::temp_dir().join(format!("thalweg-beside-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("cell.trace"), "1\n5\n5\n10\n").unwrap();
+    std::fs::write(folder.join("bad.trace"), "1\n5\n2\n").unwrap();
+    let file = folder.join("scenario.toml");
+    std::fs::write(&file, DUMBBELL.replace("rate = \"1 Gbps\"", "trace = \"cell.trace\"")).unwrap();
+    let load = |sets: &[&str]| {
+        let sets: Vec<Set> = sets.iter().map(|set| set.parse().unwrap()).collect();
+        load(&file, &sets, &MACHINE)
+    };
+    let plan = load(&[]).unwrap();
+    let wrong = load(&["path.trace=bad.trace"]).unwrap_err()[0].to_string();
+    let both = load(&["path.change=[{ at = \"1 s\", rate = \"1 Mbps\" }]"]).unwrap_err()[0].to_string();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let link = &plan.runs[0].experiment.links[0];
+    assert!((link.rate.as_mbps() - 4.8128).abs() < 1e-9 && link.trace.is_some(), "{}", link.rate);
+    assert_eq!(link.buffer, Buffer::Packets(60)); // 4.8128 Mbps x 100 ms
+    assert!(wrong.contains("bad.trace:3: 2 ms is before the line above;"), "{wrong}");
+    assert!(both.contains("path.change[0].rate: the link has a trace in place of a rate; remove this"), "{both}");
+}
+
+#[test]
+fn mistakes_in_routes_are_named() {
+    for (from, to, said) in [
+        ("\"b\"]", "\"c\"]", "test.toml:8:15: flow[0].route[1]: there is no link `c`; there is `a`, `b`\n"),
+        ("\"b\"]", "\"a\"]", "test.toml:8:15: flow[0].route[1]: `a` is crossed twice; remove one\n"),
+        ("route = [\"a\", \"b\"]", "", "test.toml:6:1: flow[0].route: is missing; write one like route = [\"a\"]\n"),
+        (
+            "\"b\"]",
+            "\"b\"]\nrtt = \"50 ms\"",
+            "test.toml:9:7: flow[0].rtt: 50 ms is less than its links' delays, there and back; write at least \"60 ms\"\n",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"a\"",
+            "test.toml:4:12: link[1].name: there is another link `a`; give it a name of its own\n",
+        ),
+    ] {
+        let lines = errors(&TWO_LINKS.replacen(from, to, 1), &[]);
+        assert!(lines.starts_with(said), "\nexpected {said}but got {lines}");
+    }
+}

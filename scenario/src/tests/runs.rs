@@ -1,0 +1,95 @@
+//! Which runs a scenario makes, and with what.
+
+use super::*;
+use ::path::Buffer;
+use control::{Duration, Rate, Time};
+
+#[test]
+fn flows_that_are_alike_are_drawn_from_the_seed_alone() {
+    let text = DUMBBELL.to_string()
+        + "start = { uniform = [\"0 s\", \"20 s\"] }\nrtt = { uniform = [\"60 ms\", \"165 ms\"] }\ncount = 24\n";
+    let times =
+        |sets: &[&str]| -> Vec<_> { one(&text, sets).flows.iter().map(|flow| (flow.start, flow.rtt)).collect() };
+    let few = times(&[]);
+    assert_eq!(few.len(), 24);
+    assert_eq!(few, times(&["flow[0].controller=newreno", "path.rate=10 Gbps"]));
+    assert_eq!(few[..], times(&["flow[0].count=100"])[..24]);
+    assert_ne!(few, times(&["seed=2"]));
+    // What the link has of the delay is common to all.
+    assert_eq!(one(&text, &[]).links[0].delay, Duration::from_millis(30));
+    // 1 Gbps x 112.5 ms
+    assert_eq!(one(&text, &[]).links[0].buffer, Buffer::Packets(14_063));
+}
+
+#[test]
+fn comparing_and_sweeping_multiply() {
+    let text = r#"
+        duration = "10 s"
+        path = { rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }
+        compare.controllers = ["reno", "newreno"]
+        sweep = { "path.rate" = ["1 Gbps", "2 Gbps"], "flow[0].count" = [1, 3] }
+    "#;
+    let runs = runs(text, &[]);
+    let names: Vec<String> = runs.iter().map(Run::name).collect();
+    assert_eq!(names.len(), 8);
+    assert_eq!(names[0], "reno, path.rate = 1 Gbps, flow[0].count = 1");
+    assert_eq!(names[3], "newreno, path.rate = 1 Gbps, flow[0].count = 3");
+    assert_eq!(names[4], "reno, path.rate = 2 Gbps, flow[0].count = 1");
+    assert_eq!(runs[3].experiment.flows.len(), 3);
+    assert_eq!(runs[4].experiment.links[0].rate, Rate::from_gbps(2.0));
+    assert_eq!(runs[4].identity.settings["path.rate"], "2 Gbps");
+}
+
+#[test]
+fn parameters_lie_over_the_defaults() {
+    let (name, first) = match control::registry::find("reno").unwrap().defaults().as_object().unwrap().iter().next() {
+        Some((name, value)) => (name.clone(), value.clone()),
+        None => return,
+    };
+    let run = &runs(DUMBBELL, &[&format!("controller.reno.{name}={first}")])[0];
+    assert_eq!(run.parameters[&name], first);
+    assert_eq!(run.parameters, run.experiment.flows[0].parameters);
+}
+
+#[test]
+fn what_the_command_line_sets_is_laid_over_the_file() {
+    let experiment = one(DUMBBELL, &["path.rate=10Gbps", "flow[1].controller=newreno", "flow.1.start=5 s"]);
+    assert_eq!(experiment.links[0].rate, Rate::from_gbps(10.0));
+    assert_eq!(experiment.flows[1].start, Time(5_000_000_000_000));
+    assert_eq!(runs(DUMBBELL, &["flow[1].controller=newreno"])[0].name(), "reno+newreno");
+}
+
+#[test]
+fn memory_is_that_of_all_runs_together() {
+    let lines = errors(DUMBBELL, &["sample=10 us", "flow[0].count=30"]);
+    assert!(
+        lines.starts_with(
+            "test.toml: --set sample: this needs about 9.60 GB of memory and 8.00 GB are free; write more"
+        ),
+        "{lines}"
+    );
+
+    // One of 4.5 GB fits, two at a time do not; and of what fits alone, the samples of ten may not.
+    let big = ["path.buffer=35e6 packets", "sweep.seed=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"];
+    assert!(errors(DUMBBELL, &big).contains("--set path.buffer: this needs about 8.97 GB of memory"));
+    assert!(errors(DUMBBELL, &big).contains("2 runs at a time, and 8.00 GB are free; write less, or use fewer --jobs"));
+    assert_eq!(runs(DUMBBELL, &big[..1]).len(), 1);
+    let fine = ["sample=20 us", "flow[0].count=5", big[1], "seed=3"];
+    assert_eq!(runs(DUMBBELL, &fine[..2]).len(), 1);
+    assert!(errors(DUMBBELL, &fine).contains("sweep: its runs need about"), "{}", errors(DUMBBELL, &fine));
+}
+
+#[test]
+fn too_many_runs_are_refused_before_they_are_made() {
+    let many: Vec<String> = (1..=200).map(|n| n.to_string()).collect();
+    let sweep = format!("sweep = {{ seed = [{0}], \"flow[0].count\" = [{0}] }}\n", many.join(","));
+    assert!(errors(&(sweep + DUMBBELL), &[]).contains("more than 10000 runs; sweep fewer values"));
+}
+
+#[test]
+fn long_sweeps_are_planned_in_no_time() {
+    let seeds: Vec<String> = (1..=10_000).map(|n| n.to_string()).collect();
+    let begin = std::time::Instant::now();
+    assert_eq!(runs(&format!("sweep.seed = [{}]\n{DUMBBELL}", seeds.join(",")), &[]).len(), 10_000);
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+}
