@@ -1,5 +1,5 @@
-//! A made-up host and path: one flow over one queue, in made-up time. It keeps to the contract of the roles, which is checked, and knows
-//! no protocol, so that every controller of the registry can be put on it.
+//! A made-up host and path: one flow over one queue, in made-up time. It keeps to the contract of the roles, which is
+//! checked, and knows no protocol, so that every controller of the registry can be put on it.
 
 use control::registry::{Controller, Parties};
 use control::{
@@ -114,7 +114,8 @@ impl Host {
     /// Lets the next thing happen. `lose` says whether the next packet sent is to be lost on the way.
     pub fn step(&mut self, lose: bool) -> Event {
         if self.revealed {
-            return self.arrive(); // after a loss, the sender hears of the acknowledgment that revealed it before all else
+            // After a loss, the sender hears of the acknowledgment that revealed it before all else.
+            return self.arrive();
         }
         let wake = match self.sender.next(self.now, &self.pipe()) {
             Next::Now => return self.send(lose),
