@@ -20,7 +20,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 pub struct Settings {
     /// Packets in a p-stream (N) at most.
     pub len: u16,
-    /// How long a p-stream lasts at most, unless it has but [`SHORTEST`] packets.
+    /// How long a p-stream lasts at most, unless it would have fewer than 20 packets.
     pub longest: Duration,
     /// The spread factor (m).
     pub spread: AdaptiveSpread,
