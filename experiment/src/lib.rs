@@ -9,6 +9,7 @@ mod acquire;
 mod build;
 mod emulator;
 pub mod experiment;
+mod identity;
 pub mod outcome;
 mod run;
 mod statistics;
@@ -17,6 +18,7 @@ pub mod traffic;
 pub use acquire::{Acquire, spare_capacity};
 pub use emulator::EmulatorSummary;
 pub use experiment::{Buffer, Cross, Errors, Experiment, Flow, Link, Pattern, Reorder, Route, Router, Workload};
+pub use identity::{Identity, Place, describe};
 pub use outcome::{
     FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
 };

@@ -8,9 +8,9 @@ use super::heat::Heat;
 use super::traffic;
 use control::{Duration, Rate};
 use experiment::Finished;
+use experiment::Place;
 use experiment::quantile;
 use experiment::{FlowOutcome, FlowSeries, LinkOutcome};
-use lab::results::REAL;
 use serde::{Deserialize, Serialize};
 
 /// More flows than this become a median and a band.
@@ -219,7 +219,7 @@ impl Draw {
             .map(|run| {
                 let axis = self.rate_axis("Throughput");
                 let figure = self.flows(run, axis, |draw, flow| draw.throughput(run, flow));
-                Figure { title: Some(run.run.name.clone()), ..figure }
+                Figure { title: Some(run.run.name()), ..figure }
             })
             .collect();
         // Panels are alike, except where the shares of many flows are so different in size that little would be seen.
@@ -283,8 +283,7 @@ impl Draw {
 
     /// A line per run.
     fn lines(&self, runs: &[Finished], values: impl Fn(&Finished) -> Curve) -> Vec<Line> {
-        let line =
-            |(i, run): (usize, &Finished)| Line { entry: Some(i), name: run.run.name.clone(), values: values(run) };
+        let line = |(i, run): (usize, &Finished)| Line { entry: Some(i), name: run.run.name(), values: values(run) };
         runs.iter().enumerate().map(line).collect()
     }
 
@@ -400,11 +399,16 @@ pub(super) fn entries(names: impl IntoIterator<Item = String>) -> Vec<Entry> {
 
 /// As [`entries`], but a real run has the colour of the simulated one, and another dash.
 fn run_entries(runs: &[Finished]) -> Vec<Entry> {
-    let mut legend = entries(runs.iter().map(|run| run.run.name.clone()));
-    let simulated = |name: &str| runs.iter().position(|run| Some(run.run.name.as_str()) == name.strip_suffix(REAL));
+    let mut legend = entries(runs.iter().map(|run| run.run.name()));
+    let simulated = |run: &Finished| {
+        let identity = run.run.identity.in_place(Place::Simulated);
+        (run.run.identity.place == Place::Real)
+            .then(|| runs.iter().position(|run| run.run.identity == identity))
+            .flatten()
+    };
     let mut next = 0;
     for i in 0..legend.len() {
-        legend[i].style = match simulated(&legend[i].name).and_then(|pair| legend[pair].style) {
+        legend[i].style = match simulated(&runs[i]).and_then(|pair| legend[pair].style) {
             Some(style) => Some(style + COLOURS),
             None => {
                 next += 1;

@@ -78,7 +78,7 @@ pub(super) fn position(value: &Value) -> Option<f64> {
 
 /// A line per controller over the values of a key that the runs' scenario sweeps.
 fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
-    let at = |run: &Finished| position(run.run.settings.get(key)?);
+    let at = |run: &Finished| position(run.run.identity.settings.get(key)?);
     let mut places: Vec<f64> = runs.iter().filter_map(at).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
@@ -88,7 +88,7 @@ fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished])
             names.push(run.run.controller.clone());
         }
     }
-    let unit = runs.iter().find_map(|run| run.run.settings.get(key)?.as_str().map(str::to_string));
+    let unit = runs.iter().find_map(|run| run.run.identity.settings.get(key)?.as_str().map(str::to_string));
     let unit = unit.map_or("", |text| if text.parse::<control::Rate>().is_ok() { " (Mbps)" } else { " (ms)" });
     let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
     let label = wanted.label.clone().unwrap_or_else(|| format!("{key}{unit}"));
@@ -124,7 +124,7 @@ fn over_windows(wanted: &Figure, span: Option<[f64; 2]>, runs: &[Finished]) -> G
         let band = Band { entry: 1, low: curve(run, what, 0.1), high: curve(run, what, 0.9) };
         let across = Across { axis: "Timescale (s)".into(), values: Curve(wanted.windows.clone()) };
         super::figures::Figure {
-            title: Some(run.run.name.clone()),
+            title: Some(run.run.name()),
             band: Some(band),
             top: (what == Measure::Jain).then_some(1.05),
             across: Some(across),

@@ -51,7 +51,7 @@ pub(super) fn maps(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, 
     let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
     let of = Of { span, flows, ..Of::default() };
     let of = Of { quantile: wanted.quantile.unwrap_or(of.quantile), ..of };
-    let setting = |run: &Finished, key: &String| run.run.settings.get(key).map(name);
+    let setting = |run: &Finished, key: &String| run.run.identity.settings.get(key).map(name);
     let names = |key: &String| {
         let mut names: Vec<String> = Vec::new();
         for name in runs.iter().filter_map(|run| setting(run, key)) {

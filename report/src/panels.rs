@@ -16,10 +16,8 @@ fn named<'m>(wanted: &Figure, key: &str, made: &'m [Made]) -> Vec<(String, &'m F
     let several = !wanted.beside.is_empty();
     let of = |it: &'m Made| {
         let name = |run: &'m Finished| {
-            let parts =
-                run.run.name.split(", ").filter(|part| key.is_empty() || !part.starts_with(&format!("{key} =")));
-            let name = parts.collect::<Vec<_>>().join(", ");
-            (if several { format!("{}: {name}", it.scenario) } else { name }, run)
+            let name = run.run.identity.without(key);
+            (if several { format!("{}: {name}", it.scenario) } else { name.to_string() }, run)
         };
         it.runs.iter().map(name).collect::<Vec<_>>()
     };
@@ -73,7 +71,7 @@ pub fn panels(artefact: &Artefact, scale: Scale, wanted: &Figure, made: &[Made])
         return drawn(wanted, &runs, ("Time (s)", &places), value);
     };
     let runs = named(wanted, key, made);
-    let at = |run: &Finished| position(run.run.settings.get(key)?);
+    let at = |run: &Finished| position(run.run.identity.settings.get(key)?);
     let mut places: Vec<f64> = runs.iter().filter_map(|(_, run)| at(run)).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();

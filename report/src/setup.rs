@@ -25,7 +25,8 @@ pub fn html(runs: &[Finished]) -> String {
         html += &rows("Links", links.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     }
     let parameters: Vec<String> = runs.iter().map(|run| show(&run.run.parameters)).collect();
-    html + &rows("Parameters", runs.iter().map(|run| run.run.name.as_str()).zip(parameters.iter().map(String::as_str)))
+    let names: Vec<String> = runs.iter().map(|run| run.run.name()).collect();
+    html + &rows("Parameters", names.iter().map(String::as_str).zip(parameters.iter().map(String::as_str)))
 }
 
 fn rows<'a>(heading: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {

@@ -15,7 +15,7 @@ const IDEAL: &str = "processor sharing";
 
 /// What a curve of each figure shows, and under which name.
 struct Shown<'r> {
-    name: &'r str,
+    name: String,
     run: &'r Finished,
     index: usize,
     workload: &'r Workload,
@@ -28,15 +28,15 @@ pub fn groups(draw: &Draw, runs: &[Finished]) -> Vec<Group> {
         let shown = traffic(run);
         return if shown.is_empty() { vec![] } else { vec![group(draw, "Traffic".into(), &shown)] };
     }
-    let mut kinds: Vec<&str> = Vec::new();
+    let mut kinds: Vec<String> = Vec::new();
     for shown in runs.iter().flat_map(traffic) {
         if !kinds.contains(&shown.name) {
             kinds.push(shown.name);
         }
     }
-    let of_kind = |kind: &&str| {
+    let of_kind = |kind: &String| {
         let all = runs.iter().flat_map(traffic).filter(|shown| shown.name == *kind);
-        let shown: Vec<Shown> = all.map(|shown| Shown { name: &shown.run.run.name, ..shown }).collect();
+        let shown: Vec<Shown> = all.map(|shown| Shown { name: shown.run.run.name(), ..shown }).collect();
         group(draw, format!("Traffic: {kind}"), &shown)
     };
     kinds.iter().map(of_kind).collect()
@@ -47,7 +47,7 @@ fn traffic(run: &Finished) -> Vec<Shown<'_>> {
     let pairs = run.run.experiment.workloads.iter().zip(&run.outcome.workloads);
     let shown = |(index, (workload, outcome)): (usize, (_, _))| {
         let workload: &Workload = workload;
-        Shown { name: &workload.name, run, index, workload, outcome }
+        Shown { name: workload.name.clone(), run, index, workload, outcome }
     };
     pairs.enumerate().map(shown).collect()
 }

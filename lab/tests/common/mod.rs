@@ -4,7 +4,7 @@
 
 use control::{Bytes, Duration, Phase, Rate, Recovery, Time};
 use experiment::{Buffer, Experiment, Flow, FlowOutcome, FlowSeries, Link, LinkOutcome, LinkSeries, Outcome, Route};
-use experiment::{Finished, Run};
+use experiment::{Finished, Identity, Place, Run};
 use serde_json::json;
 
 /// Bits per second of the one link.
@@ -115,10 +115,14 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         workloads: vec![],
     };
     let run = Run {
-        name: name.into(),
+        identity: Identity {
+            controllers: vec![name.into()],
+            settings: Default::default(),
+            seed: 1,
+            place: Place::Simulated,
+        },
         controller: controller.into(),
         parameters: json!({"increase": 1.0}),
-        settings: Default::default(),
         experiment,
     };
     Finished { run, outcome, wall_seconds: 0.25, emulator: None }

@@ -10,7 +10,7 @@ fn a_dumbbell_needs_six_lines() {
     let plan = plan_of(DUMBBELL, &[]).unwrap();
     assert_eq!((plan.title.as_str(), plan.seed), ("test", 1));
     let run = &plan.runs[0];
-    assert_eq!((run.name.as_str(), run.controller.as_str()), ("reno", "reno"));
+    assert_eq!((run.name().as_str(), run.controller.as_str()), ("reno", "reno"));
     let experiment = &run.experiment;
     assert_eq!(experiment.duration, Duration::from_secs(60.0));
     assert_eq!(experiment.sample, Duration::from_millis(50));

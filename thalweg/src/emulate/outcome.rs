@@ -4,8 +4,8 @@ use super::way::Ways;
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
 use experiment::EmulatorSummary;
-use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
-use experiment::{Finished, Run};
+use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, Identity, LinkOutcome, LinkSeries, Outcome};
+use experiment::{Finished, Place, Run};
 use path::Counters;
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ pub fn finished(way: &Ways, record: &Record) -> Finished {
         ..way.run.experiment.clone()
     };
     let run = Run {
-        name: EMULATED.into(),
+        identity: Identity { controllers: vec![EMULATED.into()], place: Place::Emulated, ..way.run.identity.clone() },
         controller: EMULATED.into(),
         parameters: Value::Object(Default::default()),
         experiment,

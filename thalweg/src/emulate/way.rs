@@ -21,7 +21,7 @@ impl Ways {
     pub fn first(file: &str, plan: &Plan) -> Result<Ways, Failure> {
         let wrong = |why: &str| Err(Failure::Wrong(vec![format!("{file}: {why}")]));
         let Some(run) = plan.runs.first() else { return wrong("makes no run; write [path]") };
-        if !run.settings.is_empty() {
+        if !run.identity.settings.is_empty() {
             return wrong("sweep: there is one path to emulate; remove it, and --set the value that you want");
         }
         if run.experiment.flows.is_empty() {

@@ -15,10 +15,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 pub use contestant::Contestant;
-use experiment::{Finished, Run};
+use experiment::{Finished, Place, Run};
 use kernel::Kernels;
 pub use kernel::send as tcp_send;
-use lab::results::REAL;
 use quic::Stack;
 use scenario::Plan;
 use scenario::Set;
@@ -78,7 +77,8 @@ impl Real {
         interrupt: &Interrupt,
         quiet: bool,
     ) -> Result<Finished, Failure> {
-        let name = format!("{}{REAL}", run.name);
+        let identity = run.identity.in_place(Place::Real);
+        let name = identity.to_string();
         if !quiet {
             print::note(&format!("{name}: {} s", run.experiment.duration.as_secs()));
         }
@@ -93,7 +93,7 @@ impl Real {
         if interrupt.came() {
             return Err(Failure::Interrupted);
         }
-        Ok(stage.finished(name, &record, &logs))
+        Ok(stage.finished(identity, &record, &logs))
     }
 }
 
@@ -101,7 +101,7 @@ impl Real {
 fn paths(plan: &Plan) -> Vec<&Run> {
     let mut paths: Vec<&Run> = Vec::new();
     for run in &plan.runs {
-        if paths.iter().all(|known| known.settings != run.settings) {
+        if paths.iter().all(|known| known.identity.settings != run.identity.settings) {
             paths.push(run);
         }
     }
@@ -113,10 +113,6 @@ fn played_by(run: &Run, contestant: &Contestant) -> Run {
     let controller = contestant.to_string();
     let mut run = run.clone();
     run.experiment.flows.iter_mut().for_each(|flow| flow.controller = controller.clone());
-    let settings = run
-        .settings
-        .iter()
-        .map(|(key, value)| format!(", {key} = {}", value.as_str().map_or_else(|| value.to_string(), str::to_string)));
-    let name = controller.clone() + &settings.collect::<String>();
-    Run { name, controller, parameters: serde_json::Value::Object(Default::default()), ..run }
+    run.identity.controllers = vec![controller.clone()];
+    Run { controller, parameters: serde_json::Value::Object(Default::default()), ..run }
 }

@@ -282,7 +282,7 @@ fn send(
     addresses: &[SocketAddr],
     fingerprint: Fingerprint,
 ) -> Result<Vec<Vec<Seen>>, Failure> {
-    let failed = |why: String| Failure::Failed(format!("{}: {why}", stage.run.name));
+    let failed = |why: String| Failure::Failed(format!("{}: {why}", stage.run.name()));
     let runtime = runtime().map_err(|e| failed(reason(&e)))?;
     let flows = &stage.run.experiment.flows;
     runtime.block_on(async {

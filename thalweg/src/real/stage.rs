@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use control::{Duration, Time};
 use emulate::{Ends, Record, Sample};
-use experiment::{Experiment, Outcome};
+use experiment::{Experiment, Identity, Outcome};
 use experiment::{Finished, Run};
 use realtime::{Clock, from_std, to_std};
 use scenario::reason;
@@ -104,7 +104,7 @@ impl Stage {
     }
 
     /// The results, as if it had been simulated.
-    pub fn finished(&self, name: String, record: &Record, logs: &[Log]) -> Finished {
+    pub fn finished(&self, identity: Identity, record: &Record, logs: &[Log]) -> Finished {
         let begin = Time::ZERO + self.lead;
         let shift = |sample: &Sample| Sample { at: Time::ZERO + sample.at.since(begin), ..sample.clone() };
         let first = record.samples.partition_point(|sample| sample.at < begin);
@@ -129,7 +129,8 @@ impl Stage {
             sampled,
         };
         let end = record.samples.last().map_or(Time::ZERO, |sample| sample.at);
-        let run = Run { name, experiment: Experiment { measure: interval, ..experiment.clone() }, ..self.run.clone() };
+        let run =
+            Run { identity, experiment: Experiment { measure: interval, ..experiment.clone() }, ..self.run.clone() };
         Finished { run, outcome, wall_seconds: end.as_secs(), emulator: Some(outcome::emulator(record, end)) }
     }
 }
