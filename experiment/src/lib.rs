@@ -9,18 +9,22 @@ mod acquire;
 mod build;
 mod emulator;
 pub mod experiment;
+mod fairness;
 mod identity;
 pub mod outcome;
 mod run;
 mod statistics;
+mod synchronization;
 pub mod traffic;
 
-pub use acquire::{Acquire, spare_capacity};
+pub use acquire::{ACQUIRED_RTTS, ACQUIRED_SHARE, Acquire, spare_capacity};
 pub use emulator::EmulatorSummary;
 pub use experiment::{Buffer, Cross, Errors, Experiment, Flow, Link, Pattern, Reorder, Route, Router, Workload};
+pub use fairness::{jain_over_windows, median_jain, shares_of_active};
 pub use identity::{Identity, Place, describe};
 pub use outcome::{
     FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
 };
 pub use run::{Finished, Run};
-pub use statistics::quantile;
+pub use statistics::{jain, largest, mean, median, quantile};
+pub use synchronization::synchronization_ratio;

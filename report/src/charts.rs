@@ -3,7 +3,7 @@
 use super::embed;
 use super::figures::{Across, Figure, Group, Line, Page, entries, figure};
 use super::grid::Curve;
-use lab::reproduce::Made;
+use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Chart};
 use lab::reproduce::measure::response;
 
@@ -11,7 +11,7 @@ use lab::reproduce::measure::response;
 const POINTS: usize = 300;
 
 /// What the page draws of them, as JSON: one per chart.
-pub fn charts(artefact: &Artefact, made: &[Made]) -> Vec<String> {
+pub fn charts(artefact: &Artefact, made: &[ScenarioRuns]) -> Vec<String> {
     artefact.charts.iter().map(|chart| embed(&Page::of(group(artefact, chart, made)))).collect()
 }
 
@@ -21,7 +21,7 @@ fn place(chart: &Chart, share: f64) -> f64 {
     if chart.linear { from + (to - from) * share } else { from * libm::pow(to / from, share) }
 }
 
-fn group(artefact: &Artefact, chart: &Chart, made: &[Made]) -> Group {
+fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group {
     let [from, to] = chart.range;
     let mut places: Vec<f64> = (0..POINTS).map(|i| place(chart, i as f64 / (POINTS - 1) as f64)).collect();
     let shown = |name: &String| chart.curves.is_empty() || chart.curves.contains(name);

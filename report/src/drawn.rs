@@ -16,7 +16,7 @@ pub struct Drawn {
 impl Drawn {
     /// Draws the figures of `artefact` from the runs that were made of it.
     pub fn new(artefact: &Artefact, scale: Scale, reproduced: Reproduced) -> Drawn {
-        let made = &reproduced.made;
+        let made = &reproduced.runs;
         let figures = gallery::figures(artefact, scale, made).into_iter().chain(charts(artefact, made)).collect();
         Drawn { record: reproduced.record, figures }
     }

@@ -251,7 +251,8 @@ impl Draw {
             pick(&run.outcome.flows.iter().map(curve).collect::<Vec<_>>())
         };
         let total = self.lines(runs, |run| self.total(run));
-        let queue = self.lines(runs, |run| busiest(run).map(|link| self.queue(run, link)).unwrap_or_default());
+        let queue =
+            self.lines(runs, |run| run.outcome.busiest_link().map(|link| self.queue(run, link)).unwrap_or_default());
         let window = self.lines(runs, |run| per_flow(run, &|flow| self.of(run, flow, |s| &s.window)));
         let rate =
             self.lines(runs, |run| per_flow(run, &|flow| self.of(run, flow, |s| &s.rate)).scale(self.rate_factor()));
@@ -259,7 +260,7 @@ impl Draw {
         let capital =
             |text: &str| if picked.is_empty() { text.to_string() } else { format!("{picked}{}", text.to_lowercase()) };
         let of_busiest = |values: fn(&Draw, &Finished, &LinkOutcome) -> Curve| {
-            self.lines(runs, |run| busiest(run).map(|link| values(self, run, link)).unwrap_or_default())
+            self.lines(runs, |run| run.outcome.busiest_link().map(|link| values(self, run, link)).unwrap_or_default())
         };
         let (allowed, growth) = (of_busiest(Draw::allowed), of_busiest(Draw::growth));
         let several_links = runs.iter().any(|run| run.run.experiment.links.len() > 1);
@@ -362,7 +363,7 @@ impl Draw {
     fn jain(&self, run: &Finished) -> Curve {
         let width = self.fair_bins();
         let flows: Vec<Curve> = run.outcome.flows.iter().map(|flow| self.throughput(run, flow).smooth(width)).collect();
-        Curve::across(&flows, |shares| if shares.len() > 1 { lab::results::jain(shares) } else { f64::NAN })
+        Curve::across(&flows, |shares| if shares.len() > 1 { experiment::jain(shares) } else { f64::NAN })
     }
 
     fn fair_bins(&self) -> usize {
@@ -453,11 +454,6 @@ pub(super) fn drawn(figures: Vec<Figure>) -> Vec<Figure> {
         (!figure.lines.is_empty()).then_some(figure)
     };
     figures.into_iter().filter_map(shows).collect()
-}
-
-/// The link that is used most.
-fn busiest(run: &Finished) -> Option<&LinkOutcome> {
-    run.outcome.links.iter().reduce(|most, link| if link.utilization > most.utilization { link } else { most })
 }
 
 fn most_flows(runs: &[Finished]) -> usize {

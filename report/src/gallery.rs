@@ -5,16 +5,16 @@ use super::grid::Curve;
 use super::heat::maps;
 use super::{Drawn, embed, escape, fill, panels};
 use experiment::Finished;
-use lab::reproduce::Made;
+use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Figure, Scale};
 use lab::reproduce::judge::{Judged, Verdict, number};
-use lab::reproduce::measure::{Measure, Of, of_run};
+use lab::reproduce::measure::{Measure, Scope};
 use lab::reproduce::paper::{Paper, papers};
 use lab::reproduce::record::{self, Record, verdicts};
 use serde_json::Value;
 
 /// What the page draws of an artefact, as JSON: one per figure.
-pub fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<String> {
+pub fn figures(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<String> {
     let several = artefact.figures.iter().any(|figure| figure.scenario != artefact.figures[0].scenario);
     let draw = |wanted: &Figure| {
         let beside = || made.iter().filter(|it| wanted.beside.contains(&it.scenario)).flat_map(|it| &it.runs);
@@ -95,7 +95,7 @@ fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished])
     let line = |(entry, name): (usize, &String), what: Measure| {
         let value = |place: &f64| {
             let run = runs.iter().find(|run| run.run.controller == *name && at(run) == Some(*place));
-            run.map_or(f64::NAN, |run| of_run(what, run, Of { span, flows, ..Of::default() }))
+            run.map_or(f64::NAN, |run| what.of(run, Scope { span, flows, ..Scope::default() }))
         };
         let values = Curve(places.iter().map(value).map(|x| if x.is_finite() { x } else { f64::NAN }).collect());
         Line { entry: Some(entry), name: name.clone(), values }
@@ -116,7 +116,7 @@ fn across(wanted: &Figure, key: &str, span: Option<[f64; 2]>, runs: &[Finished])
 /// For each run, the median of what is measured over windows of several lengths, and a band around it: a panel per run.
 fn over_windows(wanted: &Figure, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let curve = |run: &Finished, what: Measure, quantile: f64| {
-        let value = |&window: &f64| of_run(what, run, Of { span, quantile, window: Some(window), ..Of::default() });
+        let value = |&window: &f64| what.of(run, Scope { span, quantile, window: Some(window), ..Scope::default() });
         Curve(wanted.windows.iter().map(value).collect())
     };
     let panel = |run: &Finished, what: Measure| {
@@ -126,7 +126,7 @@ fn over_windows(wanted: &Figure, span: Option<[f64; 2]>, runs: &[Finished]) -> G
         super::figures::Figure {
             title: Some(run.run.name()),
             band: Some(band),
-            top: (what == Measure::Jain).then_some(1.05),
+            top: (what.name() == "jain").then_some(1.05),
             across: Some(across),
             ..figure(what.axis().into(), vec![median])
         }
@@ -233,7 +233,7 @@ fn tally(claims: &[Judged]) -> String {
         n => format!(" <span class=\"{class}\">{n}</span>"),
     };
     let (pass, miss) = (badge("pass", count(Verdict::Pass)), badge("miss", count(Verdict::Miss)));
-    format!("{pass}{miss}{}", badge("untold", count(Verdict::Untold)))
+    format!("{pass}{miss}{}", badge("not-run", count(Verdict::NotRun)))
 }
 
 fn claims(claims: &[Judged]) -> String {
@@ -244,7 +244,7 @@ fn claims(claims: &[Judged]) -> String {
         let verdict = match claim.verdict {
             Verdict::Pass => "<span class=\"pass\">PASS</span>",
             Verdict::Miss => "<span class=\"miss\">MISS</span>",
-            Verdict::Untold => "<span class=\"untold\">untold</span>",
+            Verdict::NotRun => "<span class=\"not-run\">not run</span>",
         };
         let because = because.map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
         html += &format!(

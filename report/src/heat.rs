@@ -4,7 +4,7 @@ use super::figures::{Figure, Group, figure};
 use super::grid::Curve;
 use experiment::Finished;
 use lab::reproduce::artefact::Figure as Wanted;
-use lab::reproduce::measure::{Measure, Of, of_run};
+use lab::reproduce::measure::{Measure, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ impl Heat {
 /// for each of the second.
 pub(super) fn maps(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
-    let of = Of { span, flows, ..Of::default() };
-    let of = Of { quantile: wanted.quantile.unwrap_or(of.quantile), ..of };
+    let scope = Scope { span, flows, ..Scope::default() };
+    let scope = Scope { quantile: wanted.quantile.unwrap_or(scope.quantile), ..scope };
     let setting = |run: &Finished, key: &String| run.run.identity.settings.get(key).map(name);
     let names = |key: &String| {
         let mut names: Vec<String> = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn maps(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, 
             let at =
                 |names: &[String], key: &String| names.iter().position(|name| setting(run, key).as_ref() == Some(name));
             if let (Some(row), Some(column)) = (at(&rows, &keys[0]), at(&columns, &keys[1])) {
-                values[row].0[column] = of_run(what, run, of);
+                values[row].0[column] = what.of(run, scope);
             }
         }
         let finite = values.iter().flat_map(|row| &row.0).copied().filter(|x| x.is_finite());

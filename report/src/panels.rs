@@ -5,23 +5,23 @@ use super::gallery::position;
 use super::grid::{Curve, Grid};
 use control::Phase;
 use experiment::Finished;
-use lab::reproduce::Made;
+use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Figure, Panel, Scale};
 
 /// Points per curve over time.
 const POINTS: usize = 1500;
 
 /// The runs of a figure, each with the name of its line: its own, without `key`; and that of its scenario if there are several.
-fn named<'m>(wanted: &Figure, key: &str, made: &'m [Made]) -> Vec<(String, &'m Finished)> {
+fn named<'m>(wanted: &Figure, key: &str, made: &'m [ScenarioRuns]) -> Vec<(String, &'m Finished)> {
     let several = !wanted.beside.is_empty();
-    let of = |it: &'m Made| {
+    let of = |it: &'m ScenarioRuns| {
         let name = |run: &'m Finished| {
             let name = run.run.identity.without(key);
             (if several { format!("{}: {name}", it.scenario) } else { name.to_string() }, run)
         };
         it.runs.iter().map(name).collect::<Vec<_>>()
     };
-    let shown = |it: &&Made| it.scenario == wanted.scenario || wanted.beside.contains(&it.scenario);
+    let shown = |it: &&ScenarioRuns| it.scenario == wanted.scenario || wanted.beside.contains(&it.scenario);
     made.iter().filter(shown).flat_map(of).collect()
 }
 
@@ -58,7 +58,7 @@ fn drawn(
 }
 
 /// The panels that are wanted, over the key that the runs sweep, or over time.
-pub fn panels(artefact: &Artefact, scale: Scale, wanted: &Figure, made: &[Made]) -> Group {
+pub fn panels(artefact: &Artefact, scale: Scale, wanted: &Figure, made: &[ScenarioRuns]) -> Group {
     let of = |panel: &Panel, run: &Finished, span| {
         panel.of.of_finished(artefact, scale, span, run).ok().filter(|value| value.is_finite())
     };

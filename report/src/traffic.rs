@@ -5,7 +5,7 @@ use super::figures::{Across, Draw, Entry, Figure, Group, Line, drawn, entries, f
 use super::grid::Curve;
 use experiment::Finished;
 use experiment::{Transfer, Workload, WorkloadOutcome};
-use lab::results::{self, SizeBin, completion_seconds};
+use lab::results::{self, SizeBin};
 
 /// Points of a distribution's curve.
 const POINTS: usize = 300;
@@ -93,7 +93,7 @@ fn throughput(draw: &Draw, Shown { run, workload, outcome, .. }: &Shown) -> Curv
 
 /// The share of transfers that took no longer than some time.
 fn completion(shown: &[Shown]) -> Option<Figure> {
-    let times = |shown: &Shown| completion_seconds(shown.outcome, shown.run.run.experiment.measure);
+    let times = |shown: &Shown| shown.outcome.completion_seconds(shown.run.run.experiment.measure);
     let (lines, across) = distribution(shown, "Completion time (s)", times, |below| below)?;
     Some(Figure { across: Some(across), top: Some(1.02), ..figure("Share of transfers".into(), lines) })
 }

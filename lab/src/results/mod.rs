@@ -4,10 +4,8 @@
 mod agreement;
 mod columns;
 mod completion;
-mod jain;
 mod series;
 mod summary;
-mod synchronization;
 pub mod table;
 mod traffic;
 mod transfers;
@@ -16,13 +14,9 @@ pub use agreement::Agreement;
 pub use columns::{Columns, DASH};
 pub use completion::SizeBin;
 pub use completion::by_size;
-pub use jain::jain;
-pub use jain::over_windows;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
-pub use synchronization::synchronization_ratio;
 pub use table::table;
 pub use traffic::TrafficSummary;
-pub use traffic::completion_seconds;
 
 use experiment::Finished;
 use std::fs::{self, File};
