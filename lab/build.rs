@@ -14,19 +14,20 @@ const RECORDS: [&str; 3] = ["scenario", "lab", "report"];
 
 fn main() {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
-    let root = here.parent().unwrap();
+    // In a package, the link to the workspace's folder is the folder.
+    let folder = here.join("catalogue");
     let mut catalogue = Vec::new();
-    files(&root.join("catalogue"), "toml", &mut catalogue);
-    files(&root.join("catalogue"), "trace", &mut catalogue);
+    files(&folder, "toml", &mut catalogue);
+    files(&folder, "trace", &mut catalogue);
     let mut text = String::from("&[\n");
     for path in catalogue {
-        let name = path.strip_prefix(root.join("catalogue")).unwrap().to_str().unwrap().replace('\\', "/");
+        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
         writeln!(text, "    ({name:?}, include_str!({path:?})),").unwrap();
     }
     fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("catalogue.rs"), text + "]\n").unwrap();
 
-    let simulation = name_of(root, &SIMULATION);
-    println!("cargo::rustc-env=THALWEG_SIMULATION={simulation}");
+    let root = here.parent().unwrap();
+    println!("cargo::rustc-env=THALWEG_SIMULATION={}", name_of(root, &SIMULATION));
     println!("cargo::rustc-env=THALWEG_CODE={}", name_of(root, &[&SIMULATION[..], &RECORDS[..]].concat()));
 }
 
@@ -45,9 +46,14 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A hash of the sources of `crates` and of the versions of the libraries that they use.
+/// A hash of the sources of `crates` and of the versions of the libraries that they use. In a package, which has no other crates beside
+/// it, the version of the program stands for them: what is published under a version never changes.
 fn name_of(root: &Path, crates: &[&str]) -> String {
     let mut hash = blake3::Hasher::new();
+    if !crates.iter().all(|name| root.join(name).join("src").is_dir()) {
+        hash.update(env::var("CARGO_PKG_VERSION").unwrap().as_bytes());
+        return hash.finalize().to_hex()[..32].to_string();
+    }
     for folder in crates.iter().map(|name| root.join(name)) {
         let mut sources = Vec::new();
         files(&folder.join("src"), "rs", &mut sources);
@@ -145,8 +151,7 @@ impl Code {
     }
 }
 
-/// The libraries that `crates` use, directly or not, as Cargo.lock has them: name, version and checksum. Without the file, as in a
-/// published package, the version of the program says which they are.
+/// The libraries that `crates` use, directly or not, as Cargo.lock has them: name, version and checksum.
 fn libraries(root: &Path, crates: &[&str]) -> BTreeSet<String> {
     let lock = root.join("Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());

@@ -3,7 +3,7 @@
 use super::artefact::{Artefact, Quantity, Scale};
 use super::curve::Curve;
 use super::measure::{Compute, Crossed, Scope};
-use super::runs::ScenarioRuns;
+use super::scenario_runs::ScenarioRuns;
 use experiment::Finished;
 
 /// Loss event rates between which crossings of curves are looked for, if no chart of the artefact says so.

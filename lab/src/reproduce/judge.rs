@@ -1,7 +1,7 @@
 //! Whether claims hold.
 
 use super::artefact::{Artefact, Band, Claim, Quantity, Scale};
-use super::runs::ScenarioRuns;
+use super::scenario_runs::ScenarioRuns;
 use serde::{Deserialize, Serialize};
 
 /// Whether runs confirm a claim.

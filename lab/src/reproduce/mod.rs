@@ -14,6 +14,7 @@ pub mod paper;
 pub mod record;
 pub mod records;
 pub mod runs;
+mod scenario_runs;
 pub mod selector;
 pub mod text;
 
@@ -21,4 +22,5 @@ pub use artefact::{Artefact, Scale};
 pub use catalogue::{catalogue, file, unknown};
 pub use judge::{Judged, Verdict};
 pub use record::Record;
-pub use runs::{Planned, Reproduced, ScenarioRuns, make, plan};
+pub use runs::{Planned, Reproduced, make, plan};
+pub use scenario_runs::ScenarioRuns;

@@ -4,8 +4,8 @@ use super::artefact::{Artefact, Scale};
 use super::catalogue;
 use super::judge::judge;
 use super::record::Record;
+use super::scenario_runs::ScenarioRuns;
 use crate::runner::{self, Progress, RunCache, Stopped};
-use experiment::Finished;
 use scenario::{Machine, Plan, Set};
 
 /// A scenario of an artefact, with the runs that it asks for.
@@ -14,14 +14,6 @@ pub struct Planned {
     pub name: String,
     /// Its runs.
     pub plan: Plan,
-}
-
-/// The runs of one scenario of an artefact.
-pub struct ScenarioRuns {
-    /// The name by which claims refer to it.
-    pub scenario: String,
-    /// The runs, in the plan's order.
-    pub runs: Vec<Finished>,
 }
 
 /// An artefact's runs, and its claims judged by them.
