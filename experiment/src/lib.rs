@@ -8,20 +8,24 @@
 mod acquire;
 mod emulator;
 pub mod experiment;
+mod fairness;
 mod identity;
 mod link;
 pub mod outcome;
 mod run;
 mod statistics;
+mod synchronization;
 pub mod traffic;
 
-pub use acquire::{Acquire, spare_capacity};
+pub use acquire::{ACQUIRED_RTTS, ACQUIRED_SHARE, Acquire, spare_capacity};
 pub use emulator::EmulatorSummary;
 pub use experiment::{Cross, Experiment, Flow, Pattern, Workload};
+pub use fairness::{jain_over_windows, median_jain, shares_of_active};
 pub use identity::{Identity, Place, describe};
 pub use link::mean_queue;
 pub use outcome::{
     FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
 };
 pub use run::{Finished, Run};
-pub use statistics::quantile;
+pub use statistics::{jain, largest, mean, median, quantile};
+pub use synchronization::synchronization_ratio;

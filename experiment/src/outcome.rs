@@ -1,7 +1,9 @@
 //! What a run yields: totals over the measured interval, and time series.
 
+use crate::statistics::largest;
 use control::{Bytes, Duration, Phase, Time};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Everything that a run yields. Depends on nothing but the [`Experiment`](crate::Experiment).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,6 +21,13 @@ pub struct Outcome {
     pub packets_delivered: u64,
     /// Events processed, over the whole run.
     pub events: u64,
+}
+
+impl Outcome {
+    /// The link direction with the largest utilization over the measured interval; of several, the first.
+    pub fn busiest_link(&self) -> Option<&LinkOutcome> {
+        largest(self.links.iter().map(|link| link.utilization)).map(|i| &self.links[i])
+    }
 }
 
 /// One flow's results.
@@ -43,6 +52,13 @@ pub struct FlowOutcome {
     pub completed: Option<Duration>,
     /// Its time series, as long as [`Outcome::sampled`].
     pub series: FlowSeries,
+}
+
+impl FlowOutcome {
+    /// Bytes delivered for the first time within `samples`, by their index.
+    pub fn delivered_in(&self, samples: Range<usize>) -> f64 {
+        self.series.delivered[samples].iter().sum::<u64>() as f64
+    }
 }
 
 /// A flow's samples, one per sampling interval.
@@ -92,6 +108,18 @@ pub struct WorkloadOutcome {
     pub slots: u32,
     /// Its time series, as long as [`Outcome::sampled`].
     pub series: WorkloadSeries,
+}
+
+impl WorkloadOutcome {
+    /// How long the transfers took that began within `span` (its end excluded) and were completed before the run ended, in seconds,
+    /// in rising order.
+    pub fn completion_seconds(&self, (from, to): (Time, Time)) -> Vec<f64> {
+        let began = |transfer: &&Transfer| from <= transfer.start && transfer.start < to;
+        let times = self.transfers.iter().filter(began).filter_map(|transfer| transfer.completed);
+        let mut times: Vec<f64> = times.map(|time| time.as_secs()).collect();
+        times.sort_by(f64::total_cmp);
+        times
+    }
 }
 
 /// An exchange of a connection: a message, or several in a row, and what the other side answers. A plain transfer is one.

@@ -8,6 +8,9 @@
 //! Rules of the room: the same plan gives the same bytes in every file, on any number of cores. A new figure of a run is a field
 //! in `results/summary.rs` and a line in `docs/results.md`.
 
+pub mod cache;
+pub mod code;
+pub mod files;
 pub mod processor_sharing;
 pub mod reproduce;
 pub mod results;

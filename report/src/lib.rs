@@ -16,6 +16,7 @@ mod runs;
 mod svg;
 
 pub use artefact::Drawn;
+pub use figure::Page;
 pub use html::gallery;
 pub use svg::svg;
 

@@ -1,12 +1,11 @@
 //! The figures of each run, as `--format json` and `summary.json` show them.
 
 use super::agreement::{Agreement, agreement};
-use super::jain::{jain, median_over};
 use super::traffic::{self, TrafficSummary};
 use control::{Duration, Time};
 use experiment::EmulatorSummary;
 use experiment::Finished;
-use experiment::{Flow, FlowOutcome, Identity, Place};
+use experiment::{Flow, FlowOutcome, Identity, Place, jain, largest, median_jain};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -134,7 +133,7 @@ impl Summary {
 impl RunSummary {
     /// The link that was used most.
     pub fn busiest_link(&self) -> Option<&LinkSummary> {
-        self.links.iter().reduce(|most, link| if link.utilization > most.utilization { link } else { most })
+        largest(self.links.iter().map(|link| link.utilization)).map(|i| &self.links[i])
     }
 
     /// How long its only flow took to acquire the path; none if never, or if several flows compete for it.
@@ -195,7 +194,7 @@ fn summarize(finished: &Finished) -> RunSummary {
         // A sum of nothing is -0.0.
         throughput_mbps: flows.iter().map(|flow| flow.throughput_mbps).sum::<f64>() + 0.0,
         jain: jain(&shares),
-        jain_500ms_median: median_over(Duration::from_millis(500), finished),
+        jain_500ms_median: median_jain(finished, Duration::from_millis(500)),
         links: outcome
             .links
             .iter()

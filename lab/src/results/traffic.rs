@@ -3,7 +3,7 @@
 use super::completion::{SizeBin, by_size};
 use control::Time;
 use experiment::Finished;
-use experiment::{Transfer, Workload, WorkloadOutcome};
+use experiment::{Workload, WorkloadOutcome, mean, median, quantile};
 use serde::Serialize;
 
 /// The connections of one `[[traffic]]`. What there is of both directions is first that of `direction`: of flows their data's,
@@ -61,8 +61,9 @@ fn summarize(
     completion_by_size: Vec<SizeBin>,
 ) -> TrafficSummary {
     let began = outcome.transfers.iter().filter(|transfer| (measure.0..measure.1).contains(&transfer.start)).count();
-    let times = completion_seconds(outcome, measure);
-    let quantile = |q: f64| (!times.is_empty()).then(|| times[(q * (times.len() - 1) as f64).round() as usize]);
+    let mut times = outcome.completion_seconds(measure);
+    let completed = times.len() as u64;
+    let known = |x: f64| Some(x).filter(|x| !x.is_nan());
     // The responses' direction first.
     let both = |[one, other]: [control::Bytes; 2]| {
         let mbps = |bytes: control::Bytes| bytes.over(measure.1.since(measure.0)).as_mbps();
@@ -77,23 +78,14 @@ fn summarize(
         offered_mbps: both(outcome.offered),
         carried_mbps: both(outcome.carried),
         transfers: began as u64,
-        completed_transfers: times.len() as u64,
-        completion_mean_seconds: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-        completion_median_seconds: quantile(0.5),
-        completion_p90_seconds: quantile(0.9),
-        completion_p99_seconds: quantile(0.99),
+        completed_transfers: completed,
+        completion_mean_seconds: known(mean(&times)),
+        completion_median_seconds: known(median(&mut times)),
+        completion_p90_seconds: known(quantile(&mut times, 0.9)),
+        completion_p99_seconds: known(quantile(&mut times, 0.99)),
         completion_by_size,
         retransmitted_packets: outcome.retransmitted_packets,
         loss_events: outcome.loss_events,
         timeouts: outcome.timeouts,
     }
-}
-
-/// How long the transfers took that began within `measure` and were completed, rising.
-pub fn completion_seconds(outcome: &WorkloadOutcome, measure: (Time, Time)) -> Vec<f64> {
-    let within = |transfer: &&Transfer| measure.0 <= transfer.start && transfer.start < measure.1;
-    let times = outcome.transfers.iter().filter(within).filter_map(|transfer| transfer.completed);
-    let mut times: Vec<f64> = times.map(|time| time.as_secs()).collect();
-    times.sort_by(f64::total_cmp);
-    times
 }

@@ -1,7 +1,7 @@
 //! Queue disciplines: what their papers and RFCs promise, and what BIC-2004 saw of them.
 
 use crate::simulate::{figures, run, runs};
-use lab::results::synchronization_ratio;
+use experiment::synchronization_ratio;
 
 /// "Adaptive RED" holds the average queue in the middle of its thresholds, whatever the load and wherever `max-p` starts:
 /// within 40 to 60 % of the way up, by its section 3. The mean of the queue itself is that of its average.

@@ -48,8 +48,8 @@ fn the_catalogue_is_sound() {
         for scale in [Scale::Quick, Scale::Full] {
             let planned = reproduce::plan(artefact, scale, &machine(), file);
             let planned = planned.unwrap_or_else(|lines| panic!("{}, {scale}: {lines:?}", artefact.id));
-            let told = artefact.claims.iter().filter(|claim| claim.scale.is_none_or(|only| only == scale));
-            for quantity in told.flat_map(judge::quantities) {
+            let judged = artefact.claims.iter().filter(|claim| claim.scale.is_none_or(|only| only == scale));
+            for quantity in judged.flat_map(judge::quantities) {
                 let id = &artefact.id;
                 for name in [&quantity.curve, &quantity.with].into_iter().flatten() {
                     assert!(artefact.curves.iter().any(|it| it.name == *name), "{id}: no curve `{name}`");
@@ -148,7 +148,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let record = make(&artefact, |_| Some(scenario.into()));
     let verdicts: Vec<Verdict> = record.claims.iter().map(|claim| claim.verdict).collect();
     let (pass, miss) = (Verdict::Pass, Verdict::Miss);
-    assert_eq!(verdicts, [pass, miss, pass, miss, miss, miss, pass, miss, Verdict::Untold]);
+    assert_eq!(verdicts, [pass, miss, pass, miss, miss, miss, pass, miss, Verdict::NotRun]);
     assert_eq!(record.claims[0].because, None);
     assert_eq!(record.claims[1].because.as_deref(), Some("the link is full"));
     assert_eq!(record.claims[1].wanted(), "at most 50, our band");
@@ -167,7 +167,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let mut other = artefact.clone();
     other.title = "Another title".into();
     other.claims[1].because = Some("it is busy".into());
-    let key = |artefact: &Artefact| lab::reproduce::record::key(artefact, Scale::Quick);
+    let key = |artefact: &Artefact| lab::reproduce::records::key(artefact, Scale::Quick);
     assert_eq!(key(&artefact), key(&other));
     let record = record.in_words_of(&other);
     assert_eq!((record.title.as_str(), record.claims[1].because.as_deref()), ("Another title", Some("it is busy")));
@@ -219,7 +219,7 @@ fn windows_and_quantiles_are_those_of_the_claim() {
         traffic = [{ kind = "flows", size = "1000 B", per-second = 20, rtt = "100 ms", controller = "reno" }]
     "#;
     let record = make(&artefact.unwrap(), |_| Some(scenario.into()));
-    println!("{}", reproduce::record::text(&record));
+    println!("{}", reproduce::text::text(&record));
     assert!(record.claims.iter().all(|claim| claim.verdict == Verdict::Pass));
     assert!(record.claims[2].ours);
 }
@@ -231,7 +231,7 @@ fn a_sample_of_the_catalogue_comes_out_as_the_documentation_says() {
     for (id, passes, misses) in [("rrr/fig4", 6, 0), ("rrr/fig5", 11, 0), ("rapid/table3", 3, 9)] {
         let artefact = catalogue.iter().find(|it| it.id == id).unwrap();
         let record = make(artefact, file);
-        println!("{}", reproduce::record::text(&record));
+        println!("{}", reproduce::text::text(&record));
         let count = |verdict| record.claims.iter().filter(|claim| claim.verdict == verdict).count();
         assert_eq!((count(Verdict::Pass), count(Verdict::Miss)), (passes, misses), "{id}");
         let bytes = |record: &Record| serde_json::to_vec(record).unwrap();

@@ -2,7 +2,8 @@
 
 use crate::simulate::{between, figures, run, runs, shipped};
 use experiment::Finished;
-use lab::results::{SizeBin, jain};
+use experiment::jain;
+use lab::results::SizeBin;
 
 /// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and its crowd's arrival, in seconds.
 const CAPACITY: f64 = 100e6;

@@ -1,7 +1,7 @@
 //! Connections that come and go, and packets that nobody answers.
 
 use super::simulate::{figures, run};
-use experiment::{Transfer, WorkloadOutcome};
+use experiment::{Transfer, WorkloadOutcome, median};
 use std::time::Instant;
 
 /// The run's only workload.
@@ -11,12 +11,6 @@ fn workload(text: &str) -> WorkloadOutcome {
 
 fn seconds(transfer: &Transfer) -> f64 {
     transfer.completed.unwrap().as_secs()
-}
-
-/// Of values in any order.
-fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[(q * (values.len() - 1) as f64).round() as usize]
 }
 
 /// A lone transfer of n packets on a fast path: one round trip to open the connection; then windows of 2, 4, 8, ... packets, one
@@ -150,11 +144,11 @@ fn web_sessions_ask_and_think() {
     println!(
         "{} sessions of {per_session:.2} objects; first response {:.4} s, others {:.4} s",
         web.connections,
-        quantile(opening.clone(), 0.5),
-        quantile(later.clone(), 0.5)
+        median(&mut opening.clone()),
+        median(&mut later.clone())
     );
     // The first one's handshake takes another round trip.
-    assert!((quantile(opening, 0.5) - 0.2).abs() < 1e-3 && (quantile(later, 0.5) - 0.1).abs() < 1e-3);
+    assert!((median(&mut opening) - 0.2).abs() < 1e-3 && (median(&mut later) - 0.1).abs() < 1e-3);
     assert!((per_session / 4.0 - 1.0).abs() < 0.1);
     // Objects cross the link forwards, requests backwards.
     let links = &figures(&run).links;

@@ -13,7 +13,7 @@ pub fn table(claims: &[Judged]) -> String {
         let verdict = match claim.verdict {
             Verdict::Pass => "<span class=\"pass\">PASS</span>",
             Verdict::Miss => "<span class=\"miss\">MISS</span>",
-            Verdict::Untold => "<span class=\"not-run\">not run</span>",
+            Verdict::NotRun => "<span class=\"not-run\">not run</span>",
         };
         let because = because.map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
         html += &format!(
@@ -33,5 +33,5 @@ pub fn tally(claims: &[Judged]) -> String {
         0 => String::new(),
         n => format!(" <span class=\"{class}\">{n}</span>"),
     };
-    badge("pass", Verdict::Pass) + &badge("miss", Verdict::Miss) + &badge("not-run", Verdict::Untold)
+    badge("pass", Verdict::Pass) + &badge("miss", Verdict::Miss) + &badge("not-run", Verdict::NotRun)
 }

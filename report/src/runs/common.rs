@@ -76,7 +76,7 @@ impl Common {
     pub fn jain(&self, run: &Finished) -> Curve {
         let width = self.fair_bins();
         let flows: Vec<Curve> = run.outcome.flows.iter().map(|flow| self.throughput(run, flow).smooth(width)).collect();
-        Curve::across(&flows, |shares| if shares.len() > 1 { lab::results::jain(shares) } else { f64::NAN })
+        Curve::across(&flows, |shares| if shares.len() > 1 { experiment::jain(shares) } else { f64::NAN })
     }
 
     /// The figure of Jain's index, whose `lines` come from [`Common::jain`].

@@ -50,8 +50,9 @@ pub fn overlay(common: &Common, runs: &[Finished], picked: &str, pick: fn(&[Curv
     let several_links = runs.iter().any(|run| run.run.experiment.links.len() > 1);
     let of_link = |chart: &Chart<LinkSeries>| {
         let curve = |run: &Finished, link: &LinkOutcome| chart.curve(common, &run.outcome.sampled, &link.series);
-        let values =
-            |run: &Finished| busiest(run).map(|link| curve(run, link).scale(chart.factor(common))).unwrap_or_default();
+        let values = |run: &Finished| {
+            run.outcome.busiest_link().map(|link| curve(run, link).scale(chart.factor(common))).unwrap_or_default()
+        };
         let name = if several_links && chart.name == QUEUE { "Busiest queue" } else { chart.name };
         Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(name, common), lines(runs, values)) }
     };
@@ -94,11 +95,6 @@ fn legend(runs: &[Finished]) -> Vec<Entry> {
         };
     }
     legend
-}
-
-/// The link with the highest utilization.
-fn busiest(run: &Finished) -> Option<&LinkOutcome> {
-    run.outcome.links.iter().reduce(|most, link| if link.utilization > most.utilization { link } else { most })
 }
 
 /// With a capital first letter.
