@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn narrows_slowly_and_widens_at_once() {
+    fn streams_become_narrower_slowly_and_wide_at_once() {
         let mbps = Rate::from_mbps;
         let range = (mbps(50.0), mbps(200.0));
         let mut spread = AdaptiveSpread::new(1.03, 1.01, 0.99);
