@@ -2,7 +2,8 @@
 //! 90 packets, sent without pause at 95 % of what constant traffic leaves of 1 Gbps, to receivers that coalesce interrupts in
 //! two ways and from senders that are late at random. `cargo test -p control --test smoothing -- --nocapture` prints the table.
 
-use control::rapid::{Analyser, Estimator, Layout, Stream};
+use control::pstream::{Analysis, Estimator, Layout, Stream};
+use control::rapid::RapidReceiver;
 use control::{Bytes, Duration, Rate, Receiver, Report, Stamp, Time};
 
 const CAPACITY: Rate = Rate::from_gbps(1.0);
@@ -74,10 +75,11 @@ fn arrivals(len: u16, spare: Rate, noise: &Noise) -> Vec<(Stamp, Time)> {
 
 /// The 5th, 50th and 95th percentile of estimate over truth.
 fn estimates(len: u16, spare: Rate, noise: &Noise, estimator: Estimator, smoothing: Duration) -> [f64; 3] {
-    let mut analyser = Analyser::new(estimator, Duration(50), smoothing, len as usize);
+    let analysis = Analysis::new(estimator, Duration(50), len as usize);
+    let mut receiver = RapidReceiver::new(analysis, smoothing, len as usize);
     let mut found = Vec::new();
     for (stamp, time) in arrivals(len, spare, noise) {
-        if let Some(Report::Available { stream, rate }) = analyser.on_arrival(time, &stamp, PACKET)
+        if let Some(Report::Available { stream, rate }) = receiver.on_arrival(time, &stamp, PACKET)
             && stream > 2
         {
             found.push(rate as f64 / spare.as_bps());

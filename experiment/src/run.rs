@@ -1,21 +1,26 @@
 //! A run to make, and what it gave.
 
-use crate::{EmulatorSummary, Experiment, Outcome};
-use serde_json::{Map, Value};
+use crate::{EmulatorSummary, Experiment, Identity, Outcome};
+use serde_json::Value;
 
 /// One run to make.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Unique among the plan's runs: the controller compared and the settings swept, such as `rapid, path.rate = 10 Gbps`.
-    pub name: String,
+    /// What tells it from the plan's other runs.
+    pub identity: Identity,
     /// The controller of its flows; several names joined by `+` if they differ.
     pub controller: String,
     /// That controller's parameters, all of them (of several controllers: an object per name).
     pub parameters: Value,
-    /// What the sweep set: scenario keys and their values.
-    pub settings: Map<String, Value>,
     /// What to simulate.
     pub experiment: Experiment,
+}
+
+impl Run {
+    /// What tables and files call it: [`Identity`] as text.
+    pub fn name(&self) -> String {
+        self.identity.to_string()
+    }
 }
 
 /// A run that was made.

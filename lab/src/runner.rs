@@ -129,7 +129,7 @@ impl Shared<'_> {
         });
         let outcome = outcome.map_err(|why| {
             self.stopped.store(true, Ordering::Relaxed);
-            Stopped::Refused(format!("{}: {why}", run.name))
+            Stopped::Refused(format!("{}: {why}", run.name()))
         })?;
         let outcome = outcome.ok_or(Stopped::Cancelled)?;
         let wall_seconds = begin.elapsed().as_secs_f64();

@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn standing(packets: u64) -> CoDel<Parcel> {
-        let mut codel = CoDel::new(Parameters::RFC, Buffer::Unlimited);
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         let mut drops = Drops::default();
         (0..packets).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), &mut drops));
         codel
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_waits_less_than_the_target_or_is_the_last_packet_is_never_dropped() {
-        let mut codel = CoDel::new(Parameters::RFC, Buffer::Unlimited);
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         let mut drops = Drops::default();
         for ms in 0..10_000 {
             codel.enqueue(MS(ms), &Parcel::new(ms), &mut drops);
@@ -216,7 +216,7 @@ mod tests {
             }
         }
         // One packet at a time, each waiting for a second, and one behind it.
-        let mut codel = CoDel::new(Parameters::RFC, Buffer::Unlimited);
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         for s in 0..100 {
             codel.enqueue(MS(1000 * s), &Parcel::new(s), &mut drops);
             if s >= 1 {

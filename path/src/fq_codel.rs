@@ -182,7 +182,7 @@ mod tests {
     /// Two flows with packets of different sizes get the same bytes, to within a quantum and a packet.
     #[test]
     fn turns_are_by_bytes() {
-        let (mut fq, mut drops) = (fq(Buffer::Unlimited), Drops::default());
+        let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
         for _ in 0..3000 {
             fq.enqueue(MS(0), &parcel(1, 1500), &mut drops);
             fq.enqueue(MS(0), &parcel(2, 300), &mut drops);
@@ -200,7 +200,7 @@ mod tests {
     /// A flow that has nothing waiting goes before those that have, once.
     #[test]
     fn a_new_flow_goes_first() {
-        let (mut fq, mut drops) = (fq(Buffer::Unlimited), Drops::default());
+        let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
         (0..100).for_each(|_| fq.enqueue(MS(0), &parcel(1, 1000), &mut drops));
         for _ in 0..10 {
             fq.dequeue(MS(0), &mut drops);
@@ -214,7 +214,7 @@ mod tests {
     /// A sparse flow's packet never waits behind more than one quantum of the others.
     #[test]
     fn a_sparse_flow_stays_new() {
-        let (mut fq, mut drops) = (fq(Buffer::Unlimited), Drops::default());
+        let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
         for ms in 0..1000 {
             (0..3).for_each(|_| fq.enqueue(MS(ms), &parcel(1, 1000), &mut drops));
             if ms % 10 == 5 {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn flows_are_spread_evenly_over_the_queues() {
-        let fq = fq(Buffer::Unlimited);
+        let fq = fq(Buffer::UNLIMITED);
         let mut counts = vec![0; 1024];
         (0..102_400).for_each(|flow| counts[fq.hash(flow) as usize] += 1);
         // 100 each on average; six standard deviations.

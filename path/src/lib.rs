@@ -16,14 +16,18 @@ pub mod link;
 pub mod queue;
 pub mod red;
 pub mod ring;
+pub mod setup;
 #[cfg(test)]
 mod testing;
+pub mod topology;
 
 pub use capacity::{Change, Trace};
 pub use droptail::{Buffer, DropTail};
 pub use errors::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use link::{Counters, Link};
 pub use queue::Discipline;
+pub use setup::{Errors, LinkSetup, Reorder, RouterSetup};
+pub use topology::{HostPair, LinkDirection, Route, Topology};
 
 use control::{Bytes, Stamp};
 

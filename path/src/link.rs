@@ -59,14 +59,14 @@ pub struct Counters {
     pub dropped: u64,
     /// Those among them that it dropped before it was full.
     pub early: u64,
-    /// Packets lost to errors.
-    pub struck: u64,
-    /// Packets of which a bit was flipped.
+    /// Packets lost to transmission errors.
+    pub lost: u64,
+    /// Packets in which a bit was flipped.
     pub corrupted: u64,
-    /// Packets sent on a detour.
-    pub late: u64,
-    /// Packets doubled.
-    pub doubled: u64,
+    /// Packets that took a detour, on which later ones overtook them.
+    pub reordered: u64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
     /// How long the transmitter was busy.
     pub busy: Duration,
     /// Integral over time of the number of packets waiting, in packet-picoseconds.
@@ -146,14 +146,14 @@ impl<P: Packet> Link<P> {
         Link { special: true, router: Some(router), ..self }
     }
 
-    /// The same link, which keeps what its queue drops for [`Link::dropped`].
-    pub fn keeping_drops(mut self) -> Link<P> {
+    /// From here on, the link keeps the packets that its queue drops for [`Link::dropped`].
+    pub fn keep_drops(&mut self) {
         self.line.drops.kept = Some(Vec::new());
         // The short way drops packets without making them.
-        Link { special: true, ..self }
+        self.special = true;
     }
 
-    /// Takes back a packet that the queue has dropped, if the link [keeps](Link::keeping_drops) them.
+    /// Takes out a packet that the queue has dropped, if the link [keeps](Link::keep_drops) them.
     pub fn dropped(&mut self) -> Option<P> {
         self.line.drops.kept.as_mut()?.pop()
     }
@@ -230,7 +230,7 @@ impl<P: Packet> Link<P> {
             self.advance(time);
         }
         self.line.left += 1;
-        if self.line.left == self.line.next_marked { self.line.pass_marked() } else { Fate::Whole }
+        if self.line.left == self.line.next_marked { self.line.pass_marked() } else { Fate::Intact }
     }
 
     /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
@@ -348,7 +348,7 @@ impl<P: Packet> Line<P> {
     /// The fate of the packet that leaves, which was marked.
     #[cold]
     fn pass_marked(&mut self) -> Fate {
-        let fate = self.marked.pop_front().map_or(Fate::Whole, |(_, fate)| fate);
+        let fate = self.marked.pop_front().map_or(Fate::Intact, |(_, fate)| fate);
         self.next_marked = self.marked.front().map_or(u64::MAX, |&(number, _)| number);
         fate
     }
@@ -358,11 +358,11 @@ impl<P: Packet> Line<P> {
         self.marked.push_back((self.entered, fate));
         self.next_marked = self.next_marked.min(self.entered);
         match fate {
-            Fate::Whole => {}
-            Fate::Lost => self.counters.struck += 1,
-            Fate::Corrupt(_) => self.counters.corrupted += 1,
-            Fate::Late => self.counters.late += 1,
-            Fate::Twice => self.counters.doubled += 1,
+            Fate::Intact => {}
+            Fate::Lost => self.counters.lost += 1,
+            Fate::Corrupted(_) => self.counters.corrupted += 1,
+            Fate::Reordered => self.counters.reordered += 1,
+            Fate::Duplicated => self.counters.duplicated += 1,
         }
     }
 
@@ -384,7 +384,7 @@ impl<P: Packet> Line<P> {
         self.entered += 1;
         if let Some(impairments) = &mut self.impairments {
             let fate = impairments.fate();
-            if fate != Fate::Whole {
+            if fate != Fate::Intact {
                 self.mark(fate);
             }
         }

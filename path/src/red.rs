@@ -181,7 +181,7 @@ mod tests {
 
     /// A queue that holds `length` packets at an average of just that.
     fn with_average(parameters: Parameters, length: u64) -> Red<Parcel> {
-        let mut red = Red::new(parameters, Buffer::Unlimited, 7);
+        let mut red = Red::new(parameters, Buffer::UNLIMITED, 7);
         (0..length).for_each(|i| {
             red.fifo.push_with(Bytes(1000), || Parcel::new(i));
         });

@@ -8,7 +8,8 @@ use super::resolve::{self, Problems};
 use super::spread::Spread;
 use super::traffic;
 use control::{Bytes, Controller, Duration, Rate, Recovery, Time};
-use experiment::{Flow, Route};
+use experiment::Flow;
+use path::Route;
 use serde_json::Value;
 
 /// One `[[flow]]` with every default filled in.

@@ -11,7 +11,7 @@ use super::trace::Traces;
 use super::traffic::Files;
 use super::wording;
 use crate::Plan;
-use experiment::Run;
+use experiment::{Identity, Place, Run};
 use serde_json::{Map, Value};
 
 /// More runs than anyone looks at.
@@ -69,15 +69,16 @@ pub(super) fn plan(
                 plan.title = scenario.title.clone().unwrap_or_else(|| document.file_stem().to_string());
                 plan.seed = scenario.seed;
             }
-            let mut name = controller.clone().unwrap_or_else(|| built.controller.clone());
-            for (key, value) in &settings {
-                name += &format!(", {key} = {}", value.as_str().map_or_else(|| value.to_string(), str::to_string));
-            }
-            plan.runs.push(Run {
-                name,
-                controller: built.controller,
-                parameters: built.parameters,
+            let identity = Identity {
+                controllers: controller.clone().map_or_else(|| built.controllers.clone(), |compared| vec![compared]),
                 settings: settings.clone(),
+                seed: scenario.seed,
+                place: Place::Simulated,
+            };
+            plan.runs.push(Run {
+                identity,
+                controller: built.controllers.join("+"),
+                parameters: built.parameters,
                 experiment: built.experiment,
             });
         }

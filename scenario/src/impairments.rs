@@ -3,7 +3,7 @@
 use super::key_path::KeyPath;
 use super::resolve::Problems;
 use control::Duration;
-use path::GilbertElliott;
+use path::{Errors, GilbertElliott};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
@@ -57,12 +57,12 @@ impl Default for PacketError {
 
 impl PacketError {
     /// The errors; what is wrong with them goes to `problems`.
-    pub(super) fn errors(&self, at: &KeyPath, problems: &mut Problems) -> experiment::Errors {
+    pub(super) fn errors(&self, at: &KeyPath, problems: &mut Problems) -> Errors {
         match *self {
             PacketError::Uniform(p) => {
                 let message = format!("{p} is no probability below 1; write one like 1e-6");
                 problems.unless((0.0..1.0).contains(&p), at.clone(), message);
-                experiment::Errors::Uniform(p)
+                Errors::Uniform(p)
             }
             PacketError::Bursts(Bursts { p, r, good, bad }) => {
                 for (key, value) in [("p", p), ("r", r), ("good", good), ("bad", bad)] {
@@ -74,7 +74,7 @@ impl PacketError {
                     at.key("r"),
                     "is zero, so that nothing would pass for ever; write one like 0.1",
                 );
-                experiment::Errors::Bursts(GilbertElliott { p, r, good, bad })
+                Errors::Bursts(GilbertElliott { p, r, good, bad })
             }
         }
     }

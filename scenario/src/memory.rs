@@ -8,7 +8,7 @@ use super::network;
 use super::resolve::Problems;
 use super::traffic::Planned;
 use control::{Bytes, Rate};
-use experiment::{Buffer, Link};
+use path::{Buffer, LinkSetup};
 
 /// A packet in a queue or on a link, and rings grow by doubling.
 const PER_PACKET: f64 = 2.0 * 64.0;
@@ -47,7 +47,7 @@ impl Memory {
     pub fn check(
         &mut self,
         scenario: &Scenario,
-        links: &[Link],
+        links: &[LinkSetup],
         tables: &[Table],
         workloads: &[Planned],
         problems: &mut Problems,

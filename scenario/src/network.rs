@@ -11,8 +11,7 @@ use super::trace::Traces;
 use super::traffic::Planned;
 use super::wording;
 use control::{Bytes, Duration, Rate, Time};
-use experiment::{Buffer, Errors, Reorder, Route};
-use path::Trace;
+use path::{Buffer, Errors, LinkSetup, Reorder, Route, Trace};
 use std::sync::Arc;
 
 /// What results call the link of `[path]`.
@@ -194,7 +193,7 @@ impl<'s> Network<'s> {
         tables: &[Table],
         workloads: &[Planned],
         problems: &mut Problems,
-    ) -> Vec<experiment::Link> {
+    ) -> Vec<LinkSetup> {
         let finish = |(i, link): (usize, &Named)| {
             let crossing = || tables.iter().filter(move |table| table.route.links.contains(&i));
             let default = self.path.map_or(Duration::ZERO, |path| path.rtt);
@@ -235,7 +234,7 @@ impl<'s> Network<'s> {
             let controllers = crossing().map(|table| table.controller.name).chain(connections).collect();
             let site = Site { rate: link.rate, packet, buffer: holds, controllers };
             let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
-            experiment::Link {
+            LinkSetup {
                 name: link.name.to_string(),
                 rate: link.rate,
                 delay,

@@ -6,8 +6,7 @@ use super::wording;
 use control::registry::ParameterError;
 use control::routers::{self, RouterProtocol};
 use control::{Bytes, Duration, Rate};
-use experiment::Router;
-use path::{Discipline, codel, fq_codel, red};
+use path::{Discipline, RouterSetup, codel, fq_codel, red};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::{Deserialize, Deserializer, de};
@@ -100,7 +99,7 @@ pub(super) struct Site<'s> {
 
 impl Queue {
     /// The discipline at `site`, and the router; what is wrong with it goes to `problems`.
-    pub(super) fn read(&self, site: &Site, at: KeyPath, problems: &mut Problems) -> (Discipline, Option<Router>) {
+    pub(super) fn read(&self, site: &Site, at: KeyPath, problems: &mut Problems) -> (Discipline, Option<RouterSetup>) {
         let nothing = (Discipline::DropTail, None);
         let kind = match self.kind.as_ref().map(Value::as_str) {
             Some(Some(kind)) => kind,
@@ -146,9 +145,9 @@ impl Queue {
         buffer: Bytes,
         at: &KeyPath,
         problems: &mut Problems,
-    ) -> Option<Router> {
+    ) -> Option<RouterSetup> {
         match protocol.parameters(&self.keys) {
-            Ok(parameters) => return Some(Router { protocol: protocol.name.into(), parameters, buffer }),
+            Ok(parameters) => return Some(RouterSetup { protocol: protocol.name.into(), parameters, buffer }),
             Err(ParameterError::Unknown { name, known }) => {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 problems.add(at.key(&name), wording::unknown("parameter", &name, &known));

@@ -22,8 +22,8 @@ const LARGEST_PACKET: Bytes = Bytes(1_000_000);
 
 /// One run, ready to be made.
 pub(super) struct Built {
-    /// The controller of its flows, or several joined by `+`.
-    pub controller: String,
+    /// The controllers of its flows, each once; without flows, those of its traffic.
+    pub controllers: Vec<String>,
     /// That controller's parameters, or an object with those of several.
     pub parameters: Value,
     /// The run.
@@ -105,7 +105,7 @@ pub(super) fn build(
         flows.extend(table.flows(scenario, &parameters_of(table.controller.name)));
     }
     Some(Built {
-        controller: controllers.join("+"),
+        controllers: controllers.into_iter().map(str::to_string).collect(),
         parameters: used,
         experiment: Experiment {
             seed: scenario.seed,

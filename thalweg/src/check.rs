@@ -21,7 +21,7 @@ pub fn check(args: &Check) -> Result<(), Failure> {
         let traffic: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name.as_str()).collect();
         let and = if flows.is_empty() || traffic.is_empty() { "" } else { " and " };
         let traffic = format!("{and}{}", traffic.join(", "));
-        let _ = writeln!(text, "  {}: {flows}{traffic}, {}", run.name, experiment.duration);
+        let _ = writeln!(text, "  {}: {flows}{traffic}, {}", run.name(), experiment.duration);
     }
     print::text(&text)
 }

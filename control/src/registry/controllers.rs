@@ -41,7 +41,7 @@ pub fn all() -> &'static [Controller] {
                 Sack,
                 "PACKET-SCALE-2017, section VI-C",
                 "RAPID where the bandwidth-delay product is large, a window protocol where it is not",
-                crate::rapid::Hybrid::default(),
+                crate::hybrid::Hybrid::default(),
             ),
             Controller::new(
                 "thalweg-hybrid",
@@ -50,7 +50,7 @@ pub fn all() -> &'static [Controller] {
                 "our own, after PACKET-SCALE-2017, section VI-C",
                 "thalweg where the bandwidth-delay product is large or packets are lost to errors, CUBIC elsewhere: \
                  what thalweg cp uses",
-                crate::rapid::Hybrid::of_thalweg(),
+                crate::hybrid::Hybrid::of_thalweg(),
             ),
             Controller::new(
                 "newreno",

@@ -1,6 +1,7 @@
 //! An artefact's data.
 
 use super::curve::Curve;
+use super::selector::Selector;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -147,8 +148,8 @@ pub struct Quantity {
     pub measure: super::measure::Measure,
     /// In which scenario; the artefact's first if none is named.
     pub scenario: Option<String>,
-    /// In which run, by its whole name; the first if none is named.
-    pub run: Option<String>,
+    /// In which run; the scenario's first if none is named.
+    pub run: Option<Selector>,
     /// Of which flow, from 1.
     pub flow: Option<usize>,
     /// From which flow to which, from 1.
@@ -302,10 +303,10 @@ impl Artefact {
                 Some(each) => serde_json::from_value(each).map_err(|e| format!("each: {e}"))?,
             };
             for variation in each {
-                let run = variation.get("run").and_then(Value::as_str).map(str::to_string);
                 let mut claim = claim(laid_over(&one, &variation))
                     .map_err(|why| format!("a claim, {}: {why}", one.get("says").unwrap_or(&Value::Null)))?;
-                if let (Some(run), false) = (run, variation.contains_key("says")) {
+                let named = variation.contains_key("run") && !variation.contains_key("says");
+                if let Some(run) = claim.quantity.run.as_ref().filter(|_| named) {
                     claim.says = format!("{}: {run}", claim.says);
                 }
                 artefact.claims.push(claim);

@@ -5,7 +5,8 @@ use super::artefact::{Artefact, Quantity, Scale};
 use super::curve::Curve;
 use crate::results::{completion_seconds, over_windows, synchronization_ratio};
 use crate::{processor_sharing, theory};
-use control::rapid::{Layout, Rapid2009, SlowStart, Stream};
+use control::pstream::{Layout, SlowStart, Stream};
+use control::rapid::Rapid2009;
 use control::{Duration, Phase, Rate, Time};
 use experiment::Finished;
 use experiment::Transfer;
@@ -145,7 +146,8 @@ impl Quantity {
         let flow = self.flow.map(|flow| format!("flow {flow}")).or(flows);
         let measure = self.measure.axis().split(" (").next().map(str::to_string);
         let level = self.level.map(|level| level.to_string());
-        let named = [&self.scenario, &self.run, &flow, &self.span, &self.curve, &self.with, &level, &measure];
+        let run = self.run.as_ref().map(ToString::to_string);
+        let named = [&self.scenario, &run, &flow, &self.span, &self.curve, &self.with, &level, &measure];
         named.map(|name| name.clone().unwrap_or_default()).to_vec()
     }
 
@@ -194,10 +196,9 @@ impl Quantity {
         };
         let runs = runs.ok_or_else(|| format!("no scenario `{}`", self.scenario.as_deref().unwrap_or("")))?;
         let run = match &self.run {
-            None => runs.runs.first(),
-            Some(name) => runs.runs.iter().find(|it| it.run.name == *name),
+            None => runs.runs.first().ok_or_else(|| format!("scenario `{}` has no runs", runs.scenario))?,
+            Some(selector) => selector.find(&runs.runs, |it| &it.run.identity)?,
         };
-        let run = run.ok_or_else(|| format!("no run `{}`", self.run.as_deref().unwrap_or("")))?;
         self.of_finished(artefact, scale, None, run)
     }
 

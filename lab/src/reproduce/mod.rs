@@ -9,6 +9,7 @@ pub mod judge;
 pub mod measure;
 pub mod paper;
 pub mod record;
+pub mod selector;
 
 pub use artefact::{Artefact, Scale};
 pub use judge::{Judged, Verdict};

@@ -1,10 +1,9 @@
 //! Real runs against simulated ones of the same scenario.
 
 use super::RunSummary;
+use experiment::Place;
 use serde::Serialize;
 
-/// What the name of a real run ends in; before that, it is the simulated one's.
-pub const REAL: &str = " (real)";
 /// Throughputs agree within this share of the simulated one.
 const THROUGHPUT: f64 = 0.1;
 /// Mean queues agree within this factor, or if they differ by less than a packet.
@@ -28,8 +27,11 @@ pub struct Agreement {
 /// How far the real ones among `runs` agree with the simulated ones.
 pub fn agreement(runs: &[RunSummary]) -> Vec<Agreement> {
     let pair = |real: &RunSummary| {
-        let name = real.name.strip_suffix(REAL)?;
-        let simulated = runs.iter().find(|run| run.name == name)?;
+        if real.identity.place.is_simulated() {
+            return None;
+        }
+        let simulated = real.identity.in_place(Place::Simulated);
+        let simulated = runs.iter().find(|run| run.identity == simulated)?;
         let queue = |run: &RunSummary| run.busiest_link().map_or(f64::NAN, |link| link.mean_queue_packets);
         let both = [simulated, real];
         let (throughput_mbps, mean_queue_packets) = (both.map(|run| run.throughput_mbps), both.map(queue));
@@ -38,7 +40,7 @@ pub fn agreement(runs: &[RunSummary]) -> Vec<Agreement> {
             [a.min(b), a.max(b)]
         });
         Some(Agreement {
-            name: name.to_string(),
+            name: simulated.name.clone(),
             throughput_mbps,
             throughput_agrees: (got - expected).abs() <= THROUGHPUT * expected,
             mean_queue_packets,

@@ -96,7 +96,7 @@ fn write(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> 
         for (index, workload) in run.run.experiment.workloads.iter().enumerate() {
             let bins = by_size(run, index);
             let mut group = file.next_row_group()?;
-            required::<ByteArrayType>(&mut group, vec![text(&run.run.name); bins.len()])?;
+            required::<ByteArrayType>(&mut group, vec![text(&run.run.name()); bins.len()])?;
             required::<ByteArrayType>(&mut group, vec![text(&workload.name); bins.len()])?;
             required::<ByteArrayType>(&mut group, vec![text(&workload.controller); bins.len()])?;
             for side in 0..2 {

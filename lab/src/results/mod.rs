@@ -12,7 +12,7 @@ pub mod table;
 mod traffic;
 mod transfers;
 
-pub use agreement::{Agreement, REAL};
+pub use agreement::Agreement;
 pub use columns::{Columns, DASH};
 pub use completion::SizeBin;
 pub use completion::by_size;

@@ -64,7 +64,7 @@ fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
             let throughput = flows.iter().flat_map(|(_, (_, result))| throughput_mbps(result, &outcome.sampled));
             let retransmitted = flows.iter().flat_map(|(_, (_, result))| &result.series.retransmitted);
             let phase = flows.iter().flat_map(|(_, (_, result))| &result.series.phase);
-            required::<ByteArrayType>(&mut group, vec![text(&run.name); flows.len() * samples])?;
+            required::<ByteArrayType>(&mut group, vec![text(&run.name()); flows.len() * samples])?;
             required::<Int32Type>(&mut group, repeat(flows.iter().map(|(i, _)| *i as i32 + 1), samples))?;
             let controllers = flows.iter().map(|(_, (flow, _))| text(&flow.controller));
             required::<ByteArrayType>(&mut group, repeat(controllers, samples))?;
@@ -89,7 +89,7 @@ fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
         for link in &outcome.links {
             let series = &link.series;
             let mut group = file.next_row_group()?;
-            required::<ByteArrayType>(&mut group, vec![text(&run.name); times.len()])?;
+            required::<ByteArrayType>(&mut group, vec![text(&run.name()); times.len()])?;
             required::<ByteArrayType>(&mut group, vec![text(&link.name); times.len()])?;
             required::<DoubleType>(&mut group, times.clone())?;
             optional::<DoubleType>(&mut group, series.queue.iter().copied().map(number))?;

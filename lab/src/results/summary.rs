@@ -6,7 +6,7 @@ use super::traffic::{self, TrafficSummary};
 use control::{Duration, Time};
 use experiment::EmulatorSummary;
 use experiment::Finished;
-use experiment::{Flow, FlowOutcome};
+use experiment::{Flow, FlowOutcome, Identity, Place};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -27,8 +27,14 @@ pub struct Summary {
 /// One run. Totals and means are over the measured interval unless they say otherwise.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
-    /// Unique among the runs.
+    /// The identity as text, unique among the runs.
     pub name: String,
+    /// What tells it from the other runs.
+    #[serde(skip)]
+    pub identity: Identity,
+    /// Who made it; not written of simulated runs.
+    #[serde(skip_serializing_if = "Place::is_simulated")]
+    pub place: Place,
     /// The controller of its flows; several names joined by `+`.
     pub controller: String,
     /// The controller's parameters, all of them.
@@ -175,10 +181,12 @@ fn summarize(finished: &Finished) -> RunSummary {
         .map(|(_, flow)| flow.throughput_mbps)
         .collect();
     RunSummary {
-        name: run.name.clone(),
+        name: run.name(),
+        identity: run.identity.clone(),
+        place: run.identity.place,
         controller: run.controller.clone(),
         parameters: run.parameters.clone(),
-        settings: run.settings.clone(),
+        settings: run.identity.settings.clone(),
         duration_seconds: experiment.duration.as_secs(),
         measured_seconds: [from.as_secs(), to.as_secs()],
         packets_delivered: outcome.packets_delivered,

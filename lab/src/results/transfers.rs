@@ -31,7 +31,7 @@ fn write(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> 
             for rows in outcome.transfers.chunks(ROWS_PER_GROUP) {
                 let mut group = file.next_row_group()?;
                 let bytes = |side: usize| rows.iter().map(|row| row.sent[side].0 as i64).collect();
-                required::<ByteArrayType>(&mut group, vec![text(&run.name); rows.len()])?;
+                required::<ByteArrayType>(&mut group, vec![text(&run.name()); rows.len()])?;
                 required::<ByteArrayType>(&mut group, vec![text(&workload.name); rows.len()])?;
                 required::<ByteArrayType>(&mut group, vec![text(&workload.controller); rows.len()])?;
                 required::<Int32Type>(&mut group, rows.iter().map(|row| row.connection as i32 + 1).collect())?;

@@ -51,7 +51,7 @@ fn goodput_never_exceeds_the_capacity() {
         let flows = &finished.outcome.flows;
         for i in 0..finished.outcome.sampled.len() {
             let bytes: u64 = flows.iter().map(|flow| flow.series.delivered[i]).sum();
-            assert!(bytes <= 625_000 + 1000, "{}: {bytes} bytes in 50 ms of 100 Mbps", finished.run.name);
+            assert!(bytes <= 625_000 + 1000, "{}: {bytes} bytes in 50 ms of 100 Mbps", finished.run.name());
         }
     }
 }

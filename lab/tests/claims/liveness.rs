@@ -25,8 +25,8 @@ fn no_flow_dies_of_packet_errors() {
         );
         for run in runs(&scenario) {
             let late: u64 = between(&run, &run.outcome.flows[0].series.delivered, 900.0, 1000.0).iter().sum();
-            println!("{:10} seed {seed}: {:.3} MB in the last 100 s", run.run.name, late as f64 / 1e6);
-            assert!(late > 0, "{} seed {seed}", run.run.name);
+            println!("{:10} seed {seed}: {:.3} MB in the last 100 s", run.run.name(), late as f64 / 1e6);
+            assert!(late > 0, "{} seed {seed}", run.run.name());
         }
     }
 }
@@ -54,7 +54,7 @@ fn no_flow_dies_of_congestion() {
     for run in runs(&scenario) {
         for (i, flow) in run.outcome.flows.iter().enumerate() {
             let late: u64 = between(&run, &flow.series.delivered, 200.0, 400.0).iter().sum();
-            assert!(late > 0, "{} flow {}", run.run.name, i + 1);
+            assert!(late > 0, "{} flow {}", run.run.name(), i + 1);
         }
     }
 }

@@ -64,8 +64,8 @@ fn the_catalogue_is_sound() {
                     continue;
                 };
                 if let Some(run) = &quantity.run {
-                    let names: Vec<_> = found.plan.runs.iter().map(|it| &it.name).collect();
-                    assert!(names.contains(&run), "{id}, {scale}: no run `{run}` among {names:?}");
+                    let run = run.find(&found.plan.runs, |it| &it.identity);
+                    assert!(run.is_ok(), "{id}, {scale}: {}", run.unwrap_err());
                 }
             }
             for figure in artefact.figures.iter() {

@@ -44,7 +44,7 @@ fn print(run: &Finished) {
     let (queue, drops) = worst(run, CROWD, END);
     println!(
         "{}: worst queue {queue}, {drops} drops, new share after {:.1} RTTs, R at the end {:.3} Mbps",
-        run.run.name,
+        run.run.name(),
         round_trips_to_the_new_share(run),
         mean(&allowed(run, 25.0, END)) / 1e6
     );

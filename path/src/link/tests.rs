@@ -40,7 +40,7 @@ fn a_full_buffer_drops_the_newest() {
 
 #[test]
 fn queue_and_busy_time_are_exact_whenever_one_looks() {
-    let mut link = link(Buffer::Unlimited);
+    let mut link = link(Buffer::UNLIMITED);
     for i in 0..3 {
         link.arrive(US(10), &Parcel::new(i));
     }
@@ -55,7 +55,7 @@ fn queue_and_busy_time_are_exact_whenever_one_looks() {
 
 #[test]
 fn errors_take_time_on_the_link_and_do_not_stall_it() {
-    let mut link = link(Buffer::Unlimited).with_impairments(Impairments::new().with_errors(1.0, 1));
+    let mut link = link(Buffer::UNLIMITED).with_impairments(Impairments::new().with_errors(1.0, 1));
     for i in 0..3 {
         link.arrive(US(0), &Parcel::new(i));
     }
@@ -64,7 +64,7 @@ fn errors_take_time_on_the_link_and_do_not_stall_it() {
         assert_eq!(link.exit(), Fate::Lost);
         exits += 1;
     }
-    assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
+    assert_eq!((exits, link.observe(US(1000)).lost), (3, 3));
 }
 
 /// Every packet that enters a link leaves it at its end, or is taken back.
@@ -73,7 +73,8 @@ fn what_a_queue_drops_can_be_taken_back() {
     for discipline in all() {
         let buffer = Buffer::Packets(200);
         let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
-        let mut link = link.with_queue(&discipline, buffer, 1).keeping_drops();
+        let mut link = link.with_queue(&discipline, buffer, 1);
+        link.keep_drops();
         let (mut left, mut dropped) = (Vec::new(), Vec::new());
         for i in 0..20_000 {
             while let Some(exit) = link.next_exit()
@@ -119,7 +120,7 @@ impl Router for Ticker {
 #[test]
 fn a_router_sees_departures_and_ticks_in_their_order() {
     for discipline in all() {
-        let link = link(Buffer::Unlimited).with_queue(&discipline, Buffer::Unlimited, 1);
+        let link = link(Buffer::UNLIMITED).with_queue(&discipline, Buffer::UNLIMITED, 1);
         let mut link = link.with_router(Box::new(Ticker(0)));
         for i in 0..3 {
             link.arrive(US(0), &Parcel::new(i));
@@ -209,8 +210,8 @@ fn watch(mut link: Link<Parcel>, often: bool) -> (Vec<(Time, u64)>, Counters) {
 fn a_trace_delivers_exactly_its_opportunities() {
     let stamps = [0, 1, 1, 1, 7, 20, 21, 21, 40];
     for discipline in all() {
-        let link = Link::new(None, Duration::from_millis(5), Buffer::Unlimited);
-        let link = link.with_queue(&discipline, Buffer::Unlimited, 1);
+        let link = Link::new(None, Duration::from_millis(5), Buffer::UNLIMITED);
+        let link = link.with_queue(&discipline, Buffer::UNLIMITED, 1);
         let mut link = link.with_trace(Arc::new(Trace::new(stamps.to_vec()).unwrap()));
         let mut delivered = Vec::new();
         for ms in 0..400u64 {

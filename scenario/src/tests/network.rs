@@ -1,16 +1,15 @@
 //! Links, routes and queues.
 
 use super::*;
-use ::path::{Change, Discipline, GilbertElliott, codel, red};
+use ::path::{Buffer, Change, Discipline, Errors, GilbertElliott, Reorder, codel, red};
 use control::{Bytes, Duration, Rate, Time};
-use experiment::{Buffer, Errors, Reorder};
 
 #[test]
 fn a_dumbbell_needs_six_lines() {
     let plan = plan_of(DUMBBELL, &[]).unwrap();
     assert_eq!((plan.title.as_str(), plan.seed), ("test", 1));
     let run = &plan.runs[0];
-    assert_eq!((run.name.as_str(), run.controller.as_str()), ("reno", "reno"));
+    assert_eq!((run.name().as_str(), run.controller.as_str()), ("reno", "reno"));
     let experiment = &run.experiment;
     assert_eq!(experiment.duration, Duration::from_secs(60.0));
     assert_eq!(experiment.sample, Duration::from_millis(50));

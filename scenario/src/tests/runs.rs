@@ -1,8 +1,8 @@
 //! Which runs a scenario makes, and with what.
 
 use super::*;
+use ::path::Buffer;
 use control::{Duration, Rate, Time};
-use experiment::Buffer;
 
 #[test]
 fn flows_that_are_alike_are_drawn_from_the_seed_alone() {
@@ -30,14 +30,14 @@ fn comparing_and_sweeping_multiply() {
         sweep = { "path.rate" = ["1 Gbps", "2 Gbps"], "flow[0].count" = [1, 3] }
     "#;
     let runs = runs(text, &[]);
-    let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
+    let names: Vec<String> = runs.iter().map(Run::name).collect();
     assert_eq!(names.len(), 8);
     assert_eq!(names[0], "reno, path.rate = 1 Gbps, flow[0].count = 1");
     assert_eq!(names[3], "newreno, path.rate = 1 Gbps, flow[0].count = 3");
     assert_eq!(names[4], "reno, path.rate = 2 Gbps, flow[0].count = 1");
     assert_eq!(runs[3].experiment.flows.len(), 3);
     assert_eq!(runs[4].experiment.links[0].rate, Rate::from_gbps(2.0));
-    assert_eq!(runs[4].settings["path.rate"], "2 Gbps");
+    assert_eq!(runs[4].identity.settings["path.rate"], "2 Gbps");
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn what_the_command_line_sets_is_laid_over_the_file() {
     let experiment = one(DUMBBELL, &["path.rate=10Gbps", "flow[1].controller=newreno", "flow.1.start=5 s"]);
     assert_eq!(experiment.links[0].rate, Rate::from_gbps(10.0));
     assert_eq!(experiment.flows[1].start, Time(5_000_000_000_000));
-    assert_eq!(runs(DUMBBELL, &["flow[1].controller=newreno"])[0].name, "reno+newreno");
+    assert_eq!(runs(DUMBBELL, &["flow[1].controller=newreno"])[0].name(), "reno+newreno");
 }
 
 #[test]

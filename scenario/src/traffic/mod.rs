@@ -12,7 +12,7 @@ use super::resolve::Problems;
 use super::wording;
 use super::{resolve, size};
 use control::{Bytes, Duration, Time};
-use experiment::Route;
+use path::Route;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -219,7 +219,7 @@ mod tests {
         let [one, mut other] = [plan(), plan()].map(|mut plan| plan.runs.remove(0));
         let key = record::run_key;
         assert_eq!(key(&one), key(&other));
-        other.name = "its name is no part of it".into();
+        other.identity.controllers = vec!["its name is no part of it".into()];
         assert_eq!(key(&one), key(&other));
         other.experiment.seed += 1;
         assert_ne!(key(&one), key(&other));
