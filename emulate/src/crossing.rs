@@ -137,8 +137,9 @@ impl Crossing {
 mod tests {
     use super::*;
     use crate::handle::Direction;
-    use control::{Duration, Rate};
-    use path::{Buffer, Discipline, Errors, HostPair, LinkSetup, Reorder, Route, codel, fq_codel};
+    use control::{Bytes, Duration, Rate};
+    use path::queue::{Site, registry};
+    use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
 
     fn packet(pool: &mut Pool, number: u64) -> Handle {
         let mut payload = vec![0; 1000];
@@ -215,14 +216,12 @@ mod tests {
     /// Whatever befalls packets, no slot is lost and none is used twice.
     #[test]
     fn every_slot_comes_back() {
-        for discipline in [
-            Discipline::DropTail,
-            Discipline::CoDel(codel::Parameters::RFC),
-            Discipline::FqCoDel(fq_codel::Parameters::RFC),
-        ] {
-            let buffer = Buffer::Packets(200);
+        let buffer = Buffer::Packets(200);
+        let site = Site { rate: Rate::from_mbps(100.0), buffer, packet: Bytes(1000) };
+        for discipline in registry::all() {
+            let queue = discipline.setup(&Default::default(), &site).unwrap();
             let link = LinkSetup {
-                queue: discipline,
+                queue,
                 buffer,
                 errors: Errors::Uniform(0.1),
                 reorder: Some(Reorder { probability: 0.1, delay: Duration::from_millis(2) }),
@@ -240,10 +239,10 @@ mod tests {
                 }
             }
             let counters = crossing.observe(US(10_000_000), &mut pool)[0];
-            assert_eq!(pool.used(), 0, "{discipline:?}");
+            assert_eq!(pool.used(), 0, "{}", discipline.name);
             let lost = counters.dropped + counters.lost;
-            assert_eq!(counts.iter().filter(|&&n| n == 0).count() as u64, lost, "{discipline:?}");
-            assert_eq!(counts.iter().filter(|&&n| n == 2).count() as u64, counters.duplicated, "{discipline:?}");
+            assert_eq!(counts.iter().filter(|&&n| n == 0).count() as u64, lost, "{}", discipline.name);
+            assert_eq!(counts.iter().filter(|&&n| n == 2).count() as u64, counters.duplicated, "{}", discipline.name);
             assert!(counters.dropped > 1000 && counters.duplicated > 1000 && counters.reordered > 1000, "{counters:?}");
         }
     }

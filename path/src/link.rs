@@ -7,9 +7,9 @@
 //! arrived before it, and whenever packets wait, another one is inside, whose exit makes somebody look.
 
 use crate::capacity::Varying;
-use crate::queue::{Drops, Queue};
+use crate::queue::{Drops, LinkQueue, Queue};
 use crate::ring::Ring;
-use crate::{Buffer, Change, Discipline, DropTail, Fate, Impairments, Packet, Trace};
+use crate::{Buffer, Change, DropTail, Fate, Impairments, Packet, Trace};
 use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Link<P> {
     /// A router or another queue than DropTail takes part, or the capacity varies. Most links have none of these, and the way
     /// of a packet through those is as short as can be.
     special: bool,
-    queue: Queue<P>,
+    queue: LinkQueue<P>,
     line: Line<P>,
     router: Option<Box<dyn Router>>,
     /// What the router has still to hear of the capacity, and when.
@@ -95,17 +95,16 @@ impl<P: Packet> Link<P> {
         };
         Link {
             special: false,
-            queue: Queue::DropTail(DropTail::new(buffer)),
+            queue: LinkQueue::DropTail(DropTail::new(buffer)),
             line,
             router: None,
             capacities: VecDeque::new(),
         }
     }
 
-    /// The same link with a queue of this discipline, what is random in it drawn from `seed`.
-    pub fn with_queue(self, discipline: &Discipline, buffer: Buffer, seed: u64) -> Link<P> {
-        let special = self.special || *discipline != Discipline::DropTail;
-        Link { special, queue: Queue::new(discipline, buffer, seed), ..self }
+    /// The same link with another queue than drop-tail.
+    pub fn with_queue(self, queue: Box<dyn Queue<P>>) -> Link<P> {
+        Link { special: true, queue: LinkQueue::Other(queue), ..self }
     }
 
     /// The same link with errors, detours and copies by chance.
@@ -169,7 +168,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)]
     pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
         match &mut self.queue {
-            Queue::DropTail(queue) if !self.special => self.line.arrive(now, size, make, queue),
+            LinkQueue::DropTail(queue) if !self.special => self.line.arrive(now, size, make, queue),
             _ => self.arrive_specially(now, make()),
         }
     }
@@ -256,7 +255,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     fn advance(&mut self, now: Time) {
         match &mut self.queue {
-            Queue::DropTail(queue) if !self.special => self.line.advance(now, queue),
+            LinkQueue::DropTail(queue) if !self.special => self.line.advance(now, queue),
             _ => self.advance_specially(now),
         }
     }

@@ -11,6 +11,7 @@ use super::trace::Traces;
 use super::traffic::Planned;
 use super::wording;
 use control::{Bytes, Duration, Rate, Time};
+use path::queue;
 use path::{Buffer, Errors, LinkSetup, Reorder, Route, Trace};
 use std::sync::Arc;
 
@@ -232,7 +233,8 @@ impl<'s> Network<'s> {
             let connections = workloads.iter().filter(|planned| planned.workload.route.links.contains(&i));
             let connections = connections.map(|planned| planned.workload.controller.as_str());
             let controllers = crossing().map(|table| table.controller.name).chain(connections).collect();
-            let site = Site { rate: link.rate, packet, buffer: holds, controllers };
+            let queue = queue::Site { rate: link.rate, buffer, packet };
+            let site = Site { queue, router_buffer: holds, controllers };
             let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
             LinkSetup {
                 name: link.name.to_string(),

@@ -9,9 +9,13 @@ impl LinkSetup {
     /// reordered or duplicated onto detours, as [`Topology`](crate::Topology) lists them.
     ///
     /// # Errors
-    /// If the description names a router protocol that does not exist, or parameters that the protocol does not take.
+    /// If the description names a router protocol or a queue discipline that does not exist, or parameters that it does not
+    /// take.
     pub fn build<P: Packet>(&self, seed: u64) -> Result<Link<P>, String> {
-        let mut built = Link::new(Some(self.rate), self.delay, self.buffer).with_queue(&self.queue, self.buffer, !seed);
+        let mut built = Link::new(Some(self.rate), self.delay, self.buffer);
+        if !self.queue.is_drop_tail() {
+            built = built.with_queue(self.queue.build(self.rate, self.buffer, !seed)?);
+        }
         if let Some(trace) = &self.trace {
             built = built.with_trace(trace.clone());
         }

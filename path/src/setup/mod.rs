@@ -2,7 +2,7 @@
 
 mod build;
 
-use crate::{Buffer, Change, Discipline, GilbertElliott, Trace};
+use crate::{Buffer, Change, GilbertElliott, QueueSetup, Trace};
 use control::{Bytes, Duration, Rate, Time};
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct LinkSetup {
     /// How much the queue holds, without the packet in transmission.
     pub buffer: Buffer,
     /// The queue discipline: which packet is transmitted next, and which is dropped.
-    pub queue: Discipline,
+    pub queue: QueueSetup,
     /// A router at the queue.
     pub router: Option<RouterSetup>,
     /// Transmission errors.
@@ -46,7 +46,7 @@ impl LinkSetup {
             changes: Vec::new(),
             trace: None,
             buffer,
-            queue: Discipline::DropTail,
+            queue: QueueSetup::default(),
             router: None,
             errors: Errors::Uniform(0.0),
             corrupt: 0.0,

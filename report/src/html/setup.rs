@@ -3,7 +3,8 @@
 use super::name;
 use crate::markup::escape;
 use experiment::Finished;
-use path::{Buffer, Discipline, Errors, LinkSetup, Reorder};
+use path::queue::registry;
+use path::{Buffer, Errors, LinkSetup, Reorder};
 use serde_json::Value;
 
 /// Duration and measured interval, if all runs have the same.
@@ -63,13 +64,8 @@ fn describe(link: &LinkSetup) -> (String, String) {
     let rate = if link.trace.is_some() { format!("a trace of {}", link.rate) } else { link.rate.to_string() };
     let router = link.router.as_ref();
     let router = router.map_or(String::new(), |r| format!(", router {} ({})", r.protocol, show(&r.parameters)));
-    let queue = match link.queue {
-        Discipline::DropTail => "",
-        Discipline::Red(red) if red.adaptive.is_some() => ", adaptive RED",
-        Discipline::Red(_) => ", RED",
-        Discipline::CoDel(_) => ", CoDel",
-        Discipline::FqCoDel(_) => ", FQ-CoDel",
-    };
+    let discipline = registry::find(&link.queue.discipline).filter(|_| !link.queue.is_drop_tail());
+    let queue = discipline.map_or(String::new(), |discipline| format!(", {}", discipline.title));
     (link.name.clone(), format!("{rate}, {} each way, buffer {buffer}{queue}{router}{more}", link.delay))
 }
 

@@ -1,22 +1,39 @@
 //! CoDel: drops from the head while packets have waited too long for too long (RFC 8289; section 5 has the algorithm).
 
-use crate::queue::Drops;
+use super::{Buffer, Drops, Mistake, Queue, Queueing, Site};
+use crate::Packet;
 use crate::ring::Ring;
-use crate::{Buffer, Packet};
 use control::{Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// CoDel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parameters {
     /// TARGET: the delay that may stand.
     pub target: Duration,
-    /// INTERVAL: how long it may be exceeded, about a round trip.
+    /// INTERVAL: how long the target may be exceeded, about a round trip.
     pub interval: Duration,
 }
 
 impl Parameters {
     /// RFC 8289, sections 4.3 and 4.4.
     pub const RFC: Parameters = Parameters { target: Duration::from_millis(5), interval: Duration::from_millis(100) };
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters::RFC
+    }
+}
+
+impl Queueing for Parameters {
+    fn check(&self, _: &Site) -> Vec<Mistake> {
+        Mistake::unless([("interval", self.interval > Duration::ZERO, "is zero; write one like \"100 ms\"".into())])
+    }
+    fn queue<P: Packet>(&self, site: &Site, _: u64) -> Box<dyn Queue<P>> {
+        Box::new(CoDel::new(*self, site.buffer))
+    }
 }
 
 /// A FIFO without a limit that knows since when each packet has waited.
@@ -134,7 +151,7 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
 /// A FIFO under CoDel's control.
 #[derive(Debug)]
 pub struct CoDel<P> {
-    pub(crate) fifo: Fifo<P>,
+    fifo: Fifo<P>,
     control: Control,
     parameters: Parameters,
     buffer: Buffer,
@@ -147,9 +164,10 @@ impl<P: Packet> CoDel<P> {
     pub fn new(parameters: Parameters, buffer: Buffer) -> CoDel<P> {
         CoDel { fifo: Fifo::new(), control: Control::default(), parameters, buffer, mtu: Bytes(0) }
     }
+}
 
-    /// `packet` arrives.
-    pub fn enqueue(&mut self, now: Time, packet: &P, drops: &mut Drops<P>) {
+impl<P: Packet> Queue<P> for CoDel<P> {
+    fn enqueue(&mut self, now: Time, packet: &P, _: Duration, drops: &mut Drops<P>) {
         let size = packet.size();
         self.mtu = self.mtu.max(size);
         if self.buffer.has_room(self.fifo.len(), self.fifo.bytes(), size) {
@@ -159,9 +177,16 @@ impl<P: Packet> CoDel<P> {
         }
     }
 
-    /// The next packet leaves.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
+    fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
         self.control.dequeue(now, &self.parameters, self.mtu, &mut self.fifo, drops)
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.fifo.bytes()
     }
 }
 
@@ -187,7 +212,7 @@ mod tests {
     fn standing(packets: u64) -> CoDel<Parcel> {
         let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         let mut drops = Drops::default();
-        (0..packets).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), &mut drops));
+        (0..packets).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), Duration::ZERO, &mut drops));
         codel
     }
 
@@ -210,7 +235,7 @@ mod tests {
         let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         let mut drops = Drops::default();
         for ms in 0..10_000 {
-            codel.enqueue(MS(ms), &Parcel::new(ms), &mut drops);
+            codel.enqueue(MS(ms), &Parcel::new(ms), Duration::ZERO, &mut drops);
             if ms >= 4 {
                 codel.dequeue(MS(ms), &mut drops); // has waited for 4 ms
             }
@@ -218,7 +243,7 @@ mod tests {
         // One packet at a time, each waiting for a second, and one behind it.
         let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         for s in 0..100 {
-            codel.enqueue(MS(1000 * s), &Parcel::new(s), &mut drops);
+            codel.enqueue(MS(1000 * s), &Parcel::new(s), Duration::ZERO, &mut drops);
             if s >= 1 {
                 assert_eq!(codel.dequeue(MS(1000 * s), &mut drops).unwrap().id, s - 1);
             }
@@ -237,11 +262,11 @@ mod tests {
         let mut drops = Drops::default();
         let mut fresh = codel;
         while fresh.fifo.take().is_some() {}
-        (0..3).for_each(|i| fresh.enqueue(MS(1000), &Parcel::new(i), &mut drops));
+        (0..3).for_each(|i| fresh.enqueue(MS(1000), &Parcel::new(i), Duration::ZERO, &mut drops));
         fresh.dequeue(MS(1000), &mut drops);
         assert!(!fresh.control.dropping);
         while fresh.fifo.take().is_some() {}
-        (0..5000).for_each(|i| fresh.enqueue(MS(1001), &Parcel::new(i), &mut drops));
+        (0..5000).for_each(|i| fresh.enqueue(MS(1001), &Parcel::new(i), Duration::ZERO, &mut drops));
         let again = drop_times(1006..1200, &mut fresh);
         assert_eq!(again[0], 1106);
         assert_eq!(fresh.control.last_count, count - 1);
@@ -253,7 +278,7 @@ mod tests {
     fn a_full_buffer_drops_the_newest() {
         let mut codel = CoDel::new(Parameters::RFC, Buffer::Packets(3));
         let mut drops = Drops::default();
-        (0..5).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), &mut drops));
+        (0..5).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), Duration::ZERO, &mut drops));
         assert_eq!((drops.full, drops.early, codel.fifo.len()), (2, 0, 3));
     }
 }

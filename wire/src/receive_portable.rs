@@ -1,4 +1,4 @@
-//! Datagrams and when they were read, where the kernel's own timestamps are not available without unsafe code.
+//! Datagrams and when they were read, on systems whose kernel timestamps are not available without unsafe code.
 
 use control::Time;
 use quinn::udp::{RecvMeta, UdpSockRef, UdpSocketState};
@@ -7,18 +7,18 @@ use std::io::{self, IoSliceMut};
 use std::net::UdpSocket;
 
 /// Reads datagrams, and the clock.
-pub(crate) struct Reader {
+pub(crate) struct DatagramReader {
     clock: Clock,
     state: UdpSocketState,
 }
 
-impl Reader {
+impl DatagramReader {
     /// Reads from `socket`.
-    pub(crate) fn new(socket: &UdpSocket) -> io::Result<Reader> {
-        Ok(Reader { clock: Clock::start(), state: UdpSocketState::new(UdpSockRef::from(socket))? })
+    pub(crate) fn new(socket: &UdpSocket) -> io::Result<DatagramReader> {
+        Ok(DatagramReader { clock: Clock::start(), state: UdpSocketState::new(UdpSockRef::from(socket))? })
     }
 
-    /// The next datagram, into `buffer`, and the present time.
+    /// Reads the next datagram into `buffer`. Its time is the present.
     pub(crate) fn read(&self, socket: &UdpSocket, buffer: &mut IoSliceMut<'_>) -> io::Result<(Time, RecvMeta)> {
         let (mut metas, mut buffers) = ([RecvMeta::default()], [IoSliceMut::new(buffer)]);
         self.state.recv(UdpSockRef::from(socket), &mut buffers, &mut metas)?;

@@ -1,4 +1,4 @@
-//! Where the kernel takes no launch times.
+//! Launch times, on systems whose kernel takes none.
 
 use crate::pacing::Pacing;
 use control::Time;
@@ -7,21 +7,21 @@ use realtime::Clock;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
-/// How packets are sent at their time.
+/// How packets are sent at their time: from a thread that spins.
 pub(crate) fn choose(_: &UdpSocket, _: SocketAddr) -> Pacing {
     Pacing::Spin
 }
 
-/// Hands over no datagrams.
+/// The place of what hands datagrams over with launch times.
 pub(crate) struct Launcher;
 
 impl Launcher {
-    /// Of no use.
+    /// Succeeds, so that pacing begins; nothing is ever sent through it.
     pub(crate) fn new(_: Clock) -> io::Result<Launcher> {
         Ok(Launcher)
     }
 
-    /// Fails.
+    /// Fails: [`choose`] chooses launch times for no destination.
     pub(crate) fn send(&self, _: &UdpSocket, _: &Transmit<'_>, _: Time) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

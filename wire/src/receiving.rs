@@ -1,4 +1,4 @@
-//! The receiving side of stamps: whose header it is, whether it is genuine, and what the [`Receiver`] makes of it.
+//! The receiving side of stamps: whose header it is, whether it is genuine, and what the [`Receiver`] reports on it.
 
 use crate::replays::Replays;
 use crate::tag::{Key, verify};
@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::Notify;
 
-/// The flows whose peers were granted stamps, by token.
+/// The flows whose peers were granted stamps, by the token in their headers.
 #[derive(Default)]
-pub(crate) struct Arrivals {
-    flows: RwLock<HashMap<u64, Arc<Arriving>>>,
-    /// Datagrams that were thrown away for their header.
-    pub(crate) refused: AtomicU64,
+pub(crate) struct ReceivingFlows {
+    flows: RwLock<HashMap<u64, Arc<ReceivingFlow>>>,
+    /// Datagrams that were dropped because of their header.
+    refused: AtomicU64,
 }
 
-/// One flow that arrives.
-pub(crate) struct Arriving {
+/// What one end of a connection receives with stamps.
+pub(crate) struct ReceivingFlow {
     key: Key,
     inner: Mutex<Inner>,
-    /// There is a new report.
+    /// Notified when there is a new report.
     pub(crate) news: Notify,
 }
 
@@ -31,31 +31,36 @@ struct Inner {
     report: Option<Report>,
 }
 
-impl Arriving {
-    /// A flow whose headers are tagged with `key`.
-    pub(crate) fn new(key: Key, receiver: Box<dyn Receiver>) -> Arriving {
+impl ReceivingFlow {
+    /// A flow whose headers are tagged under `key`.
+    pub(crate) fn new(key: Key, receiver: Box<dyn Receiver>) -> ReceivingFlow {
         let inner = Inner { receiver, replays: Replays::default(), report: None };
-        Arriving { key, inner: Mutex::new(inner), news: Notify::new() }
+        ReceivingFlow { key, inner: Mutex::new(inner), news: Notify::new() }
     }
 
-    /// The newest report.
+    /// The newest report; none before the first.
     pub(crate) fn report(&self) -> Option<Report> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).report
     }
 }
 
-impl Arrivals {
-    /// Lets a flow in under a token that nobody can guess.
-    pub(crate) fn admit(&self, token: u64, flow: Arc<Arriving>) {
+impl ReceivingFlows {
+    /// Adds a flow under a token that nobody can guess.
+    pub(crate) fn add(&self, token: u64, flow: Arc<ReceivingFlow>) {
         self.flows.write().unwrap_or_else(PoisonError::into_inner).insert(token, flow);
     }
 
-    /// Its connection has ended.
-    pub(crate) fn dismiss(&self, token: u64) {
+    /// Removes a flow whose connection has ended.
+    pub(crate) fn remove(&self, token: u64) {
         self.flows.write().unwrap_or_else(PoisonError::into_inner).remove(&token);
     }
 
-    /// A datagram arrived at `now`: how many bytes of it are a header, or none if it is to be thrown away.
+    /// How many datagrams were dropped because of their header.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// A datagram arrived at `now`. Returns how many bytes of it are a header; none if it is to be dropped.
     pub(crate) fn on_datagram(&self, now: Time, datagram: &[u8]) -> Option<usize> {
         if !Unverified::claimed(datagram) {
             return Some(0);
@@ -118,30 +123,30 @@ mod tests {
         .collect()
     }
 
-    /// The report on that stream, with what `disturb` does before each of its packets.
-    fn report(mut disturb: impl FnMut(&Arrivals, Time, &[u8])) -> Option<Report> {
+    /// The report on that stream, if `disturb` is called before each of its packets.
+    fn report(mut disturb: impl FnMut(&ReceivingFlows, Time, &[u8])) -> Option<Report> {
         let rapid = registry::find("rapid").unwrap();
         let parties = rapid.build(&rapid.parameters(&Map::new()).unwrap(), &Conditions::exact(Bytes(1000))).unwrap();
-        let (arrivals, flow) = (Arrivals::default(), Arc::new(Arriving::new(KEY, parties.receiver.unwrap())));
-        arrivals.admit(TOKEN, flow.clone());
+        let (flows, flow) = (ReceivingFlows::default(), Arc::new(ReceivingFlow::new(KEY, parties.receiver.unwrap())));
+        flows.add(TOKEN, flow.clone());
         for (at, datagram) in stream() {
-            disturb(&arrivals, at, &datagram);
-            assert_eq!(arrivals.on_datagram(at, &datagram), Some(SIZE));
+            disturb(&flows, at, &datagram);
+            assert_eq!(flows.on_datagram(at, &datagram), Some(SIZE));
         }
         flow.report()
     }
 
     #[test]
-    fn nothing_forged_changes_a_report() {
+    fn forged_and_replayed_headers_change_no_report() {
         let honest = report(|_, _, _| ());
         let Some(Report::Available { rate, .. }) = honest else { panic!("{honest:?}") };
         assert!((140e6..=150e6).contains(&rate), "{rate}");
-        let mut thrown = 0;
+        let mut dropped = 0;
         let mut last: Option<Vec<u8>> = None;
-        let disturbed = report(|arrivals, at, datagram| {
+        let disturbed = report(|flows, at, datagram| {
             let mut expect_refusal = |bytes: &[u8]| {
-                assert_eq!(arrivals.on_datagram(at, bytes), None);
-                thrown += 1;
+                assert_eq!(flows.on_datagram(at, bytes), None);
+                dropped += 1;
             };
             if let Some(replayed) = &last {
                 expect_refusal(replayed);
@@ -158,15 +163,15 @@ mod tests {
             (1..=SIZE).for_each(|len| expect_refusal(&datagram[..len]));
         });
         assert_eq!(disturbed, honest);
-        assert_eq!(thrown, 90 * (3 + SIZE) + 89);
+        assert_eq!(dropped, 90 * (3 + SIZE) + 89);
     }
 
     #[test]
-    fn what_claims_no_header_is_quics() {
-        let arrivals = Arrivals::default();
+    fn a_datagram_that_claims_no_header_belongs_to_quic() {
+        let flows = ReceivingFlows::default();
         for datagram in [&[][..], &[0x40], &[0xc0; 1200], &[0; 1200]] {
-            assert_eq!(arrivals.on_datagram(Time::ZERO, datagram), Some(0));
+            assert_eq!(flows.on_datagram(Time::ZERO, datagram), Some(0));
         }
-        assert_eq!(arrivals.refused.load(Ordering::Relaxed), 0);
+        assert_eq!(flows.refused(), 0);
     }
 }

@@ -1,15 +1,18 @@
 //! FQ-CoDel: flows hashed to queues that take turns by bytes, new ones first, each under CoDel's control (RFC 8290).
 
-use crate::codel::{self, Control, Fifo};
-use crate::queue::Drops;
+use super::codel::{self, Control, Fifo};
+use super::{Buffer, Drops, Mistake, Queue, Queueing, Site};
+use crate::Packet;
 use crate::ring::Ring;
-use crate::{Buffer, Packet};
-use control::{Bytes, Time};
+use control::{Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// FQ-CoDel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parameters {
     /// CoDel's, for each queue.
+    #[serde(flatten)]
     pub codel: codel::Parameters,
     /// Bytes that a queue may send before it is the next one's turn.
     pub quantum: Bytes,
@@ -20,6 +23,34 @@ pub struct Parameters {
 impl Parameters {
     /// RFC 8290, section 5.2: a quantum of an Ethernet frame, 1024 queues.
     pub const RFC: Parameters = Parameters { codel: codel::Parameters::RFC, quantum: Bytes(1514), queues: 1024 };
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters::RFC
+    }
+}
+
+/// The most queues: more are of no use, and take memory.
+const MOST_QUEUES: u32 = 1 << 16;
+
+impl Queueing for Parameters {
+    fn check(&self, site: &Site) -> Vec<Mistake> {
+        let queues = self.queues;
+        let mut mistakes = self.codel.check(site);
+        mistakes.extend(Mistake::unless([
+            ("quantum", self.quantum > Bytes(0), "is zero; write one like \"1514 B\"".into()),
+            (
+                "queues",
+                (1..=MOST_QUEUES).contains(&queues),
+                format!("{queues} is no number of queues; write 1 to {MOST_QUEUES}"),
+            ),
+        ]));
+        mistakes
+    }
+    fn queue<P: Packet>(&self, site: &Site, seed: u64) -> Box<dyn Queue<P>> {
+        Box::new(FqCoDel::new(*self, site.buffer, seed))
+    }
 }
 
 /// When the buffer is full, so many packets are dropped at once at most, so that the search for the fattest queue is
@@ -70,23 +101,31 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// Packets waiting.
-    pub fn len(&self) -> u64 {
-        self.packets
+    /// Half of the packets of the queue with the most bytes go, from its head, at most a batch.
+    fn make_room(&mut self, drops: &mut Drops<P>) {
+        let Some(fattest) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
+        for _ in 0..fattest.fifo.len().div_ceil(2).min(DROP_BATCH) {
+            if let Some((_, packet)) = fattest.fifo.take() {
+                self.packets -= 1;
+                self.bytes -= packet.size();
+                drops.drop_full(&packet);
+            }
+        }
     }
 
-    /// Whether none is waiting.
-    pub fn is_empty(&self) -> bool {
-        self.packets == 0
+    /// Which queue a flow's packets join: SplitMix64's finaliser mixes all bits, and the high half of a product scales.
+    fn hash(&self, flow: u64) -> u32 {
+        let mut mixed = flow ^ self.seed;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        (((mixed >> 32) * self.lanes.len() as u64) >> 32) as u32
     }
+}
 
-    /// Bytes waiting.
-    pub fn bytes(&self) -> Bytes {
-        self.bytes
-    }
-
+impl<P: Packet> Queue<P> for FqCoDel<P> {
     /// Section 4.1: `packet` joins its flow's queue; if that is too much, the longest queue makes room.
-    pub fn enqueue(&mut self, now: Time, packet: &P, drops: &mut Drops<P>) {
+    fn enqueue(&mut self, now: Time, packet: &P, _: Duration, drops: &mut Drops<P>) {
         let size = packet.size();
         self.mtu = self.mtu.max(size);
         let index = self.hash(packet.flow());
@@ -105,7 +144,7 @@ impl<P: Packet> FqCoDel<P> {
     }
 
     /// Section 4.2: the next packet of the first queue that has credit and a packet.
-    pub fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
+    fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
         let quantum = self.parameters.quantum.0.max(1) as i64;
         loop {
             let from_new = !self.new.is_empty();
@@ -142,25 +181,12 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// Half of the packets of the queue with the most bytes go, from its head, at most a batch.
-    fn make_room(&mut self, drops: &mut Drops<P>) {
-        let Some(fattest) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
-        for _ in 0..fattest.fifo.len().div_ceil(2).min(DROP_BATCH) {
-            if let Some((_, packet)) = fattest.fifo.take() {
-                self.packets -= 1;
-                self.bytes -= packet.size();
-                drops.drop_full(&packet);
-            }
-        }
+    fn len(&self) -> u64 {
+        self.packets
     }
 
-    /// Which queue a flow's packets join: SplitMix64's finaliser mixes all bits, and the high half of a product scales.
-    fn hash(&self, flow: u64) -> u32 {
-        let mut mixed = flow ^ self.seed;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        (((mixed >> 32) * self.lanes.len() as u64) >> 32) as u32
+    fn bytes(&self) -> Bytes {
+        self.bytes
     }
 }
 
@@ -184,8 +210,8 @@ mod tests {
     fn turns_are_by_bytes() {
         let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
         for _ in 0..3000 {
-            fq.enqueue(MS(0), &parcel(1, 1500), &mut drops);
-            fq.enqueue(MS(0), &parcel(2, 300), &mut drops);
+            fq.enqueue(MS(0), &parcel(1, 1500), Duration::ZERO, &mut drops);
+            fq.enqueue(MS(0), &parcel(2, 300), Duration::ZERO, &mut drops);
         }
         let mut sent = [0i64; 3];
         for _ in 0..1000 {
@@ -201,11 +227,11 @@ mod tests {
     #[test]
     fn a_new_flow_goes_first() {
         let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
-        (0..100).for_each(|_| fq.enqueue(MS(0), &parcel(1, 1000), &mut drops));
+        (0..100).for_each(|_| fq.enqueue(MS(0), &parcel(1, 1000), Duration::ZERO, &mut drops));
         for _ in 0..10 {
             fq.dequeue(MS(0), &mut drops);
         }
-        (0..10).for_each(|_| fq.enqueue(MS(0), &parcel(2, 1000), &mut drops));
+        (0..10).for_each(|_| fq.enqueue(MS(0), &parcel(2, 1000), Duration::ZERO, &mut drops));
         let order: Vec<u64> = (0..6).map(|_| fq.dequeue(MS(0), &mut drops).unwrap().flow).collect();
         assert_eq!(order[..2], [2, 2], "its quantum, then turns");
         assert!(order[2..].contains(&1), "{order:?}");
@@ -216,9 +242,9 @@ mod tests {
     fn a_sparse_flow_stays_new() {
         let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
         for ms in 0..1000 {
-            (0..3).for_each(|_| fq.enqueue(MS(ms), &parcel(1, 1000), &mut drops));
+            (0..3).for_each(|_| fq.enqueue(MS(ms), &parcel(1, 1000), Duration::ZERO, &mut drops));
             if ms % 10 == 5 {
-                fq.enqueue(MS(ms), &parcel(2, 200), &mut drops);
+                fq.enqueue(MS(ms), &parcel(2, 200), Duration::ZERO, &mut drops);
             }
             let next = fq.dequeue(MS(ms), &mut drops).unwrap();
             let second = fq.dequeue(MS(ms), &mut drops).unwrap();
@@ -231,10 +257,10 @@ mod tests {
     fn overflow_is_paid_by_the_fattest() {
         for (buffer, batch) in [(Buffer::Packets(100), 50), (Buffer::Bytes(Bytes(100_000)), 50)] {
             let (mut fq, mut drops) = (fq(buffer), Drops::default());
-            (0..99).for_each(|_| fq.enqueue(MS(0), &parcel(1, 1000), &mut drops));
-            fq.enqueue(MS(0), &parcel(2, 1000), &mut drops);
+            (0..99).for_each(|_| fq.enqueue(MS(0), &parcel(1, 1000), Duration::ZERO, &mut drops));
+            fq.enqueue(MS(0), &parcel(2, 1000), Duration::ZERO, &mut drops);
             assert_eq!(drops.full, 0);
-            fq.enqueue(MS(0), &parcel(2, 1000), &mut drops);
+            fq.enqueue(MS(0), &parcel(2, 1000), Duration::ZERO, &mut drops);
             assert_eq!((drops.full, fq.len()), (batch, 101 - batch));
             let flows: Vec<u64> = std::iter::from_fn(|| fq.dequeue(MS(0), &mut drops)).map(|p| p.flow).collect();
             assert_eq!(flows.iter().filter(|&&flow| flow == 2).count(), 2);
@@ -265,6 +291,7 @@ mod tests {
                 fq.enqueue(
                     MS(step),
                     &Parcel { flow, size: Bytes(100 + (random >> 50) % 1400), ..Parcel::new(step) },
+                    Duration::ZERO,
                     &mut drops,
                 );
                 sent += 1;

@@ -1,78 +1,30 @@
-//! Random early detection: drops the more, the longer the queue has been on average (S. Floyd, V. Jacobson, "Random Early
-//! Detection Gateways for Congestion Avoidance", ToN 1993; figure 2 has the algorithm), with the gentle slope above the
-//! upper threshold (S. Floyd, "Recommendation on using the `gentle_` variant of RED", 2000), and adaptive if so wanted
+//! Random early detection: the longer the queue has been on average, the more packets are dropped (S. Floyd, V. Jacobson,
+//! "Random Early Detection Gateways for Congestion Avoidance", ToN 1993; figure 2 has the algorithm), with the gentle slope above
+//! the upper threshold (S. Floyd, "Recommendation on using the `gentle_` variant of RED", 2000), and on request adaptive
 //! (S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED", 2001).
 
-use crate::queue::Drops;
-use crate::{Buffer, DropTail, Packet};
-use control::{Bytes, Duration, Rate, Time};
+mod parameters;
+
+pub use parameters::{Adaptation, AdaptiveParameters, Parameters, Settings};
+
+use super::{Buffer, DropTail, Drops, Queue};
+use crate::Packet;
+use control::{Bytes, Duration, Time};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// RED's parameters. The average counts packets of any size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameters {
-    /// Below this average, nothing is dropped; packets.
-    pub min: f64,
-    /// Where the probability of a drop reaches `max_p`; packets, more than `min`.
-    pub max: f64,
-    /// That probability, more than 0 and at most 1.
-    pub max_p: f64,
-    /// Weight w_q of each new length in the average, more than 0 and at most 1.
-    pub weight: f64,
-    /// From `max` on, the probability rises to 1 at twice `max`, rather than at once.
-    pub gentle: bool,
-    /// How long a mean packet takes: an idle link counts as so many arrivals at an empty queue.
-    pub packet_time: Duration,
-    /// Adapt `max_p`.
-    pub adaptive: Option<Adaptive>,
-}
-
-/// How `max_p` is adapted ("Adaptive RED", section 3 and figure 1).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adaptive {
-    /// How often.
-    pub interval: Duration,
-    /// It stays at this or more: 0.01 in the paper, 0.001 in BIC-2004.
-    pub bottom: f64,
-}
-
-impl Adaptive {
-    /// The paper's.
-    pub const PAPER: Adaptive = Adaptive { interval: Duration::from_millis(500), bottom: 0.01 };
-    /// `max_p` stays at this or less.
-    pub const TOP: f64 = 0.5;
-    /// What it is increased by, at most; what it is decreased to.
-    const ALPHA: f64 = 0.01;
-    const BETA: f64 = 0.9;
-}
-
-/// The average delay that automatic thresholds aim for ("Adaptive RED", section 4.2), in seconds.
-const TARGET_DELAY: f64 = 0.005;
-
-impl Parameters {
-    /// What "Adaptive RED" derives from the capacity in packets of a mean size (sections 4.1 and 4.2); gentle, and with a
-    /// fixed `max_p` of 0.1, as Floyd advised for RED in 1997.
-    pub fn automatic(rate: Rate, packet: Bytes) -> Parameters {
-        let per_second = rate.as_bps() / packet.as_bits();
-        let min = (TARGET_DELAY * per_second / 2.0).max(5.0);
-        Parameters {
-            min,
-            max: 3.0 * min,
-            max_p: 0.1,
-            weight: -libm::expm1(-1.0 / per_second), // 1 - e^(-1/C): a time constant of one second
-            gentle: true,
-            packet_time: rate.time_for(packet),
-            adaptive: None,
-        }
-    }
-}
+/// Adaptation raises `max_p` to this at most ("Adaptive RED", figure 1).
+const TOP: f64 = 0.5;
+/// The most that `max_p` is increased by at a time.
+const ALPHA: f64 = 0.01;
+/// The factor by which `max_p` is decreased.
+const BETA: f64 = 0.9;
 
 /// A FIFO with random early detection.
 #[derive(Debug)]
 pub struct Red<P> {
     pub(crate) fifo: DropTail<P>,
-    parameters: Parameters,
+    settings: Settings,
     max_p: f64,
     average: f64,
     /// Arrivals since the last drop; none while the average is below the lower threshold (the paper's -1).
@@ -84,11 +36,11 @@ pub struct Red<P> {
 
 impl<P: Packet> Red<P> {
     /// An empty queue; drops are drawn from `seed`.
-    pub fn new(parameters: Parameters, buffer: Buffer, seed: u64) -> Red<P> {
+    pub fn new(settings: Settings, buffer: Buffer, seed: u64) -> Red<P> {
         Red {
             fifo: DropTail::new(buffer),
-            parameters,
-            max_p: parameters.max_p,
+            settings,
+            max_p: settings.max_p,
             average: 0.0,
             count: None,
             adapt_at: Time::ZERO,
@@ -96,35 +48,20 @@ impl<P: Packet> Red<P> {
         }
     }
 
-    /// `packet` arrives at a transmitter that has been idle for this long.
-    pub fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>) {
-        self.update_average(idle);
-        if let Some(adaptive) = self.parameters.adaptive {
-            self.adapt(now, &adaptive);
-        }
-        if self.drops_early() {
-            self.count = Some(0.0);
-            drops.drop_early(packet);
-        } else if !self.fifo.push_with(packet.size(), || *packet) {
-            self.count = Some(0.0);
-            drops.drop_full(packet);
-        }
-    }
-
     fn update_average(&mut self, idle: Duration) {
-        let w = self.parameters.weight;
+        let w = self.settings.weight;
         if idle == Duration::ZERO {
             self.average += w * (self.fifo.len() as f64 - self.average);
         } else {
             // As if as many packets had come as could have been sent since: (1 - w)^m.
-            let m = idle.0 as f64 / self.parameters.packet_time.0.max(1) as f64;
+            let m = idle.0 as f64 / self.settings.packet_time.0.max(1) as f64;
             self.average *= libm::exp(m * libm::log1p(-w));
         }
     }
 
     /// Whether this arrival is dropped although there may be room.
     fn drops_early(&mut self) -> bool {
-        let Parameters { min, max, gentle, .. } = self.parameters;
+        let Settings { min, max, gentle, .. } = self.settings;
         let (average, max_p) = (self.average, self.max_p);
         let p = if average < min {
             self.count = None;
@@ -144,17 +81,17 @@ impl<P: Packet> Red<P> {
     }
 
     /// Figure 1 of "Adaptive RED", at the first arrival after each interval: a queue without arrivals needs no other `max_p`.
-    fn adapt(&mut self, now: Time, adaptive: &Adaptive) {
+    fn adapt(&mut self, now: Time, adaptation: &Adaptation) {
         if now < self.adapt_at {
             return;
         }
-        self.adapt_at = now + adaptive.interval;
-        let Parameters { min, max, .. } = self.parameters;
+        self.adapt_at = now + adaptation.interval;
+        let Settings { min, max, .. } = self.settings;
         let (low, high) = (min + 0.4 * (max - min), min + 0.6 * (max - min));
         if self.average > high {
-            self.max_p = (self.max_p + Adaptive::ALPHA.min(self.max_p / 4.0)).min(Adaptive::TOP);
+            self.max_p = (self.max_p + ALPHA.min(self.max_p / 4.0)).min(TOP);
         } else if self.average < low {
-            self.max_p = (self.max_p * Adaptive::BETA).max(adaptive.bottom);
+            self.max_p = (self.max_p * BETA).max(adaptation.bottom);
         }
     }
 
@@ -164,24 +101,52 @@ impl<P: Packet> Red<P> {
     }
 }
 
+impl<P: Packet> Queue<P> for Red<P> {
+    fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>) {
+        self.update_average(idle);
+        if let Some(adaptation) = self.settings.adaptation {
+            self.adapt(now, &adaptation);
+        }
+        if self.drops_early() {
+            self.count = Some(0.0);
+            drops.drop_early(packet);
+        } else if !self.fifo.push_with(packet.size(), || *packet) {
+            self.count = Some(0.0);
+            drops.drop_full(packet);
+        }
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut Drops<P>) -> Option<P> {
+        self.fifo.take()
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.fifo.bytes()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::Parcel;
 
-    const FIXED: Parameters = Parameters {
+    const FIXED: Settings = Settings {
         min: 5.0,
         max: 15.0,
         max_p: 0.1,
         weight: 1.0,
         gentle: true,
         packet_time: Duration::from_millis(1),
-        adaptive: None,
+        adaptation: None,
     };
 
     /// A queue that holds `length` packets at an average of just that.
-    fn with_average(parameters: Parameters, length: u64) -> Red<Parcel> {
-        let mut red = Red::new(parameters, Buffer::UNLIMITED, 7);
+    fn with_average(settings: Settings, length: u64) -> Red<Parcel> {
+        let mut red = Red::new(settings, Buffer::UNLIMITED, 7);
         (0..length).for_each(|i| {
             red.fifo.push_with(Bytes(1000), || Parcel::new(i));
         });
@@ -189,8 +154,8 @@ mod tests {
     }
 
     /// The share of arrivals dropped while `length` packets wait, by the queue's own weight of 1.
-    fn share_dropped(parameters: Parameters, length: u64) -> f64 {
-        let mut red = with_average(parameters, length);
+    fn share_dropped(settings: Settings, length: u64) -> f64 {
+        let mut red = with_average(settings, length);
         let mut drops = Drops::default();
         for _ in 0..100_000 {
             red.enqueue(Time::ZERO, &Parcel::new(0), Duration::ZERO, &mut drops);
@@ -213,7 +178,7 @@ mod tests {
         }
         assert_eq!(share_dropped(FIXED, 4), 0.0);
         assert_eq!(share_dropped(FIXED, 30), 1.0);
-        assert_eq!(share_dropped(Parameters { gentle: false, ..FIXED }, 15), 1.0);
+        assert_eq!(share_dropped(Settings { gentle: false, ..FIXED }, 15), 1.0);
     }
 
     #[test]
@@ -236,7 +201,7 @@ mod tests {
     #[test]
     fn the_average_is_exponential_and_ages_while_the_link_is_idle() {
         let w = 0.002;
-        let mut red: Red<Parcel> = with_average(Parameters { weight: w, min: 1e9, max: 2e9, ..FIXED }, 100);
+        let mut red: Red<Parcel> = with_average(Settings { weight: w, min: 1e9, max: 2e9, ..FIXED }, 100);
         let mut drops = Drops::default();
         for _ in 0..500 {
             red.enqueue(Time::ZERO, &Parcel::new(0), Duration::ZERO, &mut drops);
@@ -253,10 +218,10 @@ mod tests {
 
     #[test]
     fn max_p_goes_up_by_addition_and_down_by_multiplication() {
-        let adaptive = Some(Adaptive::PAPER);
+        let adaptation = Some(Adaptation { interval: Duration::from_millis(500), bottom: 0.01 });
         let mut drops = Drops::default();
         let mut after = |length, start, intervals: u64| {
-            let mut red = with_average(Parameters { max_p: start, adaptive, ..FIXED }, length);
+            let mut red = with_average(Settings { max_p: start, adaptation, ..FIXED }, length);
             for i in 0..intervals {
                 // Twice per interval: only one counts.
                 for half in 0..2 {
@@ -274,14 +239,5 @@ mod tests {
         assert!((after(6, 0.1, 3) - 0.0729).abs() < 1e-12, "below the target");
         assert_eq!(after(10, 0.1, 3), 0.1, "on target");
         assert_eq!((after(14, 0.1, 100), after(6, 0.1, 100)), (0.5, 0.01));
-    }
-
-    #[test]
-    fn automatic_thresholds_are_the_papers() {
-        // "Adaptive RED", section 4: 15 Mbps of 500-byte packets, 3750 a second.
-        let p = Parameters::automatic(Rate::from_mbps(15.0), Bytes(500));
-        assert!((p.min - 9.375).abs() < 1e-9 && (p.max - 28.125).abs() < 1e-9, "{p:?}");
-        assert!((p.weight - 0.000_266_6).abs() < 1e-6, "{p:?}");
-        assert_eq!(Parameters::automatic(Rate::from_mbps(1.0), Bytes(1000)).min, 5.0);
     }
 }
