@@ -35,7 +35,7 @@ crate::parameters! {
         pub smin: f64,
         /// beta: share of the window given up on a loss, 0 to 1
         pub beta: f64,
-        /// B: a step covers one B-th of the distance to the maximum; 2 is the paper's binary search
+        /// B: a step covers one B-th of the distance to the maximum; 2 gives the paper's binary search
         pub divisor: f64,
     }
 }

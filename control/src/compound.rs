@@ -17,15 +17,15 @@ crate::parameters! {
     pub struct Compound {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// alpha: growth per round trip without a queue is alpha times the window to the k, in packets
+        /// alpha: without a queue, the window grows by alpha times its k-th power per round trip, in packets
         pub alpha: f64,
         /// beta: share of the window given up on a loss, 0 to 1
         pub beta: f64,
-        /// k: see alpha, 0 to 1
+        /// k: the exponent of the growth without a queue, 0 to 1
         pub k: f64,
-        /// gamma: with more of its packets in queues, the delay window gives way
+        /// gamma: with more of its packets in queues, the delay window shrinks
         pub gamma: f64,
-        /// zeta: by how many packets per round trip, for each that waits
+        /// zeta: by how many packets per round trip the delay window shrinks for each packet that waits
         pub zeta: f64,
     }
 }

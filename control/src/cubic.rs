@@ -29,9 +29,9 @@ crate::parameters! {
     pub struct Cubic {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// C: how steep the cubic function is, in packets per second cubed
+        /// C: the coefficient of the cubic function, in packets per second cubed
         pub c: f64,
-        /// beta: share of the window kept on a loss, 0 to 1
+        /// beta: share of the window that a loss leaves, 0 to 1
         pub beta: f64,
         /// Whether a flow in decline aims below the window of its last loss
         pub fast_convergence: bool,

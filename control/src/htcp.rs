@@ -16,13 +16,13 @@ crate::parameters! {
     pub struct Htcp {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// Delta_L: for so long after a loss it grows as Reno
+        /// Delta_L: the time after a loss in which it grows as Reno
         pub low_speed: Duration,
-        /// Least share of the window kept on a loss, 0 to 1
+        /// Least share of the window that a loss leaves, 0 to 1
         pub least_beta: f64,
-        /// Largest share of the window kept on a loss, 0 to 1
+        /// Largest share of the window that a loss leaves, 0 to 1
         pub largest_beta: f64,
-        /// Delta_B: if the throughput changed by a larger share between two losses, least-beta is kept
+        /// Delta_B: if the throughput has changed by a larger share between two losses, a loss leaves least-beta
         pub switch: f64,
     }
 }

@@ -21,9 +21,9 @@ crate::parameters! {
         pub initial_window: f64,
         /// alpha: with fewer of its packets in queues, the window grows
         pub alpha: f64,
-        /// beta: with more, it shrinks
+        /// beta: with more of its packets in queues, the window shrinks
         pub beta: f64,
-        /// gamma: with more, slow start ends
+        /// gamma: with more of its packets in queues, slow start ends
         pub gamma: f64,
     }
 }

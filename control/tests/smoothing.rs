@@ -1,6 +1,7 @@
-//! What p-streams find behind noisy hosts, with and without smoothing (PACKET-SCALE-2017, sections VI-A and VI-B): streams of
-//! 90 packets, sent without pause at 95 % of what constant traffic leaves of 1 Gbps, to receivers that coalesce interrupts in
-//! two ways and from senders that are late at random. `cargo test -p control --test smoothing -- --nocapture` prints the table.
+//! What p-streams find behind noisy hosts, with and without smoothing (PACKET-SCALE-2017, sections VI-A and VI-B):
+//! streams of 90 packets, sent without pause at 95 % of what constant traffic leaves of 1 Gbps, to receivers that
+//! coalesce interrupts in two ways and from senders that are late at random. `cargo test -p control --test smoothing --
+//! --nocapture` prints the table.
 
 use control::pstream::{Analysis, Estimator, Layout, Stream};
 use control::rapid::RapidReceiver;
@@ -118,7 +119,8 @@ fn within_a_tenth(median: f64) -> bool {
     (0.9..=1.1).contains(&median)
 }
 
-/// Medians over the streams. From 50 us on, the raw ones are more than twice the truth; the smoothed ones are within 10 % of it.
+/// Medians over the streams. From 50 us on, the raw ones are more than twice the truth; the smoothed ones are within 10
+/// % of it.
 #[test]
 fn smoothed_estimates_are_within_a_tenth_where_raw_ones_fail() {
     for us in [10, 25, 50, 100] {
@@ -149,8 +151,8 @@ fn longer_coalescing_takes_longer_streams() {
     }
 }
 
-/// A card that interrupts at regular times holds back every packet for another while. MISSES at 100 Mbps, where interrupts and
-/// packets come about as often and beat: there its error is a quarter and more.
+/// A card that interrupts at regular times holds back every packet for another while. MISSES at 100 Mbps, where
+/// interrupts and packets come about as often and beat: there its error is a quarter and more.
 #[test]
 fn throttled_interrupts_are_smoothed_from_half_of_the_capacity_on() {
     for us in [25, 50, 100] {
@@ -163,7 +165,8 @@ fn throttled_interrupts_are_smoothed_from_half_of_the_capacity_on() {
     }
 }
 
-/// Jitter alone makes no bunches. The onset's low estimates are what a sender follows; a line through all packets has none.
+/// Jitter alone makes no bunches. The onset's low estimates are what a sender follows; a line through all packets has
+/// none.
 #[test]
 fn a_regression_sees_through_jitter() {
     for mbps in SPARES {

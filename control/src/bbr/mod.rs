@@ -41,19 +41,19 @@ use alloc::{boxed::Box, string::String};
 crate::parameters! {
     /// Parameters. The gains are constants, as each follows from an analysis.
     pub struct Bbr {
-        /// Window at the start, in packets (InitialCwnd; RFC 6928)
+        /// InitialCwnd: window at the start, in packets (RFC 6928)
         pub initial_window: f64,
-        /// Loss rate per round trip that is accepted while probing for bandwidth (LossThresh)
+        /// LossThresh: the share of packets lost per round trip that is accepted while probing for bandwidth
         pub loss_threshold: f64,
-        /// Least factor on what is held for safe, per round trip with a loss (Beta)
+        /// Beta: the least factor on the limits of bandwidth and volume in flight per round trip with a loss
         pub beta: f64,
-        /// Share of the highest safe volume in flight that is left to others (Headroom)
+        /// Headroom: the share of the highest volume in flight without losses that is left to other flows
         pub headroom: f64,
-        /// Time between looks at the least round-trip time (ProbeRTTInterval)
+        /// ProbeRTTInterval: time between measurements of the least round-trip time
         pub probe_rtt_interval: Duration,
-        /// How long such a look lasts at least (ProbeRTTDuration)
+        /// ProbeRTTDuration: how long such a measurement lasts at least
         pub probe_rtt_duration: Duration,
-        /// How long the least round-trip time is remembered (MinRTTFilterLen)
+        /// MinRTTFilterLen: how long the least round-trip time is remembered
         pub min_rtt_memory: Duration,
     }
 }

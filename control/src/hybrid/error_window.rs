@@ -34,8 +34,8 @@ impl ErrorWindow {
         self.doublings += 1;
     }
 
-    /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where the present gap between errors counts once it
-    /// is long (RFC 5348, section 5.4). Infinite if there was no error.
+    /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where the present
+    /// gap between errors counts once it is long (RFC 5348, section 5.4). Infinite if there was no error.
     pub fn packets(&self) -> f64 {
         let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
         libm::sqrt(1.5 * between) * libm::scalbn(1.0, self.doublings)

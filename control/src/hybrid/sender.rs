@@ -9,7 +9,8 @@ use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, Sta
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// After the packet-scale protocol has given up once, it takes over above the threshold times this: well beyond what its estimates are off by.
+/// After the packet-scale protocol has given up once, it takes over above the threshold times this: well beyond what
+/// its estimates are off by.
 const MARGIN: f64 = 1.1;
 
 /// Switches between the two protocols.
@@ -86,7 +87,8 @@ impl HybridSender {
         self.threshold() < self.hybrid.threshold.0 as f64
     }
 
-    /// Section VI-C: "once the congestion-window of the sender exceeds a threshold, th_cwin, the transfer switches to RAPID".
+    /// Section VI-C: "once the congestion-window of the sender exceeds a threshold, th_cwin, the transfer switches to
+    /// RAPID".
     fn consider_packet_scale(&mut self, now: Time, rtt: Rtt) {
         let Some(window) = self.window.state().window else { return };
         let held = window * self.packet.0 as f64;
@@ -98,8 +100,8 @@ impl HybridSender {
         }
     }
 
-    /// The same, downwards: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth estimates lower than th_AB, RAPID is turned
-    /// off".
+    /// The same, downwards: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth estimates
+    /// lower than th_AB, RAPID is turned off".
     fn consider_window(&mut self, now: Time, rtt: Rtt, estimate: Rate, low: u32) {
         let th_ab = Bytes(self.threshold() as u64).over(rtt.least);
         let low = if estimate < th_ab { low + 1 } else { 0 };
@@ -130,7 +132,8 @@ impl HybridSender {
     }
 }
 
-/// The acknowledgment as the window protocol is to see it that resumed at `since`: packets that the other one sent are no reason to grow.
+/// The acknowledgment as the window protocol is to see it that resumed at `since`: packets that the other one sent are
+/// no reason to grow.
 fn for_window(now: Time, since: Time, ack: &Ack) -> Ack {
     let sent_before = ack.rtt.is_some_and(|rtt| now - rtt < since);
     Ack { app_limited: ack.app_limited || sent_before, ..*ack }

@@ -1,11 +1,12 @@
-//! Finds streams whose packets arrived in bunches: behind an interrupt per 100 us, a switch that collects packets, a system call that
-//! returns many (PACKET-SCALE-2017, sections VI-A and VI-B). In such a *buffering event*, a gap much longer than the others, for which packets were held
-//! back, is followed by gaps near zero.
+//! Finds streams whose packets arrived in bunches: behind an interrupt per 100 us, a switch that collects packets, a
+//! system call that returns many (PACKET-SCALE-2017, sections VI-A and VI-B). In such a *buffering event*, a gap much
+//! longer than the others, for which packets were held back, is followed by gaps near zero.
 
 use crate::units::Duration;
 
-/// Packets that arrive no further apart within a buffering event came together, unless a protocol's parameters say otherwise. Software hands on a batch
-/// of packets in fractions of that per packet; the queues of links of up to 8 Gbps take longer (at 1000 B).
+/// Packets that arrive no further apart within a buffering event came together, unless a protocol's parameters say
+/// otherwise. Software hands on a batch of packets in fractions of that per packet; the queues of links of up to 8 Gbps
+/// take longer (at 1000 B).
 pub const SMOOTHING: Duration = Duration::from_micros(1);
 /// A buffering event begins with a gap more than this many times as long as the longest gap within one.
 const SPIKE: u64 = 8;

@@ -20,14 +20,14 @@ use alloc::vec::Vec;
 pub enum Estimator {
     /// The rate at which the last excursion of the delay starts that does not end within the stream: RAPID's.
     Onset,
-    /// The same of the least delays of up to eight packets in a row that were sent within 1.5 ms: thalweg's. It sees through the packets of other
-    /// traffic.
+    /// The same of the least delays of up to eight packets in a row that were sent within 1.5 ms: thalweg's. It sees
+    /// through the packets of other traffic.
     #[cfg_attr(feature = "serde", serde(rename = "lulls"))]
     MinimumFiltered,
     /// pathChirp's weighted mean over the whole stream.
     PathChirp,
-    /// The rate at which a line through the delays of all packets that queued says that congestion begins. It differs slightly from the paper's
-    /// definition, but is robust against jitter and the packets of other traffic.
+    /// The rate at which a line through the delays of all packets that queued says that congestion begins. It differs
+    /// slightly from the paper's definition, but is robust against jitter and the packets of other traffic.
     Regression,
 }
 
@@ -56,9 +56,10 @@ impl Analysis {
         Analysis { estimator, resolution, points: Vec::with_capacity(longest) }
     }
 
-    /// An analysis on such a host, with a protocol's settings. If they are left to the host, delays that differ by up to 50 ps or the host's timing,
-    /// whichever is more, count as equal; and the estimator is the protocol's `own` on an exact host and [`Estimator::Regression`] on others. Where packets
-    /// are late by a quarter of a gap, without being held back in bunches, an onset is lost in the noise, and a line through the whole stream is not.
+    /// An analysis on such a host, with a protocol's settings. If they are left to the host, delays that differ by up
+    /// to 50 ps or the host's timing, whichever is more, count as equal; and the estimator is the protocol's `own` on
+    /// an exact host and [`Estimator::Regression`] on others. Where packets are late by a quarter of a gap, without
+    /// being held back in bunches, an onset is lost in the noise, and a line through the whole stream is not.
     pub fn on(
         host: &Conditions,
         estimator: Setting<Estimator>,
@@ -70,8 +71,8 @@ impl Analysis {
         Analysis::new(estimator, resolution.or(host.timing.max(ROUNDING)), longest)
     }
 
-    /// The bandwidth available to a stream of packets of this size, bits per second. A stream that came in `bunches` can only be analysed by
-    /// regression. None if there is nothing to compare. The samples' delays may be changed.
+    /// The bandwidth available to a stream of packets of this size, bits per second. A stream that came in `bunches`
+    /// can only be analysed by regression. None if there is nothing to compare. The samples' delays may be changed.
     pub fn estimate(&mut self, samples: &mut [Sample], bunches: &Bunches, packet: Bytes) -> Option<f64> {
         let in_bunches = bunches.are_many(samples.len());
         match self.estimator {

@@ -1,16 +1,17 @@
-//! Excursions of the one-way delay: packets in a row whose delay rises above that of the one before them and then falls back (pathChirp:
-//! Ribeiro, Riedi, Baraniuk, Navratil and Cottrell, "pathChirp: Efficient Available Bandwidth Estimation for Network Paths", PAM 2003). The
-//! papers refer to it for "several heuristics to account for bursty cross-traffic" (PACKET-SCALE-2017, section IV-B).
+//! Excursions of the one-way delay: packets in a row whose delay rises above that of the one before them and then falls
+//! back (pathChirp: Ribeiro, Riedi, Baraniuk, Navratil and Cottrell, "pathChirp: Efficient Available Bandwidth
+//! Estimation for Network Paths", PAM 2003). The papers refer to it for "several heuristics to account for bursty
+//! cross-traffic" (PACKET-SCALE-2017, section IV-B).
 
 use super::sample::Sample;
 
 /// An excursion that ends within fewer packets is noise (pathChirp's L).
 const NOISE: usize = 5;
 
-/// The excursions of the delays of `samples`, where delays that differ by up to `resolution` picoseconds count as equal. An excursion ends when
-/// its delay has fallen by the factor `decrease` from its highest (pathChirp's F). Those that end within the stream, after at least
-/// [`NOISE`] packets, are passed to `finished` as ranges of indices of `samples`. Returns where the one starts that does not end within
-/// the stream.
+/// The excursions of the delays of `samples`, where delays that differ by up to `resolution` picoseconds count as
+/// equal. An excursion ends when its delay has fallen by the factor `decrease` from its highest (pathChirp's F). Those
+/// that end within the stream, after at least [`NOISE`] packets, are passed to `finished` as ranges of indices of
+/// `samples`. Returns where the one starts that does not end within the stream.
 pub(super) fn excursions(
     samples: &[Sample],
     resolution: i64,

@@ -5,10 +5,12 @@ use crate::units::{Duration, Time};
 /// The round-trip time to count with before the first one is measured.
 pub const INITIAL_RTT: Duration = Duration::from_millis(250);
 
-/// The feedback timeout, in round trips or lengths of a stream. A sender that hears of none of its streams for so long must slow down.
+/// The feedback timeout, in round trips or lengths of a stream. A sender that hears of none of its streams for so long
+/// must slow down.
 const TIMEOUT: u64 = 4;
 
-/// How long a sender may go on without a new estimate, whose streams last `stream` each: **decided**, four times that or the round-trip time.
+/// How long a sender may go on without a new estimate, whose streams last `stream` each: **decided**, four times that
+/// or the round-trip time.
 pub fn feedback_timeout(rtt: Duration, stream: Duration) -> Duration {
     Duration(rtt.max(stream).0.saturating_mul(TIMEOUT))
 }
@@ -31,8 +33,8 @@ impl Default for Feedback {
 }
 
 impl Feedback {
-    /// A report brought the estimate of `stream`: whether that is new. Reports come several times, and those of streams from before
-    /// [`Feedback::ignore_before`] do not count.
+    /// A report brought the estimate of `stream`: whether that is new. Reports come several times, and those of streams
+    /// from before [`Feedback::ignore_before`] do not count.
     pub fn on_estimate(&mut self, now: Time, stream: u32) -> bool {
         if stream == self.newest || (stream.wrapping_sub(self.oldest) as i32) < 0 {
             return false;

@@ -7,8 +7,8 @@ use crate::roles::{Report, Stamp};
 use crate::units::{Duration, Time};
 use alloc::vec::Vec;
 
-/// Collects a flow's packets, stream by stream. It needs nothing but the stamps: no handshake, and lost or reordered packets only leave fewer
-/// samples.
+/// Collects a flow's packets, stream by stream. It needs nothing but the stamps: no handshake, and lost or reordered
+/// packets only leave fewer samples.
 pub struct Incoming {
     /// The stream whose packets are arriving.
     open: Option<u32>,
@@ -44,8 +44,8 @@ pub struct Received<'a> {
 }
 
 impl Incoming {
-    /// Nothing has arrived of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a long gap were held
-    /// back by a host or card; zero: none are.
+    /// Nothing has arrived of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart
+    /// after a long gap were held back by a host or card; zero: none are.
     pub fn new(longest: usize, smoothing: Duration, begins: Begins) -> Incoming {
         Incoming {
             open: None,
@@ -58,8 +58,9 @@ impl Incoming {
         }
     }
 
-    /// A packet arrived. **Decided**: its stream ends with its last packet, or when one of a later stream arrives. `analyse` is given what arrived of a
-    /// stream that ends so, and returns the bandwidth available to it in bits per second; the report tells the sender of that.
+    /// A packet arrived. **Decided**: its stream ends with its last packet, or when one of a later stream arrives.
+    /// `analyse` is given what arrived of a stream that ends so, and returns the bandwidth available to it in bits per
+    /// second; the report tells the sender of that.
     pub fn on_arrival(
         &mut self,
         now: Time,
@@ -145,7 +146,8 @@ fn is_later(a: u32, b: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// The report after packet `index` of `stream`, of four packets; of each stream, the number of its samples is reported.
+    /// The report after packet `index` of `stream`, of four packets; of each stream, the number of its samples is
+    /// reported.
     fn arrive(incoming: &mut Incoming, stream: u32, index: u16) -> Option<(u32, f32)> {
         let stamp = Stamp::Probe { stream, index, len: 4, rate: f32::from(index + 1), sent: Time(u64::from(index)) };
         let now = Time(50 + u64::from(index));

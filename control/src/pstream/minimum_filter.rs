@@ -1,25 +1,26 @@
 //! The onset of congestion after a minimum filter over the delays: `thalweg`'s own estimator.
 //!
-//! Packets of other traffic delay some of a stream's packets and not the next ones. That hides a queue that grows until it is several of those packets
-//! long, so that [`onset`](super::onset::onset) finds more than is available. The least delay of some packets in a row shows the queue beneath.
+//! Packets of other traffic delay some of a stream's packets and not the next ones. That hides a queue that grows until
+//! it is several of those packets long, so that [`onset`](super::onset::onset) finds more than is available. The least
+//! delay of some packets in a row shows the queue beneath.
 
 use super::onset::last_onset;
 use super::sample::Sample;
 use crate::units::Duration;
 
-/// An excursion ends when the filtered delay has fallen below its highest by this factor. It is less than pathChirp's F, as filtered delays are
-/// steadier.
+/// An excursion ends when the filtered delay has fallen below its highest by this factor. It is less than pathChirp's
+/// F, as filtered delays are steadier.
 const DECREASE: f64 = 1.25;
 /// The filter spans this many packets at most.
 const PACKETS: usize = 8;
-/// And packets that were sent within this time. On fast links, packets of other traffic come and go in less, even if a clock spaces them. The
-/// queues that fast flows make among slow ones last longer; a slow flow that filtered them out would starve. The price: on links of less than
-/// some 20 Mbps, the filter spans too few packets to be of any use.
+/// And packets that were sent within this time. On fast links, packets of other traffic come and go in less, even if a
+/// clock spaces them. The queues that fast flows make among slow ones last longer; a slow flow that filtered them out
+/// would starve. The price: on links of less than some 20 Mbps, the filter spans too few packets to be of any use.
 const SPAN: Duration = Duration::from_micros(1500);
 
-/// The rate at which congestion sets in, bits per second, by the least delay of each packet and the next ones. Delays that differ by up
-/// to `resolution` picoseconds count as equal. None if there is nothing to compare. The samples' delays become the filtered ones, so that
-/// [`Sample::sent`] means nothing afterwards.
+/// The rate at which congestion sets in, bits per second, by the least delay of each packet and the next ones. Delays
+/// that differ by up to `resolution` picoseconds count as equal. None if there is nothing to compare. The samples'
+/// delays become the filtered ones, so that [`Sample::sent`] means nothing afterwards.
 pub fn minimum_filtered_onset(samples: &mut [Sample], resolution: i64) -> Option<f64> {
     for i in 0..samples.len() {
         let near = samples[i..].iter().take(PACKETS);
@@ -39,7 +40,8 @@ mod tests {
         (0..).zip(delays).map(|(i, &delay)| Sample { index: i, rate: f64::from(i + 1), delay, arrival: 0 }).collect()
     }
 
-    /// Every third packet comes behind one of other traffic, which delays it by 20; from the seventh on the queue grows.
+    /// Every third packet comes behind one of other traffic, which delays it by 20; from the seventh on the queue
+    /// grows.
     #[test]
     fn the_filter_sees_through_the_packets_of_other_traffic() {
         let queue = |i: i64| [0, 1, 3, 6, 10, 15, 21, 28, 36, 45][(i - 6).clamp(0, 9) as usize];

@@ -1,14 +1,17 @@
-//! The p-stream, which RAPID and `thalweg` are built on: packets that a sender transmits at rates that rise from packet to packet, so
-//! that a receiver can tell from their one-way delays at which rate a queue began to grow (self-induced congestion).
+//! The p-stream, which RAPID and `thalweg` are built on: packets that a sender transmits at rates that rise from packet
+//! to packet, so that a receiver can tell from their one-way delays at which rate a queue began to grow (self-induced
+//! congestion).
 //!
-//! The sender's parts: [`Stream`] lays out the rates, [`Outgoing`] sends a stream's packets at their times, [`SlowStart`] says with which
-//! streams a flow begins, and [`Feedback`] keeps track of the estimates that come back. The receiver's parts: [`Incoming`] collects
-//! the packets of a stream as [`Sample`]s, and an [`Estimator`] draws an estimate of the available bandwidth from them. What a sender does
-//! with an estimate, and what losses mean, is each protocol's own.
+//! The sender's parts: [`Stream`] lays out the rates, [`Outgoing`] sends a stream's packets at their times,
+//! [`SlowStart`] says with which streams a flow begins, and [`Feedback`] keeps track of the estimates that come back.
+//! The receiver's parts: [`Incoming`] collects the packets of a stream as [`Sample`]s, and an [`Estimator`] draws an
+//! estimate of the available bandwidth from them. What a sender does with an estimate, and what losses mean, is each
+//! protocol's own.
 //!
-//! **Indices.** The papers count a stream's packets from 1, and stamps, samples and this code from 0. The rate of a packet is that of the gap
-//! *before* it: packet i leaves `P_i/r_i` after packet i - 1. RAPID-2009 calls the rate of packet i `r_(i-1)`, and PACKET-SCALE-2017 calls it
-//! `r_i`. So the packet with index k has the rate `r_k` of 2009, where `r_0 = r_avg`, and the rate `r_(k+1)` of 2017.
+//! **Indices.** The papers count a stream's packets from 1, and stamps, samples and this code from 0. The rate of a
+//! packet is that of the gap *before* it: packet i leaves `P_i/r_i` after packet i - 1. RAPID-2009 calls the rate of
+//! packet i `r_(i-1)`, and PACKET-SCALE-2017 calls it `r_i`. So the packet with index k has the rate `r_k` of 2009,
+//! where `r_0 = r_avg`, and the rate `r_(k+1)` of 2017.
 
 mod bunches;
 mod estimator;

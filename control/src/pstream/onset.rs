@@ -1,14 +1,16 @@
-//! The onset of congestion: the rate of a stream from which on its packets queue (PACKET-SCALE-2017, section IV-B, equations 2 and 3).
+//! The onset of congestion: the rate of a stream from which on its packets queue (PACKET-SCALE-2017, section IV-B,
+//! equations 2 and 3).
 //!
 //! If q_i is the queueing delay of packet i at the bottleneck and AB the bandwidth available there,
 //!
 //! > q_i <= q_(i-1) if r_i <= AB (equation 2), and q_i > q_(i-1) otherwise (equation 3),
 //!
-//! where RAPID-2009 has q_k = 0 in place of equation 2. As rates rise, all packets queue from the first packet i\* on for which equation 3 holds, and
-//! the estimate is the rate of the packet before it, r_(i\*-1). (Both papers define i\* by "r_(i\*-1) >= AB", which is the index of 2009, where
-//! packet i has the rate r_(i-1).)
+//! where RAPID-2009 has q_k = 0 in place of equation 2. As rates rise, all packets queue from the first packet i\* on
+//! for which equation 3 holds, and the estimate is the rate of the packet before it, r_(i\*-1). (Both papers define i\*
+//! by "r_(i\*-1) >= AB", which is the index of 2009, where packet i has the rate r_(i-1).)
 //!
-//! **Decided**: the packet before i\* is the one at which the last excursion of the delays starts that does not end within the stream.
+//! **Decided**: the packet before i\* is the one at which the last excursion of the delays starts that does not end
+//! within the stream.
 
 use super::excursions::excursions;
 use super::sample::Sample;
@@ -16,8 +18,8 @@ use super::sample::Sample;
 /// An excursion ends when the delay has fallen below its highest by this factor (pathChirp's F).
 pub(super) const DECREASE: f64 = 1.5;
 
-/// The rate at which congestion sets in, bits per second, where delays that differ by up to `resolution` picoseconds count as equal. None if
-/// there is nothing to compare.
+/// The rate at which congestion sets in, bits per second, where delays that differ by up to `resolution` picoseconds
+/// count as equal. None if there is nothing to compare.
 pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
     last_onset(samples, resolution, DECREASE)
 }
@@ -27,8 +29,8 @@ pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> 
     let (first, last) = (samples.first()?, samples.last()?);
     match samples.len() {
         1 => return None,
-        // **Decided**: one step is no trend. RAPID-2009's first slow-start stream has two packets, 83 ms apart; any packet of other traffic
-        // between them would end slow start at half of 100 kbps.
+        // **Decided**: one step is no trend. RAPID-2009's first slow-start stream has two packets, 83 ms apart; any
+        // packet of other traffic between them would end slow start at half of 100 kbps.
         2 => return Some(last.rate),
         _ => {}
     }
@@ -39,8 +41,8 @@ pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> 
     })
 }
 
-/// The estimate of a stream all of which was too fast: r_1/2 (footnote 13). In RAPID-2009 (its footnote 7) the first packet, at r_avg, is faster
-/// than the second, at r_1.
+/// The estimate of a stream all of which was too fast: r_1/2 (footnote 13). In RAPID-2009 (its footnote 7) the first
+/// packet, at r_avg, is faster than the second, at r_1.
 pub(super) fn half_the_lowest(samples: &[Sample], first: &Sample) -> f64 {
     first.rate.min(samples[1].rate) / 2.0
 }

@@ -60,7 +60,8 @@ impl Outgoing {
 
     /// The next packet of the stream, of `size`, leaves now.
     pub fn on_send(&mut self, now: Time, size: Bytes) -> Stamp {
-        // A packet that is late by more than its gap has missed the schedule: the rest of the stream follows from now on, and not in a burst.
+        // A packet that is late by more than its gap has missed the schedule: the rest of the stream follows from now
+        // on, and not in a burst.
         let gap = self.stream.gap(size);
         let planned = match self.previous.map(|previous| previous + gap) {
             Some(due) if due <= now && now.since(due) <= gap => due,
@@ -73,8 +74,8 @@ impl Outgoing {
     }
 }
 
-/// The stamp of a packet that left `since` after the one before it. A packet that missed the schedule has not probed the rate it was meant
-/// for, but the one that came of its delay. So no estimate is above what this host can send.
+/// The stamp of a packet that left `since` after the one before it. A packet that missed the schedule has not probed
+/// the rate it was meant for, but the one that came of its delay. So no estimate is above what this host can send.
 fn as_it_left(stamp: Stamp, size: Bytes, since: Duration) -> Stamp {
     match stamp {
         Stamp::Probe { stream, index, len, rate, sent } if index > 0 => {

@@ -4,9 +4,10 @@ use super::excursions::excursions;
 use super::onset::{DECREASE, half_the_lowest};
 use super::sample::Sample;
 
-/// The mean of a rate per packet, weighted by the gaps; bits per second. Within an excursion that ends within the stream, while the delay
-/// rises, that rate is the packet's own; elsewhere it is the rate at which the last excursion starts (the last rate, if there is none). Delays that
-/// differ by up to `resolution` picoseconds count as equal. None if there is nothing to compare.
+/// The mean of a rate per packet, weighted by the gaps; bits per second. Within an excursion that ends within the
+/// stream, while the delay rises, that rate is the packet's own; elsewhere it is the rate at which the last excursion
+/// starts (the last rate, if there is none). Delays that differ by up to `resolution` picoseconds count as equal. None
+/// if there is nothing to compare.
 pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
     let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
     let (mut weighted, mut inside) = (0.0, 0.0);
@@ -40,8 +41,8 @@ mod tests {
     fn pathchirp_weighs_what_passed_by_its_gaps() {
         // No queueing at all: the top rate, as with onset.
         assert_eq!(pathchirp(&samples(&[0; 10]), 0), Some(10.0));
-        // A finished excursion over packets 1 to 6 (rising at 1, 2, 3), and none that stays: the rising ones count as their
-        // own rates 2, 3, 4, the others as the top rate 12.
+        // A finished excursion over packets 1 to 6 (rising at 1, 2, 3), and none that stays: the rising ones count as
+        // their own rates 2, 3, 4, the others as the top rate 12.
         let delays = [0, 0, 5, 9, 12, 10, 3, 0, 0, 0, 0, 0];
         let all: f64 = (1..=12).map(|r| 1.0 / r as f64).sum();
         let inside = 1.0 / 2.0 + 1.0 / 3.0 + 1.0 / 4.0;

@@ -1,23 +1,25 @@
-//! The estimate of a stream by a line through its delays, for streams whose packets were held back on the way and arrived in bunches
-//! ([`Bunches`](super::bunches::Bunches)), and for those that suffer from jitter.
+//! The estimate of a stream by a line through its delays, for streams whose packets were held back on the way and
+//! arrived in bunches ([`Bunches`](super::bunches::Bunches)), and for those that suffer from jitter.
 //!
-//! Packets that arrive in bunches look like congestion that comes and goes. An analysis packet by packet finds none that stays, and reports
-//! several times what is available.
+//! Packets that arrive in bunches look like congestion that comes and goes. An analysis packet by packet finds none
+//! that stays, and reports several times what is available.
 //!
-//! PACKET-SCALE-2017, section VI-B, finds the boundaries of buffering events and replaces the send and the receive gaps within each event by their means, in
-//! passes with growing events. An event's mean receive gap is the time from the last packet of the event before to its own last packet. So means keep what the
-//! last packets of events say, which were held back least.
+//! PACKET-SCALE-2017, section VI-B, finds the boundaries of buffering events and replaces the send and the receive gaps
+//! within each event by their means, in passes with growing events. An event's mean receive gap is the time from the
+//! last packet of the event before to its own last packet. So means keep what the last packets of events say, which
+//! were held back least.
 //!
-//! **Decided**: one pass finds the events, and a regression over all of them takes the place of further passes. The last packet of an
-//! event was held back for anything up to one receive gap. A p-stream's queue needs 7 packets after the onset to grow by as much, which is a factor
-//! of 1.3 in rate; and larger events blur as much again, as a stream has but a few. (We tried means alone, events of at least 8 packets, and
-//! averages of 8 packets on top, for 250 to 1000 of 1000 Mbps and events of 100 us. The medians were 0.66 to 1.04 of the truth and the 5th percentiles
-//! 0.54 to 0.76; and a sender that adopts decreases at once and increases slowly settles near the latter.)
+//! **Decided**: one pass finds the events, and a regression over all of them takes the place of further passes. The
+//! last packet of an event was held back for anything up to one receive gap. A p-stream's queue needs 7 packets after
+//! the onset to grow by as much, which is a factor of 1.3 in rate; and larger events blur as much again, as a stream
+//! has but a few. (We tried means alone, events of at least 8 packets, and averages of 8 packets on top, for 250 to
+//! 1000 of 1000 Mbps and events of 100 us. The medians were 0.66 to 1.04 of the truth and the 5th percentiles 0.54 to
+//! 0.76; and a sender that adopts decreases at once and increases slowly settles near the latter.)
 //!
-//! The regression: behind a queue, a packet that is sent a gap S after the one before arrives R = P/C + (1 - AB/C) S after it, as other
-//! traffic sends (C - AB) S in between. That line meets R = S at P/AB (it is the one of TOPP: Melander, Björkman and Gunningberg,
-//! GLOBECOM 2000). Summed up, the delay of packet i that was sent at time s is c i - a s + constant, with c = P/C and a = AB/C; so
-//! AB = P a/c.
+//! The regression: behind a queue, a packet that is sent a gap S after the one before arrives R = P/C + (1 - AB/C) S
+//! after it, as other traffic sends (C - AB) S in between. That line meets R = S at P/AB (it is the one of TOPP:
+//! Melander, Björkman and Gunningberg, GLOBECOM 2000). Summed up, the delay of packet i that was sent at time s is
+//! `c i - a s + constant`, with c = P/C and a = AB/C; so AB = P a/c.
 
 use super::onset::onset;
 use super::sample::Sample;
@@ -29,9 +31,9 @@ const FEWEST: usize = 4;
 /// How often the line's first packet is corrected at most.
 const CORRECTIONS: usize = 8;
 
-/// The estimate of a stream of packets of this size, bits per second. Packets that arrived up to `within` apart are of one buffering event, and
-/// delays that differ by up to `resolution` picoseconds count as equal. `points` is room for indices. None if there is nothing to compare.
-/// The samples' delays may be changed.
+/// The estimate of a stream of packets of this size, bits per second. Packets that arrived up to `within` apart are of
+/// one buffering event, and delays that differ by up to `resolution` picoseconds count as equal. `points` is room for
+/// indices. None if there is nothing to compare. The samples' delays may be changed.
 pub(super) fn estimate(
     samples: &mut [Sample],
     packet: Bytes,
@@ -39,8 +41,9 @@ pub(super) fn estimate(
     resolution: i64,
     points: &mut Vec<u16>,
 ) -> Option<f64> {
-    // A card whose timer starts with the first packet of an event holds the first packets of all events back for the same time. A card that
-    // interrupts at regular times holds the last ones back least. The line that fits better tells which card it is.
+    // A card whose timer starts with the first packet of an event holds the first packets of all events back for the
+    // same time. A card that interrupts at regular times holds the last ones back least. The line that fits better
+    // tells which card it is.
     find_points(samples, within, Of::First, points);
     let by_first = fit(samples, points, packet, resolution);
     find_points(samples, within, Of::Last, points);
@@ -55,7 +58,8 @@ pub(super) fn estimate(
     // Of a stream in one event or two, no more is known than that it arrived.
     let &[from, .., last] = &points[..] else { return Some(low) };
     let (from, last) = (from as usize, last as usize);
-    // The packets of the last event, which may go on with the next stream, are not known to have been carried at their rates.
+    // The packets of the last event, which may go on with the next stream, are not known to have been carried at their
+    // rates.
     let highest = samples[last].rate;
     if let Some(line) = line {
         return Some(line.rate.min(highest).max(low / 2.0));
@@ -72,8 +76,8 @@ enum Of {
     Last,
 }
 
-/// The indices of the first or last packets of the events. The very first and the very last packet of a stream are none: their
-/// events may have begun in the stream before, or end in the next.
+/// The indices of the first or last packets of the events. The very first and the very last packet of a stream are
+/// none: their events may have begun in the stream before, or end in the next.
 fn find_points(samples: &[Sample], within: Duration, which: Of, points: &mut Vec<u16>) {
     points.clear();
     for (i, pair) in samples.windows(2).enumerate() {
@@ -94,8 +98,8 @@ struct Line {
 /// The line through the points after the onset; none if there are too few, or no congestion.
 fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Option<Line> {
     let at = |k: usize| &samples[points[k] as usize];
-    // The line begins where the delay was least for the last time, as there was no queue yet. It does not go through the packets before,
-    // least of all when a packet that left late let a queue drain.
+    // The line begins where the delay was least for the last time, as there was no queue yet. It does not go through
+    // the packets before, least of all when a packet that left late let a queue drain.
     let least = (0..points.len()).map(|k| at(k).delay).min()?;
     let empty = (0..points.len()).rfind(|&k| at(k).delay.saturating_sub(least) <= resolution)?;
     let (mut start, end) = (empty, points.len() - 1);
@@ -119,8 +123,8 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Op
     line
 }
 
-/// Least squares of delay = constant + c index - a send time. Packets that are missing count in the index: most links lose packets after they have
-/// transmitted them.
+/// Least squares of delay = constant + c index - a send time. Packets that are missing count in the index: most links
+/// lose packets after they have transmitted them.
 fn regress(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
     if points.len() < FEWEST {
         return None;
@@ -155,7 +159,8 @@ fn regress(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
     (a > 0.0 && c > 0.0).then(|| Line { rate: packet.as_bits() * 1e12 * a / c, error })
 }
 
-/// Replaces the send and receive gaps within each event by their means: the delay goes from point to point in equal steps.
+/// Replaces the send and receive gaps within each event by their means: the delay goes from point to point in equal
+/// steps.
 fn spread(samples: &mut [Sample], points: &[u16]) {
     for pair in points.windows(2) {
         let (from, to) = (pair[0] as usize, pair[1] as usize);
@@ -176,7 +181,8 @@ mod tests {
     const PACKET: Bytes = Bytes(1000);
     const US: i64 = 1_000_000;
 
-    /// A stream from 100 Mbps up, at 1.04 times the rate with each packet, through a link of 1 Gbps of which `spare` is left.
+    /// A stream from 100 Mbps up, at 1.04 times the rate with each packet, through a link of 1 Gbps of which `spare` is
+    /// left.
     fn stream(len: usize, spare: f64) -> Vec<Sample> {
         stream_with_late(len, spare, &[])
     }

@@ -14,7 +14,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// When it was sent by the sender's clock, plus a constant that is the same for all packets of the stream, picoseconds.
+    /// When it was sent by the sender's clock, plus a constant that is the same for all packets of the stream,
+    /// picoseconds.
     pub fn sent(&self) -> i64 {
         self.arrival.wrapping_sub(self.delay)
     }

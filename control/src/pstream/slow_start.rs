@@ -1,5 +1,5 @@
-//! Slow start: one stream per round trip, each starting at the rate at which the one before it ended, until an estimate is lower than
-//! the highest rate of its stream.
+//! Slow start: one stream per round trip, each starting at the rate at which the one before it ended, until an estimate
+//! is lower than the highest rate of its stream.
 
 use super::stream::Stream;
 use crate::units::Rate;
@@ -34,7 +34,8 @@ impl SlowStart {
         (2 * len).min(self.longest)
     }
 
-    /// Whether slow start ends with this estimate, of a stream whose highest rate is `top` (PACKET-SCALE-2017, section V-A3).
+    /// Whether slow start ends with this estimate, of a stream whose highest rate is `top` (PACKET-SCALE-2017, section
+    /// V-A3).
     pub fn ends_with(estimate: Rate, top: Rate) -> bool {
         estimate.as_bps() < TOP * top.as_bps()
     }

@@ -13,7 +13,8 @@ pub fn check_range(len: u16, spread: f64) -> Result<(), String> {
 /// Which of a stream's rates rise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// RAPID-2009: the first packet has the average rate (r_0 = r_avg, footnote 6), and the rates of the N - 1 others rise (equations 1, 4 and 5).
+    /// RAPID-2009: the first packet has the average rate (r_0 = r_avg, footnote 6), and the rates of the N - 1 others
+    /// rise (equations 1, 4 and 5).
     AverageFirst,
     /// PACKET-SCALE-2017: the rates of all N packets rise (equations 1 and 4).
     AllRising,
@@ -28,7 +29,8 @@ pub struct Stream {
     sent: u16,
     /// Whether the receiver is to analyse it.
     probes: bool,
-    /// The rate of the packet to be sent next in bits per second, and the factor from it to the rate of the packet after it (m).
+    /// The rate of the packet to be sent next in bits per second, and the factor from it to the rate of the packet
+    /// after it (m).
     rate: f64,
     growth: f64,
     /// The rate of the second packet in bits per second, if the first one's is not of the series.
@@ -47,8 +49,9 @@ impl Stream {
             Layout::AverageFirst => len - 1,
             Layout::AllRising => len,
         };
-        // Equation 1 for packets of one size: the mean of n rates is n / sum(1/r_i). With equation 4, r_i = m^(i-1) r_1, it follows that
-        // r_1 = (r_avg/n) (1 + m^-1 + ... + m^-(n-1)); for n = N - 1, this is equation 5 of RAPID-2009.
+        // Equation 1 for packets of one size: the mean of n rates is n / sum(1/r_i). With equation 4, r_i = m^(i-1)
+        // r_1, it follows that r_1 = (r_avg/n) (1 + m^-1 + ... + m^-(n-1)); for n = N - 1, this is equation 5 of
+        // RAPID-2009.
         let n = rising as f64;
         let inverse_sum = (1.0 - libm::pow(spread, -n)) / (1.0 - 1.0 / spread);
         let first = average / n * inverse_sum;
@@ -59,8 +62,9 @@ impl Stream {
         Stream { id, len, sent: 0, probes: true, rate, growth: spread, second }
     }
 
-    /// Stream `id`, of `len` packets whose rates start at `first` and rise by `spread`: a slow-start stream. If there are two packets, both
-    /// have the first rate (RAPID-2009, table IV: the first stream reaches no more than its first rate, and the others `spread`^(N-1) times theirs).
+    /// Stream `id`, of `len` packets whose rates start at `first` and rise by `spread`: a slow-start stream. If there
+    /// are two packets, both have the first rate (RAPID-2009, table IV: the first stream reaches no more than its first
+    /// rate, and the others `spread`^(N-1) times theirs).
     pub fn starting_at(id: u32, len: u16, spread: f64, first: Rate) -> Stream {
         let growth = if len <= 2 { 1.0 } else { spread };
         Stream { id, len, sent: 0, probes: true, rate: first.as_bps(), growth, second: None }

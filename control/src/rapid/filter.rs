@@ -1,5 +1,5 @@
-//! The filter F from estimates to the average rate (PACKET-SCALE-2017, equations 5 and 6; RAPID-2009, equation 6, which is the first
-//! of them).
+//! The filter F from estimates to the average rate (PACKET-SCALE-2017, equations 5 and 6; RAPID-2009, equation 6, which
+//! is the first of them).
 
 use crate::units::{Duration, Rate};
 
@@ -13,8 +13,9 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The average rate of a new stream, given the present `average` (r_avg), the newest `estimate` (ABest) and the `length` of the stream (L).
-    /// **Decided**: that is the length of a full stream at the present average, and no increase goes beyond the estimate.
+    /// The average rate of a new stream, given the present `average` (r_avg), the newest `estimate` (ABest) and the
+    /// `length` of the stream (L). **Decided**: that is the length of a full stream at the present average, and no
+    /// increase goes beyond the estimate.
     pub fn apply(&self, average: Rate, estimate: Rate, length: Duration) -> Rate {
         let (now, target) = (average.as_bps(), estimate.as_bps());
         let share = (length.as_secs() / self.tau.as_secs()).min(1.0);

@@ -1,9 +1,10 @@
-//! RAPID, as published: a sender that probes with every packet. It transmits in p-streams whose rates rise around the average that it
-//! wants; the receiver finds the rate from which on they queue; the average follows that.
+//! RAPID, as published: a sender that probes with every packet. It transmits in p-streams whose rates rise around the
+//! average that it wants; the receiver finds the rate from which on they queue; the average follows that.
 //!
-//! There are two versions: RAPID-2009 (Konda and Kaur, "RAPID: Shrinking the Congestion-control Timescale", INFOCOM 2009) and
-//! PACKET-SCALE-2017 (Lovewell et al., "Packet-Scale Congestion Control Paradigm", IEEE/ACM ToN 25(1), 2017). They differ in parameters, in the layout
-//! of the stream and in slow start, but not in the sender's state machine. What the papers leave open is decided in `docs/rapid.md`.
+//! There are two versions: RAPID-2009 (Konda and Kaur, "RAPID: Shrinking the Congestion-control Timescale", INFOCOM
+//! 2009) and PACKET-SCALE-2017 (Lovewell et al., "Packet-Scale Congestion Control Paradigm", IEEE/ACM ToN 25(1), 2017).
+//! They differ in parameters, in the layout of the stream and in slow start, but not in the sender's state machine.
+//! What the papers leave open is decided in `docs/rapid.md`.
 //!
 //! | PACKET-SCALE-2017 | RAPID-2009 | what | where |
 //! |---|---|---|---|
@@ -53,12 +54,14 @@ crate::parameters! {
         pub beta: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,
-        /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by `regression` on others
+        /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by
+        /// `regression` on others
         pub estimator: Setting<Estimator>,
-        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
+        /// receiver's host is
         pub resolution: Setting<Duration>,
-        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
-        /// smooths that; zero: it does not
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the
+        /// analysis smooths that; zero: it does not
         pub smoothing: Duration,
     }
 }

@@ -11,8 +11,8 @@ pub struct RapidReceiver {
 }
 
 impl RapidReceiver {
-    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a long gap were held back by a host
-    /// or card.
+    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a
+    /// long gap were held back by a host or card.
     pub fn new(analysis: Analysis, smoothing: Duration, longest: usize) -> RapidReceiver {
         RapidReceiver { incoming: Incoming::new(longest, smoothing, Begins::WithFirstArrival), analysis }
     }
@@ -28,9 +28,10 @@ impl Receiver for RapidReceiver {
     }
 }
 
-/// An estimate, or the rate before the first loss if the stream shows no congestion all the same; bits per second. **Decided**, where the
-/// papers are silent on lost packets: a stream is analysed from the packets that arrived; but the delay behind a full queue does not grow, so that a stream with
-/// losses and without congestion met one, and no rate beyond the first loss is known to have been carried.
+/// An estimate, or the rate before the first loss if the stream shows no congestion all the same; bits per second.
+/// **Decided**, where the papers are silent on lost packets: a stream is analysed from the packets that arrived; but
+/// the delay behind a full queue does not grow, so that a stream with losses and without congestion met one, and no
+/// rate beyond the first loss is known to have been carried.
 fn known_to_pass(rate: f64, received: &Received) -> f64 {
     let Received { samples, gaps, .. } = received;
     let shows_none = samples.last().is_some_and(|last| rate >= last.rate);
@@ -49,7 +50,8 @@ mod tests {
         RapidReceiver::new(Analysis::new(Estimator::Onset, Duration::ZERO, 90), Duration::ZERO, 90)
     }
 
-    /// The report on a stream of ten packets with rates 1, 2, ..., sent 1000 ps apart; those with a delay (in ps) arrive.
+    /// The report on a stream of ten packets with rates 1, 2, ..., sent 1000 ps apart; those with a delay (in ps)
+    /// arrive.
     fn found(delays: [Option<u64>; 10]) -> Option<Report> {
         let mut receiver = receiver();
         let arrivals = (0..).zip(delays).filter_map(|(index, delay)| Some((index, delay?)));

@@ -89,7 +89,8 @@ impl RapidSender {
         self.average
     }
 
-    /// Takes over, now, from another protocol that sent at `rate`. There is no slow start, as streams around that rate find more.
+    /// Takes over, now, from another protocol that sent at `rate`. There is no slow start, as streams around that rate
+    /// find more.
     pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration) {
         self.mode = Mode::Probing;
         self.set_average(rate);
@@ -145,20 +146,22 @@ impl RapidSender {
         self.feedback.deadline(feedback_timeout(self.rtt, self.length()))
     }
 
-    /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: it goes on at the average rate, as the papers reduce that after
-    /// recovery.
+    /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: it goes on at the average
+    /// rate, as the papers reduce that after recovery.
     fn begin_recovery(&mut self, interrupted: Interrupted) {
         self.mode = Mode::Recovery(interrupted);
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.average));
     }
 
-    /// "After loss recovery [...] the sender reduces r_avg by a multiple beta and resumes the sending of p-streams" (section IV-C; RAPID-2009, section
-    /// III-A6). **Decided**: if the loss interrupted slow start, what that has found since is reduced.
+    /// "After loss recovery [...] the sender reduces r_avg by a multiple beta and resumes the sending of p-streams"
+    /// (section IV-C; RAPID-2009, section III-A6). **Decided**: if the loss interrupted slow start, what that has found
+    /// since is reduced.
     fn end_recovery(&mut self, now: Time) {
         let Mode::Recovery(interrupted) = self.mode else { return };
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         self.set_average(found.unwrap_or(self.average) * self.version.beta);
-        // **Decided**: estimates of streams that were sent before the loss are out of date. Behind a full buffer they look uncongested.
+        // **Decided**: estimates of streams that were sent before the loss are out of date. Behind a full buffer they
+        // look uncongested.
         self.estimate = None;
         self.mode = Mode::Probing;
         self.feedback.restart(now);
@@ -178,8 +181,8 @@ impl RapidSender {
         }
         let estimate = at_most_highest(estimate);
         self.estimate = Some(estimate);
-        // **Decided**: the estimate of a stream whose tail was lost counts, too, which comes when slow start has begun again. Otherwise the same burst would be
-        // sent, and its tail lost, for ever.
+        // **Decided**: the estimate of a stream whose tail was lost counts, too, which comes when slow start has begun
+        // again. Otherwise the same burst would be sent, and its tail lost, for ever.
         if let Mode::SlowStart { len, top } = self.mode {
             if SlowStart::ends_with(estimate, top) {
                 self.set_average(estimate);
@@ -197,8 +200,8 @@ impl RapidSender {
 impl Sender for RapidSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         let is_over = self.outgoing.stream().is_over();
-        // The feedback timeout runs only while an estimate can come: of a stream in flight, or of slow start's, for which the sender waits even if
-        // all of it was lost.
+        // The feedback timeout runs only while an estimate can come: of a stream in flight, or of slow start's, for
+        // which the sender waits even if all of it was lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
         if (pipe.in_flight == Bytes(0) && !waits) || !self.outgoing.stream().probes() {
             self.feedback.restart(now);
@@ -328,7 +331,8 @@ mod tests {
         assert_eq!((sender.state().phase, first), (Phase::SlowStart, Rate::from_mbps(1.0)));
     }
 
-    /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its top rate.
+    /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its
+    /// top rate.
     #[test]
     fn time_goes_on_whatever_the_estimates_say() {
         let mut sender = sender();
@@ -338,7 +342,8 @@ mod tests {
             let begun = now;
             for _ in 0..1000 {
                 match sender.next(now, &pipe) {
-                    Next::At(time) if sender.outgoing.stream().is_over() && time > now => break, // waits for an estimate
+                    // It waits for an estimate.
+                    Next::At(time) if sender.outgoing.stream().is_over() && time > now => break,
                     Next::At(time) => now = time,
                     _ => {
                         sender.on_send(now, PACKET, &pipe);

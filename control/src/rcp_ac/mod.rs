@@ -50,8 +50,8 @@ impl Protocol for RcpAc {
 crate::parameters! {
     /// Parameters of the router.
     pub struct RcpAcRouting {
-        /// The share of the buffer by which traffic may grow in an interval beyond what the link has to spare: small,
-        /// and queues stay short; large, and flows climb as fast as RCP's
+        /// The share of the buffer by which traffic may grow in an interval beyond the spare capacity: with a small
+        /// share queues stay short, with a large one flows approach the rate as fast as RCP's
         pub gamma: f64,
         /// Weight of the spare capacity in phi (equation 2)
         pub phi_alpha: f64,
@@ -61,13 +61,13 @@ crate::parameters! {
         pub alpha: f64,
         /// Weight of the queue in the rate's change (equation 1)
         pub beta: f64,
-        /// T, how often the rate is updated; each mean round-trip time if that is shorter
+        /// T: the interval between updates of the rate, or the mean round-trip time if that is shorter
         pub interval: Duration,
         /// The rate at the start, as a share of the capacity
         pub initial_rate: f64,
         /// The least rate, as a share of the capacity
         pub least_rate: f64,
-        /// The mean round-trip time until packets have brought theirs
+        /// The mean round-trip time that is assumed before packets have told theirs
         pub initial_rtt: Duration,
     }
 }

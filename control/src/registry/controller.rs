@@ -38,7 +38,9 @@ pub struct Controller {
 }
 
 impl Controller {
-    pub(super) fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
+    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too; only the
+    /// controllers of [`all`](super::all) have names in scenarios.
+    pub fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
         name: &'static str,
         family: Family,
         recovery: Recovery,
@@ -78,8 +80,8 @@ impl Controller {
         overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
     }
 
-    /// The parties of one flow, both on such a host. `parameters` come from [`Controller::parameters`]. Fails if they do
-    /// not.
+    /// The parties of one flow, both on such a host. `parameters` come from [`Controller::parameters`]. Fails if they
+    /// do not.
     pub fn build(&self, parameters: &Value, host: &Conditions) -> Result<Parties, String> {
         Ok(self.factory(parameters, host)?())
     }

@@ -15,7 +15,8 @@ pub fn all() -> &'static [Controller] {
                 PacketScale,
                 Sack,
                 "our own, after PACKET-SCALE-2017",
-                "RAPID with a narrower stream, steps that tune themselves to the number of flows, and an eye on queues that stand",
+                "RAPID with a narrower stream, steps that tune themselves to the number of flows, and an eye on \
+                 queues that stand",
                 crate::thalweg::Thalweg::default(),
             ),
             Controller::new(
@@ -47,7 +48,8 @@ pub fn all() -> &'static [Controller] {
                 PacketScale,
                 Sack,
                 "our own, after PACKET-SCALE-2017, section VI-C",
-                "thalweg where the bandwidth-delay product is large or packets are lost to errors, CUBIC elsewhere: what thalweg cp uses",
+                "thalweg where the bandwidth-delay product is large or packets are lost to errors, CUBIC elsewhere: \
+                 what thalweg cp uses",
                 crate::hybrid::Hybrid::of_thalweg(),
             ),
             Controller::new(
@@ -103,8 +105,8 @@ pub fn all() -> &'static [Controller] {
                 LossWindow,
                 Sack,
                 "Linux, tcp_bic.c",
-                "BIC with the constants of Linux; not its integer arithmetic, nor its special cases near the maximum, before \
-                 the first loss and after a timeout",
+                "BIC with the constants of Linux, but without its integer arithmetic and its special cases near the \
+                 maximum, before the first loss and after a timeout",
                 crate::bic::Bic::linux(),
             ),
             Controller::new(
@@ -112,7 +114,8 @@ pub fn all() -> &'static [Controller] {
                 LossWindow,
                 Sack,
                 "RFC 9438",
-                "a cubic function of the time since the last loss; never slower than Reno. Without HyStart++",
+                "a window that is a cubic function of the time since the last loss, and never grows slower than \
+                 Reno's; without HyStart++",
                 crate::cubic::Cubic::default(),
             ),
             Controller::new(
@@ -128,7 +131,7 @@ pub fn all() -> &'static [Controller] {
                 LossWindow,
                 Sack,
                 "H-TCP (Leith and Shorten, PFLDnet 2004)",
-                "the longer ago the last loss, the faster it grows; gives up what empties the queue",
+                "grows the faster, the longer ago the last loss was; a loss takes what empties the queue",
                 crate::htcp::Htcp::default(),
             ),
             Controller::new(
@@ -136,7 +139,7 @@ pub fn all() -> &'static [Controller] {
                 LossWindow,
                 Sack,
                 "Westwood+ (Grieco and Mascolo, CCR 2004)",
-                "Reno whose window falls to what the path was measured to deliver",
+                "Reno, but a loss leaves the measured bandwidth times the shortest round-trip time",
                 crate::westwood::Westwood::default(),
             ),
             Controller::new(
@@ -152,7 +155,7 @@ pub fn all() -> &'static [Controller] {
                 DelayWindow,
                 Sack,
                 "FAST TCP (Wei, Jin, Low and Hegde, IEEE/ACM ToN 14(6))",
-                "keeps alpha of its packets in the queue, and gets there the faster, the further away it is",
+                "keeps alpha of its packets in the queue, and changes the faster, the further it is from that",
                 crate::fast::Fast::default(),
             ),
             Controller::new(
@@ -160,7 +163,7 @@ pub fn all() -> &'static [Controller] {
                 DelayWindow,
                 Sack,
                 "Compound TCP (Tan, Song, Zhang and Sridharan, INFOCOM 2006)",
-                "Reno's window, and another that grows fast while there is no queue",
+                "the sum of Reno's window and another that grows fast while there is no queue",
                 crate::compound::Compound::default(),
             ),
             Controller::new(
@@ -176,8 +179,8 @@ pub fn all() -> &'static [Controller] {
                 Rate,
                 Sack,
                 "RRR-2008 (Haga et al., TRIDENTCOM 2008)",
-                "relative rate reduction: the receiver reports the rate that arrives, and the sender keeps its own as much above it \
-                 as the congestion it aims at",
+                "relative rate reduction: the receiver reports the rate at which packets arrive, and the sender \
+                 exceeds it by the congestion that it aims at",
                 crate::rrrp::Rrrp::default(),
             ),
             Controller::new(
@@ -185,7 +188,8 @@ pub fn all() -> &'static [Controller] {
                 Rate,
                 Sack,
                 "draft-ietf-ccwg-bbr-06",
-                "BBR version 3: paces at the rate that the path was measured to deliver, and keeps little more in flight than fits",
+                "BBR version 3: paces at the rate that the path was measured to deliver, and keeps little more in \
+                 flight than the path holds",
                 crate::bbr::Bbr::default(),
             ),
             Controller::new(
@@ -193,7 +197,7 @@ pub fn all() -> &'static [Controller] {
                 RouterAssisted,
                 Sack,
                 "RCP-AC (Dukkipati, McKeown and Fraser)",
-                "climbs to RCP's rate as fast as the routers' buffers can take; wants links with queue = \"rcp-ac\"",
+                "approaches RCP's rate as fast as the routers' buffers can absorb; needs links with queue = \"rcp-ac\"",
                 crate::rcp_ac::RcpAc::default(),
             ),
             Controller::new(
@@ -201,7 +205,7 @@ pub fn all() -> &'static [Controller] {
                 RouterAssisted,
                 Sack,
                 "RCP-AC, equation 1 (Dukkipati et al., IWQoS 2005)",
-                "sends at the rate that the routers allow every flow; wants links with queue = \"rcp\"",
+                "sends at the rate that the routers allow every flow; needs links with queue = \"rcp\"",
                 crate::rcp::Rcp::default(),
             ),
             Controller::new(
@@ -209,7 +213,7 @@ pub fn all() -> &'static [Controller] {
                 RouterAssisted,
                 Sack,
                 "XCP (Katabi, Handley and Rohrs, SIGCOMM 2002)",
-                "a window that each packet's feedback changes; wants links with queue = \"xcp\"",
+                "a window that each packet's feedback changes; needs links with queue = \"xcp\"",
                 crate::xcp::Xcp::default(),
             ),
         ]

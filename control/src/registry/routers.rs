@@ -74,17 +74,17 @@ pub fn all() -> &'static [RouterProtocol] {
             RouterProtocol::new::<crate::rcp_ac::RcpAcRouting>(
                 "rcp-ac",
                 "RCP-AC (Dukkipati, McKeown and Fraser)",
-                "RCP's rate, towards which flows climb as fast as the buffer can take",
+                "RCP's rate, which flows approach as fast as the buffer can absorb",
             ),
             RouterProtocol::new::<crate::rcp::RcpRouting>(
                 "rcp",
                 "RCP-AC, equation 1 (Dukkipati et al., IWQoS 2005)",
-                "one rate for all flows, which every packet brings home",
+                "one rate for all flows, which every packet carries to its receiver",
             ),
             RouterProtocol::new::<crate::xcp::XcpRouting>(
                 "xcp",
                 "XCP (Katabi, Handley and Rohrs, SIGCOMM 2002)",
-                "shares out spare bandwidth and queues packet by packet",
+                "distributes spare bandwidth and the reduction of queues packet by packet",
             ),
         ]
     });

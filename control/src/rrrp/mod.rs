@@ -30,19 +30,19 @@ crate::parameters! {
         /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear",
         /// target (1 - X/limit); or "fixed", target
         pub function: Function,
-        /// Of "fixed" and "linear": p_fix and p_Tlim, the congestion aimed at, and that at rate zero
+        /// p_fix of "fixed", the congestion aimed at; p_Tlim of "linear", the congestion aimed at near rate zero
         pub target: f64,
-        /// Of "linear": X_Tlim, the rate from which on no congestion is aimed at
+        /// X_Tlim of "linear", the rate from which on the flow aims at no congestion
         pub limit: Rate,
-        /// Of "tcp-like": X_T, the larger the more it takes beside TCP
+        /// X_T of "tcp-like": the larger it is, the larger is the flow's share beside TCP
         pub scale: Rate,
-        /// Number of packets over which the receiver averages (n)
+        /// n: number of packets over which the receiver averages
         pub average: u16,
         /// Rate of the first packets
         pub initial_rate: Rate,
-        /// Least rate (X_min)
+        /// X_min: least rate
         pub least_rate: Rate,
-        /// What the sender can send at most (C_max)
+        /// C_max: the highest rate at which the sender can send
         pub highest_rate: Rate,
     }
 }

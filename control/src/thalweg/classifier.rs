@@ -1,11 +1,12 @@
 //! The loss classifier: it tells losses by transmission errors from those by a full buffer.
 //!
-//! RAPID halves its rate after any loss. With transmission errors of one packet in a million, that is five times per second at 40 Gbps,
-//! and each costs it 0.2 s of the link. But a sender that hears of congestion in every p-stream need not infer it from losses. So `thalweg`
-//! repairs a loss and goes on if no queue could have overflowed: if the round-trip time beside the loss was the shortest
-//! ever seen, or far from the longest (the spike scheme: Cen, Cosman and Voelker, "End-to-End Differentiation of Congestion and Wireless
-//! Losses", IEEE/ACM Transactions on Networking 11(5), 2003). A buffer so small that its delay does not show loses packets in every
-//! stream, which is more than errors do.
+//! RAPID halves its rate after any loss. With transmission errors of one packet in a million, that is five times per
+//! second at 40 Gbps, and each costs it 0.2 s of the link. But a sender that hears of congestion in every p-stream need
+//! not infer it from losses. So `thalweg` repairs a loss and goes on if no queue could have overflowed: if the
+//! round-trip time beside the loss was the shortest ever seen, or far from the longest (the spike scheme: Cen, Cosman
+//! and Voelker, "End-to-End Differentiation of Congestion and Wireless Losses", IEEE/ACM Transactions on Networking
+//! 11(5), 2003). A buffer so small that its delay does not show loses packets in every stream, which is more than
+//! errors do.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration};
@@ -27,15 +28,15 @@ pub struct LossClassifier {
     longest: Duration,
 }
 
-/// How many round-trip times lie beside a loss: it takes three later packets to show it (RFC 6675). The least of them counts, as packets
-/// that were overtaken took longer than the queue did.
+/// How many round-trip times lie beside a loss: it takes three later packets to show it (RFC 6675). The least of them
+/// counts, as packets that were overtaken took longer than the queue did.
 const BESIDE: usize = 3;
 /// The number of packets that the share of losses is averaged over: fifteen streams of 60.
 const MEMORY: f64 = 900.0;
 /// A queue longer than this share of the longest one seen may have been full.
 const FULL: f64 = 0.75;
-/// More is lost than errors explain when the share of losses is by this many standard deviations above theirs. Three are exceeded by chance every minute
-/// at 100 Mbps, as the share is compared upon every packet.
+/// More is lost than errors explain when the share of losses is by this many standard deviations above theirs. Three
+/// are exceeded by chance every minute at 100 Mbps, as the share is compared upon every packet.
 const DEVIATIONS: f64 = 4.0;
 
 impl LossClassifier {
@@ -70,7 +71,8 @@ impl LossClassifier {
         }
     }
 
-    /// All that was sent in a round trip has arrived: earlier losses say nothing of later ones, and count no more than errors would.
+    /// All that was sent in a round trip has arrived: earlier losses say nothing of later ones, and count no more than
+    /// errors would.
     pub fn forget(&mut self) {
         self.share = self.share.min(self.errors);
     }

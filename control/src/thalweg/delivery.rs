@@ -18,8 +18,8 @@ impl Delivery {
         Delivery { since: now + rtt, acked: Bytes(0) }
     }
 
-    /// An acknowledgment arrived, while the round-trip time is `rtt`: the rate at which packets arrived, after acknowledgments of `enough` time. Then
-    /// another measurement begins.
+    /// An acknowledgment arrived, while the round-trip time is `rtt`: the rate at which packets arrived, after
+    /// acknowledgments of `enough` time. Then another measurement begins.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, enough: Duration) -> Option<Rate> {
         if now <= self.since {
             return None;

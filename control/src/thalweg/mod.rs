@@ -1,13 +1,15 @@
-//! `thalweg`, the project's own protocol after RAPID of 2017 ([`rapid`](crate::rapid)): p-streams around an average rate, and a receiver that
-//! estimates the available bandwidth from them.
+//! `thalweg`, the project's own protocol after RAPID of 2017 ([`rapid`](crate::rapid)): p-streams around an average
+//! rate, and a receiver that estimates the available bandwidth from them.
 //!
-//! Neither two flows nor a thousand are to oscillate or to fill the buffer, and one flow is to lose nothing of RAPID's speed, not even to transmission errors. To that
-//! end it differs from RAPID in these parts:
+//! Neither two flows nor a thousand are to oscillate or to fill the buffer, and one flow is to lose nothing of RAPID's
+//! speed, not even to transmission errors. To that end it differs from RAPID in these parts:
 //! - [`AdaptiveSpread`]: streams are no wider than they have to be;
-//! - [`RateRule`]: the average follows the estimates by steps that tune themselves to the number of flows, and gives way before a
-//!   [`StandingQueue`];
-//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them from the losses of a full queue;
-//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): the receiver sees through the delays that other traffic adds;
+//! - [`RateRule`]: the average follows the estimates by steps that tune themselves to the number of flows, and gives
+//!   way before a [`StandingQueue`];
+//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them
+//!   from the losses of a full queue;
+//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): the receiver sees through the delays that
+//!   other traffic adds;
 //! - [`ThalwegSender`]: where much is lost, its rate follows what arrives.
 
 mod classifier;
@@ -40,47 +42,52 @@ crate::parameters! {
     pub struct Thalweg {
         /// Packets in a p-stream (N)
         pub stream: u16,
-        /// Spread factor (m), the rate of a packet over that of the one before it: at the start and when an estimate reaches the
-        /// edge of a stream's rates
+        /// Largest spread factor (m), the rate of a packet over that of the one before it: at the start, and when an
+        /// estimate reaches the edge of a stream's rates
         pub widest: f64,
         /// Least spread factor
         pub narrowest: f64,
-        /// Factor on m - 1 per estimate within a stream's rates
+        /// Factor on m - 1 for each estimate within a stream's rates
         pub narrowing: f64,
         /// Time over which an increase of the available bandwidth is adopted
         pub tau: Duration,
-        /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it then had fewer than 20 packets
+        /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it
+        /// would have fewer than 20 packets
         pub fall: Duration,
-        /// Number of full p-streams over which a decrease is adopted, at least
+        /// Least number of full p-streams over which a decrease is adopted
         pub eta: f64,
-        /// The same, at most
+        /// Largest number of full p-streams over which a decrease is adopted
         pub slowest_eta: f64,
-        /// A queue that stands and delays packets by no more is none
+        /// A standing queue that delays packets by no more does not count
         pub tolerance: Duration,
         /// Factor on the average rate after a loss
         pub beta: f64,
-        /// Up to this share of packets, losses beside a short queue are put down to transmission errors: repaired, and no more
+        /// Losses of up to this share of packets, beside a short queue, are put down to transmission errors: they are
+        /// repaired, and do not lower the rate
         pub errors: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,
-        /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): at the start and at most
+        /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): its value at the
+        /// start, which is the largest
         pub highest_step: f64,
-        /// The same, at least
+        /// Least value of kappa
         pub lowest_step: f64,
-        /// The geometric mean of this and the average rate is added to that
+        /// The average rate may aim above itself by the geometric mean of this and itself in addition
         pub step_floor: Rate,
         /// An estimate below this share of the average rate is a collapse
         pub collapse: f64,
         /// Factor on kappa upon a collapse, once per round trip
         pub back_off: f64,
-        /// Growth of kappa per tau otherwise
+        /// Growth of kappa per tau while there is no collapse, as a share of kappa
         pub regrow: f64,
-        /// How the receiver draws an estimate from a stream; `auto`: by `lulls` on a host whose times are exact, by `regression` on others
+        /// How the receiver draws an estimate from a stream; `auto`: by `lulls` on a host whose times are exact, by
+        /// `regression` on others
         pub estimator: Setting<Estimator>,
-        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
+        /// receiver's host is
         pub resolution: Setting<Duration>,
-        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
-        /// smooths that; zero: it does not
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the
+        /// analysis smooths that; zero: it does not
         pub smoothing: Duration,
     }
 }

@@ -1,12 +1,15 @@
-//! The rule by which `thalweg`'s average rate follows the estimates. RAPID's rule (PACKET-SCALE-2017, equations 5 and 6) lets each flow adopt all that is free within
-//! tau, and a decrease within a stream or two. Many flows then climb together and fall together; and few, whose estimates waver by each other's
-//! streams, follow the lowest of them.
+//! The rule by which `thalweg`'s average rate follows the estimates. RAPID's rule (PACKET-SCALE-2017, equations 5 and
+//! 6) lets each flow adopt all that is free within tau, and a decrease within a stream or two. Many flows then climb
+//! together and fall together; and few, whose estimates waver by each other's streams, follow the lowest of them.
 //!
-//! - Each flow climbs by no more than kappa times its rate, and a little more that lets a slow flow catch up. Kappa tunes itself: an estimate well below
-//!   the average, a collapse, means that the senders together climb faster than their feedback comes back.
-//! - A decrease is adopted over a span of time, not over streams: fast flows see hundreds of estimates in that time, and average them. But it takes no more than
-//!   some tens of streams, so that a fast flow gives way before a slow one does, which is what makes them equal.
-//! - Estimates do not show a standing queue ([`super::standing_queue`]). Behind one, no flow climbs, and all give way by as much as drains it.
+//! - Each flow climbs by no more than kappa times its rate, and a little more that lets a slow flow catch up. Kappa
+//!   tunes itself: an estimate well below the average, a collapse, means that the senders together climb faster than
+//!   their feedback comes back.
+//! - A decrease is adopted over a span of time, not over streams: fast flows see hundreds of estimates in that time,
+//!   and average them. But it takes no more than some tens of streams, so that a fast flow gives way before a slow one
+//!   does, which is what makes them equal.
+//! - Estimates do not show a standing queue ([`super::standing_queue`]). Behind one, no flow climbs, and all give way
+//!   by as much as drains it.
 
 use super::standing_queue::StandingQueue;
 use crate::units::{Duration, Rate, Time};
@@ -22,8 +25,9 @@ pub struct RateRuleParameters {
     pub eta: (f64, f64),
     /// The least and the most by which the average may aim above itself (kappa), as a multiple of itself.
     pub kappa: (f64, f64),
-    /// The geometric mean of this and the average is added to that. If all flows climbed by equal steps, a thousand slow flows would climb as fast as ten fast
-    /// ones; if all climbed in proportion to their rates, none would catch up.
+    /// The geometric mean of this and the average is added to that. If all flows climbed by equal steps, a thousand
+    /// slow flows would climb as fast as ten fast ones; if all climbed in proportion to their rates, none would catch
+    /// up.
     pub floor: Rate,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
@@ -39,7 +43,8 @@ pub struct RateRuleParameters {
 #[derive(Clone, Debug)]
 pub struct RateRule {
     parameters: RateRuleParameters,
-    /// The most by which the average may aim above itself now, as a multiple of itself. It starts with the largest value.
+    /// The most by which the average may aim above itself now, as a multiple of itself. It starts with the largest
+    /// value.
     kappa: f64,
     /// For how long streams were sent since kappa was last lowered.
     since_lowered: Duration,
@@ -123,9 +128,9 @@ impl RateRule {
         self.kappa * now + libm::sqrt(self.parameters.floor.as_bps() * now)
     }
 
-    /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue within `fall`, all flows must give up the
-    /// part of their rates that it is of `fall`; but no more than half. If that does not drain it, the queue is of other traffic or on the way back, or the
-    /// route has become longer.
+    /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue within
+    /// `fall`, all flows must give up the part of their rates that it is of `fall`; but no more than half. If that does
+    /// not drain it, the queue is of other traffic or on the way back, or the route has become longer.
     fn target(&mut self, now: f64, start: &StreamStart) -> f64 {
         let estimate = start.estimate.as_bps();
         let aged = self.before_queue.map(|(rate, age)| (rate, age + start.length));

@@ -13,8 +13,8 @@ pub struct ThalwegReceiver {
 }
 
 impl ThalwegReceiver {
-    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a long gap were held back by a host
-    /// or card. Errors explain the loss of the share `errors` of packets.
+    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a
+    /// long gap were held back by a host or card. Errors explain the loss of the share `errors` of packets.
     pub fn new(analysis: Analysis, smoothing: Duration, errors: f64, longest: usize) -> ThalwegReceiver {
         // Without errors, a stream whose beginning was lost is analysed from what arrived, as RAPID does.
         let begins = if errors == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
@@ -33,9 +33,9 @@ impl Receiver for ThalwegReceiver {
     }
 }
 
-/// The part of an estimate that is left after losses which errors do not explain, bits per second. The delay behind a full queue does not
-/// grow. So a stream that lost packets at rates below the one at which congestion seems to begin may have met a full queue, and the rate before the loss
-/// is the highest that is known to have been carried.
+/// The part of an estimate that is left after losses which errors do not explain, bits per second. The delay behind a
+/// full queue does not grow. So a stream that lost packets at rates below the one at which congestion seems to begin
+/// may have met a full queue, and the rate before the loss is the highest that is known to have been carried.
 fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, packet: Bytes) -> Option<f64> {
     let Received { samples, gaps, next, .. } = received;
     let Some(cut) = unexplained.cut(gaps, *next) else { return Some(rate) };
@@ -60,7 +60,8 @@ mod tests {
     use super::*;
     use crate::pstream::Estimator;
 
-    /// The estimate in Mbps of a stream of 20 packets whose rates double from 1 Mbps on; those with a delay (in us) arrive.
+    /// The estimate in Mbps of a stream of 20 packets whose rates double from 1 Mbps on; those with a delay (in us)
+    /// arrive.
     fn found(delays: &[(u16, u64)]) -> Option<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
         let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 0.02, 90);

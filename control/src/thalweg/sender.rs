@@ -1,8 +1,9 @@
 //! The sending party: when each packet of the p-streams leaves, in slow start, while probing and in recovery.
 //!
-//! Beyond RAPID's sender, it gives way where much is lost. Losses that transmission errors explain are repaired while probing goes on. Recovery from
-//! others begins at the reduced rate, and if it takes many round trips, its rate follows what arrives. After a timeout without an estimate, each slow start has
-//! half the initial rate of the one before, and none ends above beta times the rate before the timeout. Streams of slow flows are shorter.
+//! Beyond RAPID's sender, it gives way where much is lost. Losses that transmission errors explain are repaired while
+//! probing goes on. Recovery from others begins at the reduced rate, and if it takes many round trips, its rate follows
+//! what arrives. After a timeout without an estimate, each slow start has half the initial rate of the one before, and
+//! none ends above beta times the rate before the timeout. Streams of slow flows are shorter.
 
 use super::classifier::LossClassifier;
 use super::delivery::Delivery;
@@ -19,7 +20,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 pub struct Settings {
     /// Packets in a p-stream (N) at most.
     pub len: u16,
-    /// How long a p-stream lasts at most, unless it has but [`SHORTEST`] packets.
+    /// How long a p-stream lasts at most, unless it would have fewer than 20 packets.
     pub longest: Duration,
     /// The spread factor (m).
     pub spread: AdaptiveSpread,
@@ -33,7 +34,8 @@ pub struct Settings {
     pub classifier: LossClassifier,
 }
 
-/// The sender's state machine. Its states and transitions are RAPID's ([`RapidSender`](crate::rapid::RapidSender)), but for losses:
+/// The sender's state machine. Its states and transitions are RAPID's ([`RapidSender`](crate::rapid::RapidSender)), but
+/// for losses:
 ///
 /// | from | event | to |
 /// |---|---|---|
@@ -107,8 +109,8 @@ impl ThalwegSender {
         self.average
     }
 
-    /// Takes over, now, from another protocol that sent at `rate`, with what `classifier` has seen of the path. There is no slow start, as streams around that rate
-    /// find more.
+    /// Takes over, now, from another protocol that sent at `rate`, with what `classifier` has seen of the path. There
+    /// is no slow start, as streams around that rate find more.
     pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
         self.settings.classifier = classifier.clone();
         self.mode = Mode::Probing;
@@ -191,12 +193,14 @@ impl ThalwegSender {
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.recovery_rate()));
     }
 
-    /// The rate of recovery. It is reduced at once (RAPID's is not), as among many flows the average may be of a time when there were fewer.
+    /// The rate of recovery. It is reduced at once (RAPID's is not), as among many flows the average may be of a time
+    /// when there were fewer.
     fn recovery_rate(&self) -> Rate {
         self.average * self.settings.beta
     }
 
-    /// The average rate after recovery: beta times that before it or, if it interrupted slow start, what that has found meanwhile.
+    /// The average rate after recovery: beta times that before it or, if it interrupted slow start, what that has found
+    /// meanwhile.
     fn rate_after_recovery(&self, interrupted: Interrupted) -> Rate {
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         let found = found.map(|estimate| self.below_ceiling(estimate));
@@ -209,15 +213,16 @@ impl ThalwegSender {
         if interrupted == Interrupted::SlowStart && self.estimate.is_some() {
             self.ceiling = None;
         }
-        // Estimates of streams that were sent before the loss are out of date. Behind a full buffer they look uncongested.
+        // Estimates of streams that were sent before the loss are out of date. Behind a full buffer they look
+        // uncongested.
         self.estimate = None;
         self.mode = Mode::Probing;
         self.feedback.restart(now);
         self.outgoing.end();
     }
 
-    /// In recovery, once per measurement of what arrives: the rate is lowered to that. When all that is sent arrives, what is still to be repaired can be
-    /// repaired among p-streams.
+    /// In recovery, once per measurement of what arrives: the rate is lowered to that. When all that is sent arrives,
+    /// what is still to be repaired can be repaired among p-streams.
     fn follow_delivery(&mut self, now: Time, ack: &Ack) {
         let rate = self.recovery_rate();
         let enough = self.rtt.max(rate.time_for(Bytes(self.packet.0 * DELIVERED)));
@@ -255,8 +260,8 @@ impl ThalwegSender {
         if self.mode == Mode::Probing && self.outgoing.stream().probes() {
             self.settings.spread.update(estimate, self.outgoing.stream().range());
         }
-        // The estimate of a stream whose tail was lost counts, too, which comes when slow start has begun again. Otherwise the same burst would be sent, and its
-        // tail lost, for ever.
+        // The estimate of a stream whose tail was lost counts, too, which comes when slow start has begun again.
+        // Otherwise the same burst would be sent, and its tail lost, for ever.
         if let Mode::SlowStart { len, top } = self.mode {
             let allowed = self.below_ceiling(estimate);
             if allowed < estimate || SlowStart::ends_with(estimate, top) {
@@ -298,8 +303,8 @@ impl ThalwegSender {
 impl Sender for ThalwegSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         let is_over = self.outgoing.stream().is_over();
-        // The feedback timeout runs only while an estimate can come: of a stream in flight, or of slow start's, for which the sender waits even if
-        // all of it was lost.
+        // The feedback timeout runs only while an estimate can come: of a stream in flight, or of slow start's, for
+        // which the sender waits even if all of it was lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
         if (pipe.in_flight == Bytes(0) && !waits) || !self.outgoing.stream().probes() {
             self.feedback.restart(now);

@@ -1,8 +1,8 @@
 //! The adaptive spread factor, m. (RAPID's is fixed.)
 //!
-//! A stream with a wide range of rates finds rates far from its average, and its estimates differ from those of others; a narrow one
-//! disturbs other traffic little and estimates finely. So streams become narrower while the estimates lie within their range, and wide as soon as an estimate
-//! reaches its edge.
+//! A stream with a wide range of rates finds rates far from its average, and its estimates differ from those of others;
+//! a narrow one disturbs other traffic little and estimates finely. So streams become narrower while the estimates lie
+//! within their range, and wide as soon as an estimate reaches its edge.
 
 use crate::units::Rate;
 
@@ -20,7 +20,8 @@ pub struct AdaptiveSpread {
 const EDGE: f64 = 0.97;
 
 impl AdaptiveSpread {
-    /// A factor between `widest`, at the start, and `narrowest`. Each estimate within the range multiplies its distance from 1 by `narrowing`.
+    /// A factor between `widest`, at the start, and `narrowest`. Each estimate within the range multiplies its distance
+    /// from 1 by `narrowing`.
     pub fn new(widest: f64, narrowest: f64, narrowing: f64) -> AdaptiveSpread {
         AdaptiveSpread { factor: widest, widest, narrowest, narrowing }
     }

@@ -1,8 +1,9 @@
 //! The standing queue.
 //!
-//! The onset of congestion shows a queue that grows. A queue that stands, of flows whose rates add up to just what the link carries, delays all packets
-//! of a stream by the same time and looks like no queue. But then even the shortest round-trip time of a stream is longer than the shortest one that the path
-//! once had. As that is measured in round-trip times, a queue on the way back counts, too.
+//! The onset of congestion shows a queue that grows. A queue that stands, of flows whose rates add up to just what the
+//! link carries, delays all packets of a stream by the same time and looks like no queue. But then even the shortest
+//! round-trip time of a stream is longer than the shortest one that the path once had. As that is measured in
+//! round-trip times, a queue on the way back counts, too.
 
 use crate::units::{Duration, Time};
 
@@ -21,8 +22,8 @@ pub struct StandingQueue {
     queue: Duration,
 }
 
-/// The length of a window of time: as long as BBR remembers the least round-trip time. A route that has become longer is taken for a queue for
-/// twice as long at most.
+/// The length of a window of time: as long as BBR remembers the least round-trip time. A route that has become longer
+/// is taken for a queue for twice as long at most.
 const WINDOW: Duration = Duration::from_millis(10_000);
 
 /// Round-trip times that a measurement takes at least. Jitter of fewer would be taken for a queue.
@@ -53,7 +54,8 @@ impl StandingQueue {
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// The least time that packets waited in queues, of those acknowledged since the last call; the same as last time, if they are few.
+    /// The least time that packets waited in queues, of those acknowledged since the last call; the same as last time,
+    /// if they are few.
     pub fn measure(&mut self) -> Duration {
         if self.samples >= ENOUGH {
             self.samples = 0;

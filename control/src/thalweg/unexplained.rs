@@ -20,14 +20,15 @@ impl Unexplained {
         Unexplained { errors }
     }
 
-    /// Whether a quarter of the packets up to index `next` - 1 is missing that errors do not explain; never, if there are no errors.
+    /// Whether a quarter of the packets up to index `next` - 1 is missing that errors do not explain; never, if there
+    /// are no errors.
     pub fn is_much(&self, gaps: &Gaps, next: u16) -> bool {
         let lost: u32 = gaps.all().iter().map(|gap| u32::from(gap.missing)).sum();
         self.errors > 0.0 && f64::from(lost) > (self.errors + MUCH) * f64::from(next)
     }
 
-    /// How many packets had arrived when more began to be lost than errors explain, in a stream whose packets are known of up to index `next` - 1. None
-    /// if that did not happen.
+    /// How many packets had arrived when more began to be lost than errors explain, in a stream whose packets are known
+    /// of up to index `next` - 1. None if that did not happen.
     pub fn cut(&self, gaps: &Gaps, next: u16) -> Option<usize> {
         let (mut lost, mut most, mut cut) = (0.0, 0.0, None);
         for &Gap { index, missing, arrived, .. } in gaps.all().iter().rev() {

@@ -56,10 +56,10 @@ crate::parameters! {
         pub alpha: f64,
         /// Weight of the queue in phi (equation 1)
         pub beta: f64,
-        /// The share of the traffic that is taken from all and given to all in each interval, so that shares become
-        /// equal (gamma)
+        /// gamma: the share of the traffic that is taken from all flows and given to all flows in each interval, so
+        /// that rates become equal
         pub shuffle: f64,
-        /// The control interval until packets have brought their round-trip times
+        /// The control interval before packets have told their round-trip times
         pub initial_rtt: Duration,
     }
 }
