@@ -1,6 +1,6 @@
 //! The loop: take what is next, let the host or link concerned handle it, until the end.
 
-use crate::agenda::{Event, Kind};
+use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
 use crate::host::{self, Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
@@ -74,9 +74,9 @@ impl<'a> Engine<'a> {
             });
             let sink = Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
             let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
-            network.agenda.add(flow.start, (Kind::Wake, i as u32));
+            network.events.add(flow.start, (Kind::Wake, i as u32));
             if let Some(stop) = flow.stop {
-                network.agenda.add(stop, (Kind::Wake, i as u32));
+                network.events.add(stop, (Kind::Wake, i as u32));
             }
             flows.push(Flow::new(source, sink, flow.start, flow.stop, acquire));
         }
@@ -86,14 +86,14 @@ impl<'a> Engine<'a> {
             let mut source = cross::Source::new(traffic, experiment.seed, i);
             let first = source.first(traffic.start);
             if first < traffic.stop {
-                network.agenda.add(first, (Kind::Cross, i as u32));
+                network.events.add(first, (Kind::Cross, i as u32));
             }
             cross.push((way, source));
         }
         let connections = Connections::new(experiment, &mut network)?;
-        network.agenda.add(experiment.measure.0, (Kind::Measure, 0));
-        network.agenda.add(experiment.measure.1, (Kind::Measure, 1));
-        network.agenda.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
+        network.events.add(experiment.measure.0, (Kind::Measure, 0));
+        network.events.add(experiment.measure.1, (Kind::Measure, 1));
+        network.events.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
         let recorder = Recorder::new(experiment);
         let end = Time::ZERO + experiment.duration;
         Ok(Engine { experiment, network, flows, cross, connections, recorder, events: 0, end })
@@ -101,7 +101,7 @@ impl<'a> Engine<'a> {
 
     /// Says whether it came to the end.
     fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
-        while let Some((now, event)) = self.network.agenda.take() {
+        while let Some((now, event)) = self.network.events.take() {
             if now > self.end {
                 break;
             }
@@ -134,13 +134,13 @@ impl<'a> Engine<'a> {
                 if flow.record.stop.is_some_and(|stop| now >= stop) {
                     flow.source.stop();
                 }
-                flow.source.on_wake(now, &mut Line { network: &mut self.network, now, flow: index });
+                flow.source.on_wake(now, &mut FlowEnvironment { network: &mut self.network, now, flow: index });
             }
             Kind::Timeout => {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
                     return self.connections.on_flow_event(now, kind, index, &mut self.network);
                 };
-                flow.source.on_timer(now, &mut Line { network: &mut self.network, now, flow: index });
+                flow.source.on_timer(now, &mut FlowEnvironment { network: &mut self.network, now, flow: index });
             }
             Kind::DelayedAck => {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
@@ -165,7 +165,7 @@ impl<'a> Engine<'a> {
             Kind::Sample => {
                 self.connections.sample();
                 self.recorder.sample(now, &mut self.network, &mut self.flows);
-                self.network.agenda.add(now + self.experiment.sample, (Kind::Sample, 0));
+                self.network.events.add(now + self.experiment.sample, (Kind::Sample, 0));
             }
         }
     }
@@ -207,12 +207,12 @@ impl<'a> Engine<'a> {
                     Answer::Send(ack) => {
                         self.network.forward(now, ack.hop, ack.size, || ack);
                     }
-                    Answer::HoldUntil(time) => self.network.agenda.add(time, (Kind::DelayedAck, index)),
+                    Answer::HoldUntil(time) => self.network.events.add(time, (Kind::DelayedAck, index)),
                 }
             }
             Body::Ack { out_of_order, report } => {
-                let mut line = Line { network: &mut self.network, now, flow: index };
-                flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut line);
+                let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
+                flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut environment);
             }
             Body::Cross => {} // for nobody
         }
@@ -231,7 +231,7 @@ impl<'a> Engine<'a> {
         let packet = Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross };
         self.network.forward(now, hop, size, || packet);
         if next < stop {
-            self.network.agenda.add(next, (Kind::Cross, index));
+            self.network.events.add(next, (Kind::Cross, index));
         }
     }
 
@@ -261,7 +261,7 @@ impl<'a> Engine<'a> {
 }
 
 /// What one source sees of the simulator.
-pub struct Line<'a> {
+pub struct FlowEnvironment<'a> {
     /// Where its packets go.
     pub network: &'a mut Network,
     /// The time.
@@ -270,17 +270,17 @@ pub struct Line<'a> {
     pub flow: u32,
 }
 
-impl host::Network for Line<'_> {
+impl host::Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
         self.network.forward(self.now, hop, size, make);
     }
 
     fn wake_at(&mut self, time: Time) {
-        self.network.agenda.add(time, (Kind::Wake, self.flow));
+        self.network.events.add(time, (Kind::Wake, self.flow));
     }
 
     fn timer_at(&mut self, time: Time) {
-        self.network.agenda.add_timer(time, (Kind::Timeout, self.flow));
+        self.network.events.add_timer(time, (Kind::Timeout, self.flow));
     }
 }

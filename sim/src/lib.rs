@@ -9,8 +9,10 @@
 //! Rules of the room: a run is single-threaded and depends on nothing but its experiment, to the last bit. Per packet: no
 //! allocation, one event per link, no work that grows with the window or with the number of flows but the agenda's logarithm.
 
-mod agenda;
+#[cfg(test)]
+mod contract_tests;
 mod engine;
+mod event_queue;
 mod flow;
 pub mod host;
 mod network;

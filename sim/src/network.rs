@@ -1,7 +1,7 @@
 //! The network of a run: the topology, the interfaces of hosts that do not pass packets at once, and the event queue that moves
 //! packets along.
 
-use crate::agenda::{Agenda, Kind};
+use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Time};
@@ -16,7 +16,7 @@ pub struct Network {
     /// The interfaces of hosts, by the numbers that the topology knows them by.
     interfaces: Vec<Interface>,
     /// What happens next.
-    pub agenda: Agenda,
+    pub events: EventQueue,
 }
 
 impl Network {
@@ -26,7 +26,7 @@ impl Network {
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let topology = Topology::new(&experiment.links, experiment.seed)?;
-        Ok(Network { topology, interfaces: Vec::new(), agenda: Agenda::new() })
+        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new() })
     }
 
     /// Adds the routes of `flow`, between hosts with these interfaces. Returns the positions at which its data and its
@@ -52,7 +52,7 @@ impl Network {
         if link.arrive_with(now, Bytes(size as u64), make)
             && let Some(exit) = link.next_exit()
         {
-            self.agenda.add(exit, (Kind::Exit, index));
+            self.events.add(exit, (Kind::Exit, index));
         }
         false
     }
@@ -61,7 +61,7 @@ impl Network {
     #[cold]
     fn hold(&mut self, now: Time, index: u32, packet: Packet) -> bool {
         if let Some(due) = self.interfaces[index as usize].take(now, packet) {
-            self.agenda.add(due, (Kind::Interface, index));
+            self.events.add(due, (Kind::Interface, index));
         }
         false
     }
@@ -71,7 +71,7 @@ impl Network {
         let interface = &mut self.interfaces[index as usize];
         let Some(mut packet) = interface.release(now) else {
             if let Some(due) = interface.next() {
-                self.agenda.add(due, (Kind::Interface, index));
+                self.events.add(due, (Kind::Interface, index));
             }
             return None;
         };
@@ -98,7 +98,7 @@ impl Network {
         let link = &mut self.topology.links[index as usize];
         let fate = link.exit();
         if let Some(exit) = link.next_exit() {
-            self.agenda.add(exit, (Kind::Exit, index));
+            self.events.add(exit, (Kind::Exit, index));
         }
         (fate == Fate::Intact || self.goes_on(now, index, packet, fate))
             && self.forward(now, packet.hop, packet.size, || *packet)
@@ -114,7 +114,7 @@ impl Network {
         if link.arrive(now, &packet)
             && let Some(exit) = link.next_exit()
         {
-            self.agenda.add(exit, (Kind::Exit, detour));
+            self.events.add(exit, (Kind::Exit, detour));
         }
         fate == Fate::Duplicated
     }

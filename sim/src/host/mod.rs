@@ -8,4 +8,4 @@ pub mod source;
 
 pub use interface::Interface;
 pub use sink::{Answer, Sink};
-pub use source::{Network, Setup, Source};
+pub use source::{Environment, Setup, Source};

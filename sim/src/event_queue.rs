@@ -49,7 +49,7 @@ type Entry = u128;
 
 /// The events to come.
 #[derive(Debug)]
-pub struct Agenda {
+pub struct EventQueue {
     /// The heap, and behind it [`PADDING`].
     heap: Vec<Entry>,
     /// The root has been taken and nothing put there yet.
@@ -78,11 +78,11 @@ fn time_of(entry: Entry) -> Time {
     Time((entry >> 64) as u64)
 }
 
-impl Agenda {
+impl EventQueue {
     /// Nothing to do yet.
-    pub fn new() -> Agenda {
+    pub fn new() -> EventQueue {
         let slots = vec![Vec::new(); SLOTS];
-        Agenda { heap: vec![NEVER; PADDING], hole: false, turned: Time::ZERO, slots, waiting: 0 }
+        EventQueue { heap: vec![NEVER; PADDING], hole: false, turned: Time::ZERO, slots, waiting: 0 }
     }
 
     /// Adds an event.
@@ -205,7 +205,7 @@ mod tests {
     /// Against the standard library's heap, in phases of growth and of decline. Events are up to `ahead` after the last one that
     /// was taken, in steps of `step`; a share of them are timers.
     fn compare_with_a_plain_heap(ahead: u64, step: u64) {
-        let mut agenda = Agenda::new();
+        let mut queue = EventQueue::new();
         let mut reference = BinaryHeap::new();
         let (mut random, mut now) = (1u64, 0);
         for round in 0..20_000 {
@@ -215,22 +215,22 @@ mod tests {
                 let (kind, index) = ((random >> 20) % 8, (random >> 10) as u32 % 9);
                 let event = (KINDS[kind as usize], index);
                 if random >> 63 == 0 {
-                    agenda.add(Time(time), event)
+                    queue.add(Time(time), event)
                 } else {
-                    agenda.add_timer(Time(time), event)
+                    queue.add_timer(Time(time), event)
                 }
                 reference.push(Reverse((time, kind, index)));
             } else {
-                let (time, (kind, index)) = agenda.take().unwrap();
+                let (time, (kind, index)) = queue.take().unwrap();
                 assert_eq!(Some(Reverse((time.0, kind as u64, index))), reference.pop());
                 now = time.0;
             }
         }
         while let Some(Reverse(expected)) = reference.pop() {
-            let (time, (kind, index)) = agenda.take().unwrap();
+            let (time, (kind, index)) = queue.take().unwrap();
             assert_eq!((time.0, kind as u64, index), expected);
         }
-        assert_eq!(agenda.take(), None);
+        assert_eq!(queue.take(), None);
     }
 
     #[test]
