@@ -145,13 +145,13 @@ fn runs_that_were_complete_before_a_kill_are_not_made_again() {
 #[test]
 fn a_record_is_made_again_without_a_simulation() {
     let home = tempfile::tempdir().unwrap();
-    assert_eq!(reproduce(home.path(), &["rapid/table3", "--quiet"]).0, 0);
+    assert_eq!(reproduce(home.path(), &["rcp-ac/fig1-gamma", "--quiet"]).0, 0);
     let (claims_before, runs_before) = (claims(home.path()), runs(home.path()));
     assert!(!runs_before.is_empty());
     for (record, _) in records(home.path()) {
         fs::remove_file(home.path().join(RECORDS).join(record)).unwrap();
     }
-    assert_eq!(reproduce(home.path(), &["rapid/table3", "--quiet"]).0, 0);
+    assert_eq!(reproduce(home.path(), &["rcp-ac/fig1-gamma", "--quiet"]).0, 0);
     assert!(claims(home.path()) == claims_before && runs(home.path()) == runs_before);
 }
 
