@@ -40,7 +40,7 @@ pub use emulation::{CommandEnded, Emulation};
 pub use error::Error;
 pub use guest::Guest;
 pub use helper::{Helper, answer};
-pub use measured::{EMULATED, LATE_US, Measured};
+pub use measured::{LATE_US, Measured};
 pub use unsupported::unsupported;
 pub use watch::{Progress, Watch};
 
