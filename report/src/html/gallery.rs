@@ -3,7 +3,7 @@
 use super::claims;
 use super::template::Document;
 use crate::artefact::Drawn;
-use crate::markup::escape;
+use crate::markup::{escape, with_code};
 use lab::reproduce::Scale;
 use lab::reproduce::paper::{Paper, papers};
 use lab::reproduce::record::{self, verdicts};
@@ -31,7 +31,7 @@ pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
             escape(&short),
             escape(&record.title),
             escape(&record.id),
-            escape(&record.about),
+            with_code(&record.about),
             claims::table(&record.claims)
         );
         for (i, figure) in drawn.figures.iter().enumerate() {
