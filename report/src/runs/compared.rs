@@ -57,16 +57,24 @@ pub fn overlay(common: &Common, runs: &[Finished], picked: &str, pick: fn(&[Curv
         Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(name, common), lines(runs, values)) }
     };
     figures.extend(LINKS.iter().map(of_link));
-    let of_flows = |chart: &Chart<FlowSeries>| {
-        let curves = |run: &Finished| -> Vec<Curve> {
-            run.outcome.flows.iter().map(|flow| chart.curve(common, &run.outcome.sampled, &flow.series)).collect()
-        };
-        let values = |run: &Finished| pick(&curves(run)).scale(chart.factor(common));
-        let name = if picked.is_empty() { chart.name.into() } else { upper(&format!("{picked}{}", lower(chart.name))) };
-        Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(&name, common), lines(runs, values)) }
-    };
-    figures.extend(FLOWS.iter().map(of_flows));
+    figures.extend(FLOWS.iter().map(|chart| figure(common, runs, chart, picked, pick)));
     Group { title: None, legend: legend(runs), panels: false, figures: Figure::with_values(figures) }
+}
+
+/// A chart of the flows, with a line per run. `picked` and `pick` as in [`overlay`].
+pub fn figure(
+    common: &Common,
+    runs: &[Finished],
+    chart: &Chart<FlowSeries>,
+    picked: &str,
+    pick: fn(&[Curve]) -> Curve,
+) -> Figure {
+    let curves = |run: &Finished| -> Vec<Curve> {
+        run.outcome.flows.iter().map(|flow| chart.curve(common, &run.outcome.sampled, &flow.series)).collect()
+    };
+    let values = |run: &Finished| pick(&curves(run)).scale(chart.factor(common));
+    let name = if picked.is_empty() { chart.name.into() } else { upper(&format!("{picked}{}", lower(chart.name))) };
+    Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(&name, common), lines(runs, values)) }
 }
 
 /// A line per run.

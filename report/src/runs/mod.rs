@@ -7,6 +7,8 @@
 mod chart;
 mod common;
 mod compared;
+#[cfg(test)]
+mod contributing;
 pub mod grid;
 mod one;
 mod traffic;
