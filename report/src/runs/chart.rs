@@ -5,7 +5,7 @@ use crate::figure::{Curve, Vertical};
 use control::Time;
 use experiment::{FlowSeries, LinkSeries};
 
-/// A time series of the results as a chart. `S` is what it is a series of.
+/// How a time series is drawn. `S` is [`FlowSeries`] or [`LinkSeries`].
 pub struct Chart<S> {
     /// What the vertical axis shows, such as `Window`.
     pub name: &'static str,
@@ -39,14 +39,16 @@ pub enum Unit {
     Rate,
 }
 
-/// The charts of each flow, in order. Throughput, which stands before them, is no entry: it follows from the bytes delivered.
+/// The charts of each flow, in order. Throughput, which stands before them, is no entry: it follows from the bytes
+/// delivered.
 pub const FLOWS: &[Chart<FlowSeries>] = &[
     Chart { name: "Window", unit: Unit::Packets, from_zero: true, bin: Bin::Mean, samples: |flow| flow.window.clone() },
     Chart { name: "Rate", unit: Unit::Rate, from_zero: true, bin: Bin::Mean, samples: |flow| flow.rate.clone() },
     Chart { name: "RTT", unit: Unit::Milliseconds, from_zero: false, bin: Bin::Mean, samples: |flow| flow.rtt.clone() },
 ];
 
-/// The charts of each link, in order. The last two show what routers that take part in congestion control tell the flows.
+/// The charts of each link, in order. The last two show what routers that take part in congestion control tell the
+/// flows.
 pub const LINKS: &[Chart<LinkSeries>] = &[
     Chart {
         name: QUEUE,
@@ -105,7 +107,8 @@ impl<S> Chart<S> {
         }
     }
 
-    /// The values of `series` bin by bin, not yet multiplied by the factor. `sampled`: the ends of the sampling intervals.
+    /// The values of `series` bin by bin, not yet multiplied by the factor. `sampled`: the ends of the sampling
+    /// intervals.
     pub fn curve(&self, common: &Common, sampled: &[Time], series: &S) -> Curve {
         let samples = (self.samples)(series).into_iter();
         match self.bin {

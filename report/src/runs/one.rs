@@ -5,10 +5,11 @@ use super::common::{Common, flow_names};
 use crate::figure::{Band, Curve, Entry, Figure, Group, Line};
 use experiment::{Finished, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, quantile};
 
-/// More links than this are not drawn, but for those with the longest queues.
+/// Of more links than this, only those with the longest queues are drawn.
 const MAX_LINKS: usize = 12;
 
-/// The flows of `run`; its link among them, or several links in a group of their own.
+/// The figures of the flows of `run`. The time series of its link are among them; several links have a group of their
+/// own.
 pub fn groups(common: &Common, run: &Finished) -> Vec<Group> {
     let flows = run.outcome.flows.len();
     let mut legend = if flows > 1 { common.flow_legend(run) } else { vec![] };
