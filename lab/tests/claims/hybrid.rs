@@ -93,8 +93,8 @@ fn hybrids_share_a_link_with_codel_as_the_window_protocol_does() {
     assert!(hybrid.1 <= 1.25 * window.1);
 }
 
-/// Constant traffic takes so much of 1 Gbps x 50 ms that less than 2.5 MB (400 Mbps) is left, and gives it back. Down it goes within a
-/// round trip or two; up, when CUBIC has climbed from 200 to 440 Mbps, which takes it some seconds.
+/// Constant traffic takes so much of 1 Gbps x 50 ms that less than 2.5 MB (400 Mbps) is left, and gives it back. Down
+/// it goes within a round trip or two; up, when CUBIC has climbed from 200 to 440 Mbps, which takes it some seconds.
 #[test]
 fn the_hybrid_follows_a_path_that_changes() {
     let finished = run(r#"

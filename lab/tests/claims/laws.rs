@@ -2,8 +2,8 @@
 
 use crate::simulate::{figures, run, runs};
 
-/// Lossy links in both directions, a short queue, flows of all kinds, each with an end: what was sent has arrived, was dropped,
-/// or was struck by an error.
+/// Lossy links in both directions, a short queue, flows of all kinds, each with an end: what was sent has arrived, was
+/// dropped, or was struck by an error.
 #[test]
 fn packets_are_conserved() {
     let mut seen = 0;
@@ -114,8 +114,8 @@ fn an_unloaded_path_takes_its_propagation_delay() {
     }
 }
 
-/// By hand: 10 packets leave at once and take half a round trip and ten transmissions of 8 us. The 11th leaves with the first
-/// acknowledgment, after 100 ms, 8 us and 0.32 us, while the link is free.
+/// By hand: 10 packets leave at once and take half a round trip and ten transmissions of 8 us. The 11th leaves with the
+/// first acknowledgment, after 100 ms, 8 us and 0.32 us, while the link is free.
 #[test]
 fn completion_times_are_those_worked_out_by_hand() {
     for (size, expected) in [("1000 B", 0.050008), ("10 kB", 0.05008), ("9500 B", 0.050076), ("11 kB", 0.15001632)] {
@@ -188,7 +188,8 @@ fn a_route_gives_its_narrowest_links_rate() {
     }
 }
 
-/// Over links of different kinds, from the far end instead of the near end of the route turned round: the same to the bit.
+/// Over links of different kinds, from the far end instead of the near end of the route turned round: the same to the
+/// bit.
 #[test]
 fn the_other_direction_is_the_same_network_turned_round() {
     let far_end = |route: [&str; 2], direction: &str| {
@@ -212,9 +213,9 @@ fn the_other_direction_is_the_same_network_turned_round() {
     assert_ne!(far_end(["a", "b"], "forward"), far_end(["b", "a"], "forward"), "the order of the links does matter");
 }
 
-/// Two-way traffic: data queue behind the other way's acknowledgments and acknowledgments behind its data, in bursts, so that
-/// neither flow gets its window per propagation delay, 80 Mbps. Each gets its window per round trip (Little's law), and the two
-/// the same.
+/// Two-way traffic: data queue behind the other way's acknowledgments and acknowledgments behind its data, in bursts,
+/// so that neither flow gets its window per propagation delay, 80 Mbps. Each gets its window per round trip (Little's
+/// law), and the two the same.
 #[test]
 fn both_directions_carry_a_window_per_round_trip() {
     let figures = figures(&run(r#"

@@ -5,7 +5,8 @@ use crate::simulate::{between, figures, run, runs};
 const ALL: &str = r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast",
     "compound", "illinois", "rapid", "rapid-2009", "rapid-hybrid", "rrrp", "thalweg"]"#;
 
-/// A flow that keeps the queue filled gets a packet of an opportunity's size at each of the trace's times, and no other.
+/// A flow that keeps the queue filled gets a packet of an opportunity's size at each of the trace's times, and no
+/// other.
 #[test]
 fn a_trace_driven_link_delivers_exactly_the_traces_opportunities() {
     // A made-up cell: bursts, single opportunities and silence in 997 ms.
@@ -47,7 +48,8 @@ fn a_trace_driven_link_delivers_exactly_the_traces_opportunities() {
     println!("{:.3} Mbps over a trace of {}", figures.throughput_mbps, run.run.experiment.links[0].rate);
 }
 
-/// RRR-2008's handovers, of one window-limited flow: its window is enough for either rate, and it follows at once and without loss.
+/// RRR-2008's handovers, of one window-limited flow: its window is enough for either rate, and it follows at once and
+/// without loss.
 #[test]
 fn a_window_follows_the_rate_up_down_and_through_an_interruption() {
     let run = run(r#"
@@ -84,8 +86,8 @@ fn a_window_follows_the_rate_up_down_and_through_an_interruption() {
     assert_eq!((run.outcome.links[0].drops, flow.retransmitted_packets), (0, 0));
 }
 
-/// With links that lose in bursts, corrupt, reorder and double, in both directions, whatever the controller: all is delivered, and what was sent
-/// or doubled has arrived or was lost.
+/// With links that lose in bursts, corrupt, reorder and double, in both directions, whatever the controller: all is
+/// delivered, and what was sent or doubled has arrived or was lost.
 #[test]
 fn hosts_cope_with_bursts_reordering_and_copies() {
     for recovery in ["sack", "newreno"] {

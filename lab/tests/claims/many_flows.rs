@@ -27,8 +27,8 @@ fn thalweg_uses_the_link_and_divides_it_equally_at_every_scale() {
     assert!(misses.is_empty(), "{misses:#?}");
 }
 
-/// The published versions overload a link that 50 flows share (algorithms that climb by the whole spare bandwidth each), but
-/// their flows come back: whoever is not heard slows down, and a full buffer empties again.
+/// The published versions overload a link that 50 flows share (algorithms that climb by the whole spare bandwidth
+/// each), but their flows come back: whoever is not heard slows down, and a full buffer empties again.
 #[test]
 fn the_published_versions_never_collapse_for_good() {
     let sets = ["compare.controllers=[\"rapid-2009\", \"rapid\"]", "sweep={ \"flow[0].count\" = [50] }"];

@@ -1,5 +1,5 @@
-//! Hosts that coalesce interrupts and send late (PACKET-SCALE-2017, sections VI-A and VI-B), end to end. What single streams find
-//! behind them: `control/tests/smoothing.rs`.
+//! Hosts that coalesce interrupts and send late (PACKET-SCALE-2017, sections VI-A and VI-B), end to end. What single
+//! streams find behind them: `control/tests/smoothing.rs`.
 
 use crate::simulate::{figures, runs};
 use lab::results::RunSummary;
@@ -32,8 +32,8 @@ fn alone(controllers: &[&str], more: &str) -> Vec<RunSummary> {
 
 const RAW: &str = r#"controller.rapid.smoothing = "0 s""#;
 
-/// The raw analysis hardly ever sees congestion: the buffer stays full, and a hundred thousand packets are dropped. With smoothing,
-/// a RAPID flow behind 100 us keeps nine tenths of the link with the queue of a quiet one.
+/// The raw analysis hardly ever sees congestion: the buffer stays full, and a hundred thousand packets are dropped.
+/// With smoothing, a RAPID flow behind 100 us keeps nine tenths of the link with the queue of a quiet one.
 #[test]
 fn rapid_overshoots_behind_coalescing_unless_it_smooths() {
     for (coalesce, least) in [("20 us", 0.95), ("50 us", 0.9), ("100 us", 0.85)] {
@@ -46,8 +46,8 @@ fn rapid_overshoots_behind_coalescing_unless_it_smooths() {
     }
 }
 
-/// The longer packets are held back, the less a stream tells; then a flow gets less, but loses nothing. 30 packets, as in
-/// RAPID-2009's streams, are too few from 100 us on, and more than 90 get more out of 200 us.
+/// The longer packets are held back, the less a stream tells; then a flow gets less, but loses nothing. 30 packets, as
+/// in RAPID-2009's streams, are too few from 100 us on, and more than 90 get more out of 200 us.
 #[test]
 fn what_smoothing_cannot_see_it_does_not_use() {
     for more in ["", "coalesce = \"100 us\"", "coalesce = \"200 us\"", "coalesce = \"1 ms\""] {

@@ -1,5 +1,5 @@
-//! The same figures to the last bit from every build: debug or release, on any machine. `INSTA_UPDATE=always cargo test -p lab
-//! --test claims profiles` accepts new ones where a controller or the simulator was meant to change.
+//! The same figures to the last bit from every build: debug or release, on any machine. `INSTA_UPDATE=always cargo test
+//! -p lab --test claims profiles` accepts new ones where a controller or the simulator was meant to change.
 
 use crate::simulate::{figures, runs};
 use experiment::Finished;

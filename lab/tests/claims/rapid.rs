@@ -1,4 +1,5 @@
-//! RAPID alone on a path, and three RAPID flows of different RTTs: what its two papers promise. And what thalweg makes better.
+//! RAPID alone on a path, and three RAPID flows of different RTTs: what its two papers promise. And what thalweg makes
+//! better.
 
 use crate::simulate::{figures, run, shipped};
 use experiment::Finished;
@@ -44,11 +45,12 @@ fn rapid_uses_a_path_at_any_rate_with_hardly_a_queue() {
     }
 }
 
-/// RAPID-2009, section IV-A. The queue is as it says. The speed MISSES the 7 RTTs that we wanted: by our measure, a mean of 95 %
-/// over the next 10 RTTs, it takes 8.5 to 10. Slow start ends after about 5 RTTs, because the gaps of its first streams, at 100
-/// to 800 kbps, last as long as a round trip beside the four that the paper counts. It finds the rate to a factor of 2, and the
-/// rest is adopted over tau. And rates that are 7 % apart settle at a mean of 0.956, so little above 95 % that hardly any of that
-/// climb may be left in the 10 RTTs. Without the filter of section III-B (tau = 0) it is 6.25 to 6.75.
+/// RAPID-2009, section IV-A. The queue is as it says. The speed MISSES the 7 RTTs that we wanted: by our measure, a
+/// mean of 95 % over the next 10 RTTs, it takes 8.5 to 10. Slow start ends after about 5 RTTs, because the gaps of its
+/// first streams, at 100 to 800 kbps, last as long as a round trip beside the four that the paper counts. It finds the
+/// rate to a factor of 2, and the rest is adopted over tau. And rates that are 7 % apart settle at a mean of 0.956, so
+/// little above 95 % that hardly any of that climb may be left in the 10 RTTs. Without the filter of section III-B (tau
+/// = 0) it is 6.25 to 6.75.
 #[test]
 fn rapid_2009_keeps_its_queue_below_20_packets() {
     for (rate, duration) in [("1 Gbps", "10 s"), ("10 Gbps", "5 s"), ("40 Gbps", "3 s")] {
@@ -74,8 +76,8 @@ fn used(controller: &str, path: &str) -> f64 {
     used
 }
 
-/// RAPID halves its rate after an error, by its papers' rule; to ours, errors say nothing of the path, be they one in 100,000 packets or,
-/// for those who ask for it, one in five.
+/// RAPID halves its rate after an error, by its papers' rule; to ours, errors say nothing of the path, be they one in
+/// 100,000 packets or, for those who ask for it, one in five.
 #[test]
 fn thalweg_does_not_take_errors_for_congestion() {
     let gigabit = |controller, error: f64| {
@@ -92,7 +94,8 @@ fn thalweg_does_not_take_errors_for_congestion() {
     assert!(used("thalweg", overtaking) >= 0.9);
 }
 
-/// A buffer of 5 packets has no delay to speak of: what it drops might be errors. But it is more than `errors`, which is where it ends.
+/// A buffer of 5 packets has no delay to speak of: what it drops might be errors. But it is more than `errors`, which
+/// is where it ends.
 #[test]
 fn thalweg_does_not_take_congestion_for_errors() {
     for flows in [1, 10] {
@@ -117,8 +120,8 @@ fn assert_meets_its_goals(finished: &Finished) {
     assert!(jain >= 0.95 && link.utilization >= 0.9 && link.mean_queue_packets < 50.0);
 }
 
-/// `bench/wire/fairness.toml`, which is also measured for real. The onset of congestion does not see a queue that stands: flows that give way too
-/// gently stay behind one.
+/// `bench/wire/fairness.toml`, which is also measured for real. The onset of congestion does not see a queue that
+/// stands: flows that give way too gently stay behind one.
 #[test]
 fn two_thalwegs_share_equally_and_leave_no_queue_standing() {
     let finished = run(r#"
@@ -147,7 +150,8 @@ fn twenty_thalwegs_of_ten_megabits_share_equally_and_leave_no_queue_standing() {
     assert_meets_its_goals(&finished);
 }
 
-/// Packets that come by a clock delay some of a stream's by their own length: RAPID finds congestion late among them, and fills the buffer.
+/// Packets that come by a clock delay some of a stream's by their own length: RAPID finds congestion late among them,
+/// and fills the buffer.
 #[test]
 fn thalweg_leaves_no_queue_standing_beside_constant_traffic() {
     for (controller, mbps) in [("rapid", 300), ("thalweg", 100), ("thalweg", 300), ("thalweg", 500)] {

@@ -1,10 +1,11 @@
-//! Thousands of losses at once: all are repaired, and cost no more events than a run without any. (What one event costs then,
-//! the scoreboard's part, is a matter of time, which `bench/run` measures.)
+//! Thousands of losses at once: all are repaired, and cost no more events than a run without any. (What one event costs
+//! then, the scoreboard's part, is a matter of time, which `bench/run` measures.)
 
 use crate::simulate::{figures, run};
 use experiment::Finished;
 
-/// One flow on 1 Gbps and 100 ms with a buffer of one bandwidth-delay product: slow start fills both and doubles once more.
+/// One flow on 1 Gbps and 100 ms with a buffer of one bandwidth-delay product: slow start fills both and doubles once
+/// more.
 fn fill(controller: &str, window: &str) -> Finished {
     run(&format!(
         r#"

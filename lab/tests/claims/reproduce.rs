@@ -183,8 +183,8 @@ fn an_id_that_is_nearly_right_is_suggested() {
     assert!(reproduce::unknown("nothing-like-it", &catalogue).contains("`thalweg reproduce` lists it"));
 }
 
-/// Two flows with 20 and 200 ms share a link unevenly, the more so the shorter one looks; beside them, transfers of one packet take a
-/// round trip to open a connection and half of one to arrive.
+/// Two flows with 20 and 200 ms share a link unevenly, the more so the shorter one looks; beside them, transfers of one
+/// packet take a round trip to open a connection and half of one to arrive.
 #[test]
 fn windows_and_quantiles_are_those_of_the_claim() {
     let artefact = Artefact::read(

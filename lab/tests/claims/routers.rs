@@ -86,8 +86,9 @@ fn r_squared(points: &[(f64, f64)]) -> f64 {
     sum(&|x, y| x * y).powi(2) / (sum(&|x, _| x * x) * sum(&|_, y| y * y))
 }
 
-/// Figure 1 with gamma from 0.05 to 1: "the size of the queue spike is a linear function of gamma B". In four times the buffer
-/// and with a fourth of each gamma, which is the same to the router, so that the spike is not cut off where the buffer ends.
+/// Figure 1 with gamma from 0.05 to 1: "the size of the queue spike is a linear function of gamma B". In four times the
+/// buffer and with a fourth of each gamma, which is the same to the router, so that the spike is not cut off where the
+/// buffer ends.
 #[test]
 fn the_worst_queue_is_linear_in_gamma() {
     let gammas = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
@@ -108,7 +109,8 @@ fn the_worst_queue_is_linear_in_gamma() {
     assert!(r_squared(&points) >= 0.95);
 }
 
-/// RCP's fixed point and its stability: RTTs of 10, 100 and 1000 ms with 1, 10 and 1000 flows, all of which begin at once.
+/// RCP's fixed point and its stability: RTTs of 10, 100 and 1000 ms with 1, 10 and 1000 flows, all of which begin at
+/// once.
 #[test]
 fn rcp_is_stable_and_fair_whatever_delay_and_number_of_flows() {
     for (rtt, mbps) in [(0.01, 2000.0), (0.1, 300.0), (1.0, 50.0)] {
@@ -173,8 +175,8 @@ fn xcp_alone_fills_the_link_without_a_queue_and_shares_it_equally() {
     }
 }
 
-/// A flow over a narrow link and a wide one gets what the narrow one allows, whichever comes first, and the other flow on
-/// the wide one the rest.
+/// A flow over a narrow link and a wide one gets what the narrow one allows, whichever comes first, and the other flow
+/// on the wide one the rest.
 #[test]
 fn the_smallest_allocation_on_the_route_wins() {
     for protocol in ["rcp", "rcp-ac", "xcp"] {
@@ -201,8 +203,9 @@ fn the_smallest_allocation_on_the_route_wins() {
                 "{protocol}, {route}: {got:.2?} Mbps, {} drops",
                 figures.links.iter().map(|l| l.drops).sum::<u64>()
             );
-            // XCP gives and takes a tenth of the wide link all the time, of which the first flow cannot use its half. At rest, what the
-            // second flow is given is what is taken from it: 0.05 u = (1 - 0.2/u)(0.1 u - 0.4 (1 - u)), so that u = 0.917 of it is used.
+            // XCP gives and takes a tenth of the wide link all the time, of which the first flow cannot use its half.
+            // At rest, what the second flow is given is what is taken from it: 0.05 u = (1 - 0.2/u)(0.1 u - 0.4 (1 -
+            // u)), so that u = 0.917 of it is used.
             let used = if protocol == "xcp" { 91.7 } else { 100.0 };
             assert!(got[0] > 0.95 * 20.0 && got[0] <= 20.0, "{got:?}");
             assert!(((got[0] + got[1]) / used - 1.0).abs() < 0.01, "{got:?}");
@@ -291,8 +294,8 @@ fn completion(run: &Finished) -> Vec<SizeBin> {
     bins.into_iter().filter(|bin| bin.bytes[0] >= 10_000 && bin.bytes[1] <= 1_000_000).collect()
 }
 
-/// Figure 2, at a sixteenth of its speed (150 Mbps in place of 2.4 Gbps; the same RTT, sizes and load), so that a flow's size is a
-/// larger part of the bandwidth-delay product, and a flow of the traffic.
+/// Figure 2, at a sixteenth of its speed (150 Mbps in place of 2.4 Gbps; the same RTT, sizes and load), so that a
+/// flow's size is a larger part of the bandwidth-delay product, and a flow of the traffic.
 #[test]
 fn short_flows_finish_the_sooner_the_larger_gamma_and_far_sooner_than_with_xcp() {
     let of = |controller: &str, queue: &str| {
@@ -314,7 +317,8 @@ fn short_flows_finish_the_sooner_the_larger_gamma_and_far_sooner_than_with_xcp()
     }
 }
 
-/// With a handshake, the first rate comes with it: a flow that is alone takes 1.5 RTTs and its time at full rate, and a packet's.
+/// With a handshake, the first rate comes with it: a flow that is alone takes 1.5 RTTs and its time at full rate, and a
+/// packet's.
 #[test]
 fn a_lone_transfer_takes_what_processor_sharing_does() {
     let run = run(r#"

@@ -13,8 +13,9 @@ fn seconds(transfer: &Transfer) -> f64 {
     transfer.completed.unwrap().as_secs()
 }
 
-/// A lone transfer of n packets on a fast path: one round trip to open the connection; then windows of 2, 4, 8, ... packets, one
-/// per round trip; and half a round trip for the last one to arrive. Of the round trips, the packets' own time is a part.
+/// A lone transfer of n packets on a fast path: one round trip to open the connection; then windows of 2, 4, 8, ...
+/// packets, one per round trip; and half a round trip for the last one to arrive. Of the round trips, the packets' own
+/// time is a part.
 #[test]
 fn a_lone_transfer_takes_what_slow_start_does() {
     let (rtt, packet) = (0.1, 8e-6);
@@ -40,7 +41,8 @@ fn a_lone_transfer_takes_what_slow_start_does() {
     }
 }
 
-/// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on average.
+/// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on
+/// average.
 #[test]
 fn poisson_packets_wait_as_in_m_d_1() {
     for rho in [0.5, 0.8] {
@@ -124,7 +126,8 @@ fn arrivals_times_duration_are_the_connections_at_once() {
     assert!((load.carried_mbps[0] / load.offered_mbps[0] - 1.0).abs() < 0.05);
 }
 
-/// A web session's response takes a round trip more than half that of its object's slow start: the request has to arrive.
+/// A web session's response takes a round trip more than half that of its object's slow start: the request has to
+/// arrive.
 #[test]
 fn web_sessions_ask_and_think() {
     let run = run(r#"
@@ -205,7 +208,8 @@ fn replay(vectors: &str, more: &str) -> WorkloadOutcome {
     ))
 }
 
-/// The example of the ns manual: each side waits for what the file says, and the network takes the round-trip time it says.
+/// The example of the ns manual: each side waits for what the file says, and the network takes the round-trip time it
+/// says.
 #[test]
 fn vectors_are_replayed_as_they_say() {
     let mix = replay(
@@ -249,7 +253,8 @@ fn vectors_lose_what_they_say() {
     assert!(share > 0.045 && share < 0.075, "{share}");
 }
 
-/// A path that loses a third of all packets, of those that open connections as well: all are completed, however long it takes.
+/// A path that loses a third of all packets, of those that open connections as well: all are completed, however long it
+/// takes.
 #[test]
 fn connections_survive_heavy_loss() {
     for recovery in ["sack", "newreno"] {
