@@ -62,8 +62,8 @@ impl RunFolder {
     /// Removes runs until their files have no more than `most` bytes together. Those go first that take the least time
     /// per byte to make again, so that the time lost is small.
     pub fn shrink(&self, most: u64) -> Removed {
-        let mut runs: Vec<Kept> =
-            fs::read_dir(self.folder()).into_iter().flatten().flatten().filter_map(kept).collect();
+        let mut runs: Vec<RunFile> =
+            fs::read_dir(self.folder()).into_iter().flatten().flatten().filter_map(run_file).collect();
         runs.sort_by(|a, b| (a.seconds / a.bytes as f64).total_cmp(&(b.seconds / b.bytes as f64)));
         let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
         let mut removed = Removed::default();
@@ -120,7 +120,7 @@ impl RunCache for RunFolder {
 }
 
 /// The file of a run.
-struct Kept {
+struct RunFile {
     path: PathBuf,
     bytes: u64,
     /// How long the run took.
@@ -128,12 +128,12 @@ struct Kept {
 }
 
 /// The run's file in the folder's `entry`, if it is one.
-fn kept(entry: fs::DirEntry) -> Option<Kept> {
+fn run_file(entry: fs::DirEntry) -> Option<RunFile> {
     let path = entry.path();
     let hidden = entry.file_name().to_str().is_none_or(|name| name.starts_with('.'));
     let seconds = File::open(&path).and_then(|mut file| read_seconds(&mut file)).unwrap_or(0.0);
     let bytes = entry.metadata().ok().filter(|it| it.is_file())?.len();
-    (!hidden).then_some(Kept { path, bytes: bytes.max(1), seconds })
+    (!hidden).then_some(RunFile { path, bytes: bytes.max(1), seconds })
 }
 
 /// The first part of a run's file.

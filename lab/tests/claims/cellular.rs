@@ -20,7 +20,7 @@ fn trace(seed: u64, seconds: usize) -> String {
         if outage > 0.0 {
             outage -= STEP;
         } else {
-            // Box and Muller's normal deviate.
+            // A normal deviate by Box and Muller.
             let normal = libm::sqrt(-2.0 * libm::log(uniform())) * libm::cos(std::f64::consts::TAU * uniform());
             rate = (rate + 200.0 * libm::sqrt(STEP) * normal).min(MOST);
             if rate <= 0.0 {
@@ -34,7 +34,7 @@ fn trace(seed: u64, seconds: usize) -> String {
             at = next(at);
         }
     }
-    // The trace's length is its last line.
+    // The last line is the length of the trace.
     writeln!(text, "{}", seconds * 1000).unwrap();
     text
 }

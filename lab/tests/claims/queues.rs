@@ -1,4 +1,4 @@
-//! Queue disciplines: what their papers and RFCs promise, and what BIC-2004 saw of them.
+//! Queue disciplines: what their papers and RFCs claim, and what BIC-2004 measured of them.
 
 use crate::simulate::{figures, run, runs};
 use experiment::synchronization_ratio;
@@ -94,8 +94,8 @@ fn codel_holds_the_delay_near_its_target() {
     }
 }
 
-/// RFC 8290: what a flow of less than its share sees does not depend on who else is there: here at most two packets of
-/// theirs, which is a quantum begun.
+/// RFC 8290: the queueing delay of a flow that sends less than its share does not depend on the other flows; here it is
+/// at most two of their packets, a quantum begun.
 #[test]
 fn fq_codel_isolates_a_thin_flow_from_bulk_flows() {
     let thin = |queue: &str, bulk: u32| {

@@ -22,7 +22,7 @@ const LOSS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
 
 const RTT: Duration = Duration::from_millis(10);
 
-/// What a simulation gave.
+/// What a simulation measured.
 struct Point {
     /// Loss events per packet delivered, and per packet delivered outside recovery.
     per_packet: f64,
@@ -72,7 +72,8 @@ fn sender(controller: &str, p: f64) -> f64 {
     theory::mean_window(&mut *sender, Bytes(1000), RTT, &intervals).unwrap()
 }
 
-/// Holds `controller` against its own sender at every p, and against the `closed` form where that `holds`.
+/// Compares the mean window of `controller` with that of its own sender at every p, and with the `closed` form at those
+/// where that `holds`.
 fn check(controller: &str, closed: impl Fn(f64) -> f64, holds: &[f64]) {
     let closed = |p: f64| closed(p).max(theory::tcp(p)); // below its low window, each is Reno
     let close = |ratio: f64| (0.85..=1.15).contains(&ratio);
@@ -115,7 +116,7 @@ fn bic_follows_its_response_function_once_its_increase_is_additive() {
 }
 
 /// One flow whose path loses every `interval`-th packet, over 20 losses after the first `settling` ones. With a host,
-/// acknowledgments and recoveries; but in control's toy, because no real path loses so regularly.
+/// acknowledgments and recoveries, but on the toy path of `control`, because no real path loses so regularly.
 fn lose_regularly(controller: &str, rtt: Duration, interval: u64, settling: u64) -> Point {
     let rate = Rate::from_gbps(1000.0);
     let path = toy::Path { rate, rtt, buffer: 1_000_000, packet: Bytes(1000), ack_every: 1, late: Duration::ZERO };

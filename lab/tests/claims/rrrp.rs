@@ -10,7 +10,7 @@ fn rate(run: &Finished, i: usize, from: f64, to: f64) -> f64 {
     bytes as f64 * 8e-6 / (to - from)
 }
 
-/// What flow `i` sent again between two times, as a share of what it sent.
+/// Packets that flow `i` sent again between two times in seconds, as a share of all that it sent.
 fn loss(run: &Finished, i: usize, from: f64, to: f64) -> f64 {
     let again: u32 = between(run, &run.outcome.flows[i].series.retransmitted, from, to).iter().sum();
     let arrived = rate(run, i, from, to) * (to - from) / 0.012; // packets of 12,000 bits
@@ -46,7 +46,8 @@ fn figure3(function: &str) -> Finished {
     ))
 }
 
-/// The last seconds of each of figure 3's stationary intervals, and the rate of the background in them.
+/// The last seconds of each stationary interval of figure 3 (beginning and end), and the rate of the background in it,
+/// in Mbps.
 const INTERVALS: [(f64, f64, f64); 4] =
     [(35.0, 50.0, 7.0), (75.0, 90.0, 4.0), (105.0, 120.0, 0.0), (135.0, 150.0, 8.0)];
 
@@ -97,7 +98,7 @@ fn tcp_like_feedback_tracks_the_available_bandwidth_and_loses_less_the_more_it_g
     }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     assert!(all.is_sorted_by(|a, b| a.1 > b.1), "the more it gets the less it loses: {all:?}");
-    // At 120 s the background takes 8 of the 10 Mbps that it has: one short peak of loss.
+    // At 120 s the background begins to take 8 of the link's 10 Mbps: one short peak of loss.
     let (peak, after) = (loss(&run, 0, 120.0, 121.0), loss(&run, 0, 125.0, 150.0));
     println!("lost within a second of the change {:.1} %, from 5 s on {:.1} %", 100.0 * peak, 100.0 * after);
     assert!(peak > 4.0 * after && after < 0.05, "{peak}, {after}");
