@@ -76,7 +76,8 @@ fn an_artefact_leaves_verdicts_pages_and_figures() {
     assert!(!fs::read_to_string(folder.join("claims.md")).unwrap().contains("Made on"), "the same bytes on any day");
 }
 
-/// A killed call has kept the records that it had finished: the next call does the rest, and says the same as one that nobody disturbed.
+/// A killed call has kept the records that it had finished: the next call does the rest, and says the same as one that
+/// nobody disturbed.
 #[cfg(unix)]
 #[test]
 fn what_was_finished_before_a_kill_is_not_run_again() {
