@@ -1,126 +1,143 @@
-//! The links of a scenario, and routes over them.
+//! The links of a scenario, and routes over them, before the flows that cross them are known.
 
-use super::buffer::BufferSize;
-use super::flows::Table;
-use super::impairments::{self, probability};
-use super::key_path::KeyPath;
-use super::keys::{Change, Direction, Link, Path, Scenario};
-use super::queue::{Queue, Site};
-use super::resolve::{self, Problems};
-use super::trace::Traces;
-use super::traffic::Planned;
-use super::wording;
-use control::{Bytes, Duration, Rate, Time};
-use experiment::{Buffer, Errors, Reorder, Route};
-use path::Trace;
+use crate::checks;
+use crate::files::trace::TraceFiles;
+use crate::key_path::KeyPath;
+use crate::keys::{self, Change, Direction, Link, Path, Scenario};
+use crate::problems::Problems;
+use crate::queue::Queue;
+use crate::values::buffer::BufferSize;
+use crate::values::packet_error::{Bursts, PacketError};
+use crate::values::time_range::TimeRange;
+use crate::wording;
+use control::{Duration, Rate, Time};
+use experiment::{Errors, Reorder, Route};
+use path::{GilbertElliott, Trace};
 use std::sync::Arc;
 
-/// What results call the link of `[path]`.
+/// What results and routes call the link of `[path]`.
 const BOTTLENECK: &str = "bottleneck";
 
-/// The scenario's links: that of `[path]` first, if there is one, then each `[[link]]`.
+/// The links of a scenario: that of `[path]` first, if there is one, then each `[[link]]`.
 pub(super) struct Network<'s> {
+    /// `[path]`.
     path: Option<&'s Path>,
-    links: Vec<Named<'s>>,
+    /// The links, in the order in which the experiment has them.
+    pub links: Vec<DraftLink<'s>>,
 }
 
-/// A link before its buffer and delay are known.
-struct Named<'s> {
+/// A link before its delay, its buffer and its queue are known.
+pub(super) struct DraftLink<'s> {
+    /// What results and routes call it.
+    pub name: &'s str,
+    /// Its table in the scenario.
+    pub at: KeyPath,
+    /// Its rate, or the mean rate of its trace.
+    pub rate: Rate,
+    /// Its trace, if it has one.
+    pub trace: Option<Arc<Trace>>,
+    /// Its one-way delay. None: what the other links leave of the flows' RTTs.
+    pub delay: Option<Duration>,
+    /// The size of its buffer.
+    pub buffer: BufferSize,
+    /// The discipline or the router at its buffer.
+    pub queue: &'s Queue,
+    /// Its transmission errors.
+    pub errors: Errors,
+    /// Probability that a packet arrives with a flipped bit.
+    pub corrupt: f64,
+    /// Packets that take a detour.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    pub duplicate: f64,
+    /// Its changes, in the order of time.
+    pub changes: Vec<path::Change>,
+}
+
+/// The keys that `[path]` and `[[link]]` have in common.
+struct LinkKeys<'s> {
     name: &'s str,
-    at: KeyPath,
-    /// Its capacity, or the mean of its trace.
-    rate: Rate,
-    trace: Option<Arc<Trace>>,
-    /// None: what the flows' RTTs leave.
+    rate: Option<Rate>,
+    trace: Option<&'s str>,
     delay: Option<Duration>,
     buffer: BufferSize,
     queue: &'s Queue,
-    errors: Errors,
+    packet_error: &'s PacketError,
     corrupt: f64,
-    reorder: Option<Reorder>,
+    reorder: Option<keys::Reorder>,
     duplicate: f64,
-    changes: Vec<path::Change>,
+    change: &'s [Change],
+}
+
+impl Path {
+    fn link(&self) -> LinkKeys<'_> {
+        LinkKeys {
+            name: BOTTLENECK,
+            rate: self.rate,
+            trace: self.trace.as_deref(),
+            delay: self.delay,
+            buffer: self.buffer,
+            queue: &self.queue,
+            packet_error: &self.packet_error,
+            corrupt: self.corrupt,
+            reorder: self.reorder,
+            duplicate: self.duplicate,
+            change: &self.change,
+        }
+    }
+}
+
+impl Link {
+    fn link(&self) -> LinkKeys<'_> {
+        LinkKeys {
+            name: &self.name,
+            rate: self.rate,
+            trace: self.trace.as_deref(),
+            delay: Some(self.delay),
+            buffer: self.buffer,
+            queue: &self.queue,
+            packet_error: &self.packet_error,
+            corrupt: self.corrupt,
+            reorder: self.reorder,
+            duplicate: self.duplicate,
+            change: &self.change,
+        }
+    }
+}
+
+impl<'s> LinkKeys<'s> {
+    /// Checks the keys, which are below `at`.
+    fn check(self, at: KeyPath, traces: &TraceFiles, problems: &mut Problems) -> DraftLink<'s> {
+        let LinkKeys { name, delay, buffer, queue, corrupt, duplicate, .. } = self;
+        let (rate, trace) = capacity(self.rate, self.trace, &at, traces, problems);
+        let errors = errors(self.packet_error, &at.key("packet-error"), problems);
+        checks::probability(corrupt, at.key("corrupt"), problems);
+        checks::probability(duplicate, at.key("duplicate"), problems);
+        let reorder = self.reorder.map(|reorder| detour(reorder, &at.key("reorder"), problems));
+        let changes = changes(self.change, trace.is_some(), &at, problems);
+        DraftLink { name, at, rate, trace, delay, buffer, queue, errors, corrupt, reorder, duplicate, changes }
+    }
 }
 
 impl<'s> Network<'s> {
-    /// Checks the links; none if there is no way to go on.
-    pub fn new(scenario: &'s Scenario, traces: &Traces, problems: &mut Problems) -> Option<Network<'s>> {
-        let mut links: Vec<Named> = Vec::new();
+    /// Checks the links. None if there is no link.
+    pub fn new(scenario: &'s Scenario, traces: &TraceFiles, problems: &mut Problems) -> Option<Network<'s>> {
+        let mut links: Vec<DraftLink> = Vec::new();
         if let Some(path) = &scenario.path {
-            let Path {
-                rate,
-                trace,
-                rtt,
-                buffer,
-                queue,
-                packet_error,
-                corrupt,
-                reorder,
-                duplicate,
-                change,
-                access,
-                delay,
-            } = path;
             let at = KeyPath::of("path");
-            problems.unless(*rtt > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
-            if let Some(access) = access {
-                positive_access(*access, at.key("access"), problems);
+            problems.unless(path.rtt > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
+            if let Some(access) = path.access {
+                checks::access(access, at.key("access"), problems);
             }
-            let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
-            let errors = packet_error.errors(&at.key("packet-error"), problems);
-            probability(*corrupt, at.key("corrupt"), problems);
-            let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);
-            let changes = changes(change, trace.is_some(), &at, problems);
-            let (delay, buffer) = (*delay, *buffer);
-            let name = BOTTLENECK;
-            let corrupt = *corrupt;
-            links.push(Named {
-                name,
-                at,
-                rate,
-                trace,
-                delay,
-                buffer,
-                queue,
-                errors,
-                corrupt,
-                reorder,
-                duplicate,
-                changes,
-            });
+            links.push(path.link().check(at, traces, problems));
         }
         for (i, link) in scenario.link.iter().enumerate() {
-            let Link { name, rate, trace, delay, buffer, queue, packet_error, corrupt, reorder, duplicate, change } =
-                link;
-            let at = KeyPath::of("link").index(i);
+            let (at, name) = (KeyPath::of("link").index(i), &link.name);
             let taken = links.iter().any(|other| other.name == name);
-            problems.unless(
-                !taken,
-                at.key("name"),
-                format!("there is another link `{name}`; give it a name of its own"),
-            );
-            resolve::name(name, at.key("name"), "write one like \"first\"", problems);
-            let (rate, trace) = capacity(*rate, trace.as_deref(), &at, traces, problems);
-            let errors = packet_error.errors(&at.key("packet-error"), problems);
-            probability(*corrupt, at.key("corrupt"), problems);
-            let (reorder, duplicate) = detours(*reorder, *duplicate, &at, problems);
-            let changes = changes(change, trace.is_some(), &at, problems);
-            let (delay, buffer) = (Some(*delay), *buffer);
-            let corrupt = *corrupt;
-            links.push(Named {
-                name,
-                at,
-                rate,
-                trace,
-                delay,
-                buffer,
-                queue,
-                errors,
-                corrupt,
-                reorder,
-                duplicate,
-                changes,
-            });
+            let message = format!("there is another link called `{name}`; give this one a name of its own");
+            problems.unless(!taken, at.key("name"), message);
+            checks::name(name, at.key("name"), "write one like \"first\"", problems);
+            links.push(link.link().check(at, traces, problems));
         }
         if links.is_empty() {
             problems.add(
@@ -132,7 +149,8 @@ impl<'s> Network<'s> {
         Some(Network { path: scenario.path.as_ref(), links })
     }
 
-    /// The route over the links of these names, or over the bottleneck; none if there is no such route.
+    /// The route over the links called `names`, or over the bottleneck if no names are given. None if there is no such route; the
+    /// problem is that of the key `route` below `at`.
     pub fn route(
         &self,
         names: Option<&[String]>,
@@ -153,7 +171,7 @@ impl<'s> Network<'s> {
             match known.iter().position(|k| k == name) {
                 None => problems.add(at.index(i), wording::unknown("link", name, &known)),
                 Some(link) if links.contains(&link) => {
-                    problems.add(at.index(i), format!("`{name}` is crossed twice; remove one"));
+                    problems.add(at.index(i), format!("`{name}` is crossed twice; remove one of the two"));
                 }
                 Some(link) => links.push(link),
             }
@@ -161,7 +179,7 @@ impl<'s> Network<'s> {
         (links.len() == names.len() && !links.is_empty()).then_some(Route { links, reverse })
     }
 
-    /// Twice the delay of those of `links` whose delay the scenario gives.
+    /// The round-trip delay of `links`, as far as the scenario gives their delays.
     pub fn round_trip(&self, links: &[usize]) -> Duration {
         let delays = links.iter().filter_map(|link| self.links[*link].delay);
         let once: Duration = delays.sum();
@@ -174,7 +192,7 @@ impl<'s> Network<'s> {
         rates.reduce(|least, rate| if rate < least { rate } else { least }).unwrap_or(Rate::ZERO)
     }
 
-    /// The round-trip delay of flows that give none.
+    /// The RTT of flows over `links` that do not give one.
     pub fn default_rtt(&self, links: &[usize]) -> Duration {
         match self.path {
             Some(path) if links.contains(&0) => path.rtt,
@@ -182,97 +200,44 @@ impl<'s> Network<'s> {
         }
     }
 
-    /// Rate of the access links of flows that give none.
+    /// The rate of the access links of flows that do not give one; none for no limit.
     pub fn default_access(&self) -> Option<Rate> {
         self.path?.access
     }
 
-    /// The links, with the delays and the buffers that follow from the flows that cross them.
-    pub fn links(
+    /// The RTTs of flows over `route` whose table is `at`: those `given`, or else the route's. Adds a problem if an RTT is shorter
+    /// than the delays of the links, there and back.
+    pub fn flow_rtt(
         &self,
-        scenario: &Scenario,
-        tables: &[Table],
-        workloads: &[Planned],
+        given: Option<TimeRange>,
+        route: &Route,
+        at: &KeyPath,
         problems: &mut Problems,
-    ) -> Vec<experiment::Link> {
-        let finish = |(i, link): (usize, &Named)| {
-            let crossing = || tables.iter().filter(move |table| table.route.links.contains(&i));
-            let default = self.path.map_or(Duration::ZERO, |path| path.rtt);
-            let delay = link.delay.unwrap_or_else(|| {
-                // What the other links leave of the smallest RTT, so that all of it lies where flows meet.
-                let others = workloads.iter().filter(|planned| planned.workload.route.links.contains(&i));
-                let rest = |rtt: Duration, links: &[usize]| rtt - self.round_trip(links);
-                let least = crossing().map(|table| rest(table.rtt.low, &table.route.links));
-                let others = others.map(|planned| rest(planned.least_rtt, &planned.workload.route.links));
-                Duration(least.chain(others).min().unwrap_or(default).0 / 2)
-            });
-            let packets = |seconds: f64| {
-                let packets = seconds * link.rate.as_bps() / scenario.packet.as_bits();
-                Buffer::Packets((packets.round() as u64).max(1))
-            };
-            let buffer = match link.buffer {
-                BufferSize::Packets(packets) => Buffer::Packets(packets),
-                BufferSize::Bytes(bytes) => {
-                    let message = format!("{bytes} holds not even one packet; write at least \"{}\"", scenario.packet);
-                    problems.unless(bytes >= scenario.packet, link.at.key("buffer"), message);
-                    Buffer::Bytes(bytes)
-                }
-                BufferSize::Bdp(times) => {
-                    let flows: f64 = crossing().map(|table| table.count as f64).sum();
-                    let all: f64 = crossing().map(|table| table.count as f64 * table.rtt.mean_secs()).sum();
-                    let rtt = if flows > 0.0 { all / flows } else { default.as_secs() };
-                    packets(times * rtt)
-                }
-                BufferSize::Time(time) => packets(time.as_secs()),
-            };
-            let packet = scenario.packet;
-            let holds = match buffer {
-                Buffer::Packets(packets) => Bytes(packets.saturating_mul(packet.0)),
-                Buffer::Bytes(bytes) => bytes,
-            };
-            let connections = workloads.iter().filter(|planned| planned.workload.route.links.contains(&i));
-            let connections = connections.map(|planned| planned.workload.controller.as_str());
-            let controllers = crossing().map(|table| table.controller.name).chain(connections).collect();
-            let site = Site { rate: link.rate, packet, buffer: holds, controllers };
-            let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
-            experiment::Link {
-                name: link.name.to_string(),
-                rate: link.rate,
-                delay,
-                changes: link.changes.clone(),
-                trace: link.trace.clone(),
-                buffer,
-                queue,
-                router,
-                errors: link.errors,
-                corrupt: link.corrupt,
-                reorder: link.reorder,
-                duplicate: link.duplicate,
-            }
-        };
-        self.links.iter().enumerate().map(finish).collect()
+    ) -> TimeRange {
+        let rtt = given.unwrap_or_else(|| TimeRange::fixed(self.default_rtt(&route.links)));
+        let links = self.round_trip(&route.links);
+        if rtt.low < links {
+            let message =
+                format!("{} is less than its links' delays, there and back; write at least \"{links}\"", rtt.low);
+            problems.add(at.key("rtt"), message);
+        } else {
+            problems.unless(rtt.low > Duration::ZERO, at.key("rtt"), "is zero; write one like \"100 ms\"");
+        }
+        rtt
+    }
+
+    /// The RTT of `[path]`; zero if there is none.
+    pub fn path_rtt(&self) -> Duration {
+        self.path.map_or(Duration::ZERO, |path| path.rtt)
     }
 }
 
-/// The key of link `i` of the experiment in the scenario.
-pub(super) fn key_of(scenario: &Scenario, i: usize) -> KeyPath {
-    match (&scenario.path, i) {
-        (Some(_), 0) => KeyPath::of("path"),
-        (path, i) => KeyPath::of("link").index(i - usize::from(path.is_some())),
-    }
-}
-
-/// Checks the rate of an access link.
-pub(super) fn positive_access(rate: Rate, at: KeyPath, problems: &mut Problems) {
-    problems.unless(rate.as_bps() > 0.0, at, "is zero; write one like \"10 Gbps\", or remove it");
-}
-
-/// The capacity of the link at `at`, or its trace and the mean of that.
+/// The rate of the link at `at`, with its trace if it has one; then the rate is the mean of the trace.
 fn capacity(
     rate: Option<Rate>,
     trace: Option<&str>,
     at: &KeyPath,
-    traces: &Traces,
+    traces: &TraceFiles,
     problems: &mut Problems,
 ) -> (Rate, Option<Arc<Trace>>) {
     let mut wrong = |key, message: String| {
@@ -281,7 +246,7 @@ fn capacity(
     };
     match (rate, trace) {
         (None, None) => wrong("rate", format!("is missing; write {}", wording::example("rate"))),
-        (Some(_), Some(_)) => wrong("rate", "there is a trace, too; remove one of them".into()),
+        (Some(_), Some(_)) => wrong("rate", "is given together with `trace`; remove one of the two".into()),
         (Some(rate), None) if rate == Rate::ZERO => wrong("rate", "is zero; write one like \"1 Gbps\"".into()),
         (Some(rate), None) => (rate, None),
         (None, Some(name)) => match traces.get(name) {
@@ -291,24 +256,35 @@ fn capacity(
     }
 }
 
-/// Checks packets that are late or doubled.
-fn detours(
-    reorder: Option<impairments::Reorder>,
-    duplicate: f64,
-    at: &KeyPath,
-    problems: &mut Problems,
-) -> (Option<Reorder>, f64) {
-    probability(duplicate, at.key("duplicate"), problems);
-    let reorder = reorder.map(|impairments::Reorder { probability: share, delay }| {
-        let at = at.key("reorder");
-        probability(share, at.key("probability"), problems);
-        problems.unless(delay > Duration::ZERO, at.key("delay"), "is zero; write one like \"5 ms\"");
-        Reorder { probability: share, delay }
-    });
-    (reorder, duplicate)
+/// Checks the transmission errors at `at`.
+fn errors(errors: &PacketError, at: &KeyPath, problems: &mut Problems) -> Errors {
+    match *errors {
+        PacketError::Uniform(p) => {
+            let message = format!("{p} is not a probability below 1; write one like 1e-6");
+            problems.unless((0.0..1.0).contains(&p), at.clone(), message);
+            Errors::Uniform(p)
+        }
+        PacketError::Bursts(Bursts { p, r, good, bad }) => {
+            for (key, value) in [("p", p), ("r", r), ("good", good), ("bad", bad)] {
+                checks::probability(value, at.key(key), problems);
+            }
+            let stuck = p > 0.0 && r == 0.0 && bad == 1.0;
+            let message = "is zero, so that no packet would pass once the channel is bad; write one like 0.1";
+            problems.unless(!stuck, at.key("r"), message);
+            Errors::Bursts(GilbertElliott { p, r, good, bad })
+        }
+    }
 }
 
-/// Checks the changes of the link at `at`, which has a trace or not.
+/// Checks the detour at `at`.
+fn detour(detour: keys::Reorder, at: &KeyPath, problems: &mut Problems) -> Reorder {
+    let keys::Reorder { probability, delay } = detour;
+    checks::probability(probability, at.key("probability"), problems);
+    problems.unless(delay > Duration::ZERO, at.key("delay"), "is zero; write one like \"5 ms\"");
+    Reorder { probability, delay }
+}
+
+/// Checks the changes of the link at `at`.
 fn changes(changes: &[Change], has_trace: bool, at: &KeyPath, problems: &mut Problems) -> Vec<path::Change> {
     for (i, change) in changes.iter().enumerate() {
         let at = at.key("change").index(i);
@@ -319,7 +295,11 @@ fn changes(changes: &[Change], has_trace: bool, at: &KeyPath, problems: &mut Pro
         let empty = change.rate.is_none() && change.delay.is_none();
         problems.unless(!empty, at.clone(), "changes nothing; write a rate, or a delay, or both");
         let both = has_trace && change.rate.is_some();
-        problems.unless(!both, at.key("rate"), "the link has a trace in place of a rate; remove this");
+        problems.unless(
+            !both,
+            at.key("rate"),
+            "the link has a trace in place of a rate; remove the change of the rate",
+        );
     }
     let change = |c: &Change| path::Change { at: Time(c.at.0), rate: c.rate, delay: c.delay };
     changes.iter().map(change).collect()

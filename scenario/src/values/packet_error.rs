@@ -1,88 +1,44 @@
-//! How a scenario writes what befalls packets by chance.
+//! Transmission errors: `1e-6`, or bursts as `{ p = 0.001, r = 0.1 }`.
 
-use super::key_path::KeyPath;
-use super::resolve::Problems;
-use control::Duration;
-use path::GilbertElliott;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use std::borrow::Cow;
 use std::fmt;
 
-/// `1e-6`, or `{ p = 0.001, r = 0.1 }`: the probability that a packet is lost, or bursts of errors.
+/// How a link loses packets to transmission errors, as a scenario gives it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketError {
-    /// Each packet alone.
+    /// Each packet is lost with this probability, independently of the others.
     Uniform(f64),
-    /// In bursts.
+    /// Packets are lost in bursts.
     Bursts(Bursts),
 }
 
-/// Errors in bursts, by the Gilbert-Elliott model: a channel that is good or bad, as packets pass.
+/// Errors in bursts, by the Gilbert-Elliott model: the channel is in a good or in a bad state, and may change it at each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bursts {
-    /// Probability that a good channel turns bad, per packet.
-    p: f64,
-    /// Probability that a bad channel turns good, per packet: it stays bad for 1/r packets on average.
-    r: f64,
-    /// Probability that a packet is lost in a good channel, 0 if not given.
+    /// Probability that the channel turns from good to bad, per packet.
+    pub p: f64,
+    /// Probability that the channel turns from bad to good, per packet: it stays bad for 1/r packets on average.
+    pub r: f64,
+    /// Probability that a packet is lost while the channel is good, 0 if not given.
     #[serde(default)]
-    good: f64,
-    /// Probability that a packet is lost in a bad channel, 1 if not given.
+    pub good: f64,
+    /// Probability that a packet is lost while the channel is bad, 1 if not given.
     #[serde(default = "one")]
-    bad: f64,
+    pub bad: f64,
 }
 
 fn one() -> f64 {
     1.0
 }
 
-/// Packets that take a detour, so that later ones overtake them.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reorder {
-    /// Probability that a packet does.
-    pub probability: f64,
-    /// How much longer that takes.
-    pub delay: Duration,
-}
-
 impl Default for PacketError {
     fn default() -> PacketError {
         PacketError::Uniform(0.0)
     }
-}
-
-impl PacketError {
-    /// The errors; what is wrong with them goes to `problems`.
-    pub(super) fn errors(&self, at: &KeyPath, problems: &mut Problems) -> experiment::Errors {
-        match *self {
-            PacketError::Uniform(p) => {
-                let message = format!("{p} is no probability below 1; write one like 1e-6");
-                problems.unless((0.0..1.0).contains(&p), at.clone(), message);
-                experiment::Errors::Uniform(p)
-            }
-            PacketError::Bursts(Bursts { p, r, good, bad }) => {
-                for (key, value) in [("p", p), ("r", r), ("good", good), ("bad", bad)] {
-                    probability(value, at.key(key), problems);
-                }
-                let stuck = p > 0.0 && r == 0.0 && bad == 1.0;
-                problems.unless(
-                    !stuck,
-                    at.key("r"),
-                    "is zero, so that nothing would pass for ever; write one like 0.1",
-                );
-                experiment::Errors::Bursts(GilbertElliott { p, r, good, bad })
-            }
-        }
-    }
-}
-
-/// Checks a probability that may be 1.
-pub(super) fn probability(value: f64, at: KeyPath, problems: &mut Problems) {
-    problems.unless((0.0..=1.0).contains(&value), at, format!("{value} is not within 0 and 1; write one like 0.01"));
 }
 
 impl<'de> Deserialize<'de> for PacketError {

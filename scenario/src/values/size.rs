@@ -1,4 +1,4 @@
-//! How a scenario writes sizes that are drawn.
+//! The size of what connections send: `"30 kB"`, or a distribution that sizes are drawn from.
 
 use control::Bytes;
 use experiment::traffic::Sizes;
@@ -7,20 +7,20 @@ use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, de};
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{BufRead, Read};
 
-/// A size, or a distribution of sizes.
+/// A size, or a distribution of sizes, as a scenario gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Size {
-    /// One that is known.
-    Drawn(Sizes),
-    /// The distribution in a file: see [`empirical`].
+    /// This distribution.
+    Distribution(Sizes),
+    /// The distribution in the file of this name, beside the scenario.
     File(String),
 }
 
+/// The table that a distribution is written as. Which keys belong together is for [`DistributionTable::size`] to say.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct DistributionTable {
     uniform: Option<[Bytes; 2]>,
     exponential: Option<Bytes>,
     lognormal: Option<Bytes>,
@@ -33,9 +33,10 @@ struct Table {
 const HELP: &str = "write one like \"30 kB\", { pareto = \"30 kB\", shape = 1.2 }, { lognormal = \"30 kB\", sigma = 1.0 }, \
                     { exponential = \"30 kB\" }, { uniform = [\"1 kB\", \"9 kB\"] } or { file = \"sizes.cdf\" }";
 
-impl Table {
+impl DistributionTable {
+    /// The distribution that the keys describe.
     fn size(self) -> Result<Size, String> {
-        let Table { uniform, exponential, lognormal, sigma, pareto, shape, file } = self;
+        let DistributionTable { uniform, exponential, lognormal, sigma, pareto, shape, file } = self;
         let sizes = match (uniform, exponential, lognormal, sigma, pareto, shape, file) {
             (Some([low, high]), None, None, None, None, None, None) => {
                 if low > high {
@@ -46,28 +47,29 @@ impl Table {
             (None, Some(mean), None, None, None, None, None) => Sizes::Exponential(positive(mean)?),
             (None, None, Some(mean), Some(sigma), None, None, None) => {
                 if !(0.0..=5.0).contains(&sigma) {
-                    return Err(format!("{sigma} is no sigma of a lognormal distribution; write 0 to 5, like 1.0"));
+                    return Err(format!("{sigma} is not a sigma of a lognormal distribution; write 0 to 5, like 1.0"));
                 }
                 Sizes::Lognormal { mean: positive(mean)?, sigma }
             }
             (None, None, None, None, Some(mean), Some(shape), None) => {
                 if !(1.01..=10.0).contains(&shape) {
-                    return Err(no_shape(shape));
+                    return Err(not_a_shape(shape));
                 }
                 Sizes::Pareto { mean: positive(mean)?, shape }
             }
             (None, None, None, None, None, None, Some(file)) => return Ok(Size::File(file)),
-            _ => return Err(format!("this is no distribution of sizes; {HELP}")),
+            _ => return Err(format!("this is not a distribution of sizes; {HELP}")),
         };
-        Ok(Size::Drawn(sizes))
+        Ok(Size::Distribution(sizes))
     }
 }
 
-/// What is wrong with the shape of a Pareto distribution.
-pub(super) fn no_shape(shape: f64) -> String {
-    format!("{shape} is no shape of a Pareto distribution with a mean; write 1.01 to 10, like 1.5")
+/// The message for a `shape` that no Pareto distribution with a finite mean has.
+pub(crate) fn not_a_shape(shape: f64) -> String {
+    format!("{shape} is not a shape of a Pareto distribution with a mean; write 1.01 to 10, like 1.5")
 }
 
+/// `mean` as a number of bytes, which must not be zero.
 fn positive(mean: Bytes) -> Result<f64, String> {
     if mean == Bytes(0) {
         Err("a mean size of zero is nothing to send; write one like \"30 kB\"".into())
@@ -86,10 +88,10 @@ impl<'de> Deserialize<'de> for Size {
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Size, E> {
                 let size: Bytes = text.parse().map_err(E::custom)?;
-                positive(size).map(|size| Size::Drawn(Sizes::Fixed(size))).map_err(E::custom)
+                positive(size).map(|size| Size::Distribution(Sizes::Fixed(size))).map_err(E::custom)
             }
             fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Size, A::Error> {
-                Table::deserialize(MapAccessDeserializer::new(map))?.size().map_err(de::Error::custom)
+                DistributionTable::deserialize(MapAccessDeserializer::new(map))?.size().map_err(de::Error::custom)
             }
         }
         deserializer.deserialize_any(Either)
@@ -116,79 +118,5 @@ impl JsonSchema for Size {
                 {"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"], "additionalProperties": false},
             ],
         })
-    }
-}
-
-/// Reads an empirical distribution: in each line a size in bytes and the share of sizes that are not larger, both rising,
-/// the last share 1. What follows a `#` is a comment.
-///
-/// # Errors
-/// The line, and what is wrong with it.
-pub fn empirical(mut input: impl BufRead) -> Result<Sizes, (u64, String)> {
-    const MOST: usize = 100_000;
-    const LONGEST_LINE: u64 = 1000;
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for number in 1.. {
-        let mut line = Vec::new();
-        let flaw = |message: String| Err((number, message));
-        let read = (&mut input).take(LONGEST_LINE + 1).read_until(b'\n', &mut line);
-        match read {
-            Err(e) => return flaw(format!("cannot be read ({}); check the file", crate::reason(&e))),
-            Ok(0) => break,
-            Ok(n) if n as u64 > LONGEST_LINE => {
-                return flaw("is longer than a size and a share; name a file of those".into());
-            }
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line);
-        let words: Vec<&str> = text.split('#').next().unwrap_or("").split_whitespace().collect();
-        let (size, share) = match words[..] {
-            [] => continue,
-            [size, share] => match (size.parse::<f64>(), share.parse::<f64>()) {
-                (Ok(size), Ok(share)) if (0.0..=1e15).contains(&size) && (0.0..=1.0).contains(&share) => (size, share),
-                _ => return flaw("is no size in bytes and a share of 0 to 1; write one like `1460 0.5`".into()),
-            },
-            _ => return flaw("is no size in bytes and a share of 0 to 1; write one like `1460 0.5`".into()),
-        };
-        if points.last().is_some_and(|&(before, up_to)| size < before || share < up_to) {
-            return flaw("has a size or share less than in the line above; sort the file".into());
-        }
-        // Of points with the same share, the last begins what follows.
-        if points.last().is_some_and(|&(before, up_to)| share == up_to && size == before) {
-            continue;
-        }
-        points.push((size, share));
-        if points.len() > MOST {
-            return flaw(format!("is one of more than {MOST} points; write fewer"));
-        }
-    }
-    match points.last() {
-        Some((_, 1.0)) => Ok(Sizes::Empirical(points.into())),
-        Some((_, share)) => Err((points.len() as u64, format!("the last share is {share}; write 1 there"))),
-        None => Err((1, "there is nothing in it; write lines like `1460 0.5`, the last with a share of 1".into())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distributions_are_read_from_files() {
-        let sizes = empirical("# web\n100 0\n1000 0.5\n\n9000 1 # the end\n".as_bytes()).unwrap();
-        assert_eq!(sizes, Sizes::Empirical([(100.0, 0.0), (1000.0, 0.5), (9000.0, 1.0)].into()));
-        assert_eq!(sizes.mean(), 0.5 * 550.0 + 0.5 * 5000.0);
-        for (text, line, part) in [
-            ("", 1, "nothing in it"),
-            ("100 0.5\n", 1, "the last share is 0.5"),
-            ("100 0.5\n90 1\n", 2, "sort the file"),
-            ("100 -0.5\n", 1, "no size in bytes and a share"),
-            ("100 0.5 7\n", 1, "no size in bytes and a share"),
-            ("100 nan\n", 1, "no size in bytes and a share"),
-            (&"1".repeat(2000), 1, "longer than"),
-        ] {
-            let (at, message) = empirical(text.as_bytes()).unwrap_err();
-            assert!(at == line && message.contains(part) && message.contains("; "), "{text}: {at}: {message}");
-        }
     }
 }
