@@ -1,8 +1,10 @@
-//! What p-streams find behind noisy hosts, with and without smoothing (PACKET-SCALE-2017, sections VI-A and VI-B): streams of
-//! 90 packets, sent without pause at 95 % of what constant traffic leaves of 1 Gbps, to receivers that coalesce interrupts in
-//! two ways and from senders that are late at random. `cargo test -p control --test smoothing -- --nocapture` prints the table.
+//! What p-streams find behind noisy hosts, with and without smoothing (PACKET-SCALE-2017, sections VI-A and VI-B):
+//! streams of 90 packets, sent without pause at 95 % of what constant traffic leaves of 1 Gbps, to receivers that
+//! coalesce interrupts in two ways and from senders that are late at random. `cargo test -p control --test smoothing --
+//! --nocapture` prints the table.
 
-use control::rapid::{Analyser, Estimator, Layout, Stream};
+use control::pstream::{Analysis, Estimator, Layout, Stream};
+use control::rapid::RapidReceiver;
 use control::{Bytes, Duration, Rate, Receiver, Report, Stamp, Time};
 
 const CAPACITY: Rate = Rate::from_gbps(1.0);
@@ -74,10 +76,11 @@ fn arrivals(len: u16, spare: Rate, noise: &Noise) -> Vec<(Stamp, Time)> {
 
 /// The 5th, 50th and 95th percentile of estimate over truth.
 fn estimates(len: u16, spare: Rate, noise: &Noise, estimator: Estimator, smoothing: Duration) -> [f64; 3] {
-    let mut analyser = Analyser::new(estimator, Duration(50), smoothing, len as usize);
+    let analysis = Analysis::new(estimator, Duration(50), len as usize);
+    let mut receiver = RapidReceiver::new(analysis, smoothing, len as usize);
     let mut found = Vec::new();
     for (stamp, time) in arrivals(len, spare, noise) {
-        if let Some(Report::Available { stream, rate }) = analyser.on_arrival(time, &stamp, PACKET)
+        if let Some(Report::Available { stream, rate }) = receiver.on_arrival(time, &stamp, PACKET)
             && stream > 2
         {
             found.push(rate as f64 / spare.as_bps());
@@ -116,7 +119,8 @@ fn within_a_tenth(median: f64) -> bool {
     (0.9..=1.1).contains(&median)
 }
 
-/// Medians over the streams. From 50 us on, the raw ones are more than twice the truth; the smoothed ones are within 10 % of it.
+/// Medians over the streams. From 50 us on, the raw ones are more than twice the truth; the smoothed ones are within 10
+/// % of it.
 #[test]
 fn smoothed_estimates_are_within_a_tenth_where_raw_ones_fail() {
     for us in [10, 25, 50, 100] {
@@ -147,8 +151,8 @@ fn longer_coalescing_takes_longer_streams() {
     }
 }
 
-/// A card that interrupts at regular times holds back every packet for another while. MISSES at 100 Mbps, where interrupts and
-/// packets come about as often and beat: there its error is a quarter and more.
+/// A card that interrupts at regular times holds back every packet for another while. MISSES at 100 Mbps, where
+/// interrupts and packets come about as often and beat: there its error is a quarter and more.
 #[test]
 fn throttled_interrupts_are_smoothed_from_half_of_the_capacity_on() {
     for us in [25, 50, 100] {
@@ -161,7 +165,8 @@ fn throttled_interrupts_are_smoothed_from_half_of_the_capacity_on() {
     }
 }
 
-/// Jitter alone makes no bunches. The onset's low estimates are what a sender follows; a line through all packets has none.
+/// Jitter alone makes no bunches. The onset's low estimates are what a sender follows; a line through all packets has
+/// none.
 #[test]
 fn a_regression_sees_through_jitter() {
     for mbps in SPARES {

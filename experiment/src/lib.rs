@@ -6,10 +6,10 @@
 //! texts.
 
 mod acquire;
-mod build;
 mod emulator;
 pub mod experiment;
 mod identity;
+mod link;
 pub mod outcome;
 mod run;
 mod statistics;
@@ -17,8 +17,9 @@ pub mod traffic;
 
 pub use acquire::{Acquire, spare_capacity};
 pub use emulator::EmulatorSummary;
-pub use experiment::{Buffer, Cross, Errors, Experiment, Flow, Link, Pattern, Reorder, Route, Router, Workload};
+pub use experiment::{Cross, Experiment, Flow, Pattern, Workload};
 pub use identity::{Identity, Place, describe};
+pub use link::mean_queue;
 pub use outcome::{
     FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
 };

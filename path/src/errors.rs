@@ -92,16 +92,16 @@ impl Channel {
 /// What becomes of a packet that a link has transmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives.
-    Whole,
-    /// Nobody receives it.
+    /// It arrives as it was sent.
+    Intact,
+    /// It does not arrive.
     Lost,
-    /// It arrives with a bit flipped: this one, modulo their number.
-    Corrupt(u32),
-    /// It takes a detour, on which later ones overtake it.
-    Late,
-    /// It arrives, and so does a copy.
-    Twice,
+    /// It arrives with one bit flipped: the bit of this number, modulo the number of the packet's bits.
+    Corrupted(u32),
+    /// It takes a detour, on which later packets overtake it.
+    Reordered,
+    /// It arrives twice.
+    Duplicated,
 }
 
 /// What a link does to packets by chance. Where several things could happen to one, the first in [`Fate`]'s order does.
@@ -109,9 +109,9 @@ pub enum Fate {
 pub struct Impairments {
     uniform: Option<PacketErrors>,
     bursts: Option<Channel>,
-    corrupt: Option<PacketErrors>,
-    late: Option<PacketErrors>,
-    twice: Option<PacketErrors>,
+    corruption: Option<PacketErrors>,
+    reordering: Option<PacketErrors>,
+    duplication: Option<PacketErrors>,
 }
 
 /// The parts that chance has, each with a seed that follows from the one given.
@@ -136,23 +136,32 @@ impl Impairments {
 
     /// Flips a bit of packets with `probability`, in 0 to 1.
     pub fn with_corruption(self, probability: f64, seed: u64) -> Impairments {
-        Impairments { corrupt: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(4)))), ..self }
+        Impairments {
+            corruption: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(4)))),
+            ..self
+        }
     }
 
-    /// Makes packets late with `probability`, in 0 to 1.
-    pub fn with_late(self, probability: f64, seed: u64) -> Impairments {
-        Impairments { late: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(2)))), ..self }
+    /// Reorders packets with `probability`, in 0 to 1.
+    pub fn with_reordering(self, probability: f64, seed: u64) -> Impairments {
+        Impairments {
+            reordering: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(2)))),
+            ..self
+        }
     }
 
-    /// Doubles packets with `probability`, in 0 to 1.
-    pub fn with_twice(self, probability: f64, seed: u64) -> Impairments {
-        Impairments { twice: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(3)))), ..self }
+    /// Duplicates packets with `probability`, in 0 to 1.
+    pub fn with_duplication(self, probability: f64, seed: u64) -> Impairments {
+        Impairments {
+            duplication: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(3)))),
+            ..self
+        }
     }
 
     /// Whether there are any.
     pub(crate) fn any(&self) -> bool {
-        let Impairments { uniform, bursts, corrupt, late, twice } = self;
-        bursts.is_some() || [uniform, corrupt, late, twice].iter().any(|errors| errors.is_some())
+        let Impairments { uniform, bursts, corruption, reordering, duplication } = self;
+        bursts.is_some() || [uniform, corruption, reordering, duplication].iter().any(|errors| errors.is_some())
     }
 
     /// The next packet's fate.
@@ -161,16 +170,16 @@ impl Impairments {
         let strikes = |errors: &mut Option<PacketErrors>| errors.as_mut().is_some_and(PacketErrors::strikes);
         if strikes(&mut self.uniform) || self.bursts.as_mut().is_some_and(Channel::strikes) {
             Fate::Lost
-        } else if let Some(corrupt) = &mut self.corrupt
-            && corrupt.strikes()
+        } else if let Some(corruption) = &mut self.corruption
+            && corruption.strikes()
         {
-            Fate::Corrupt(corrupt.rng.next_u64() as u32)
-        } else if strikes(&mut self.late) {
-            Fate::Late
-        } else if strikes(&mut self.twice) {
-            Fate::Twice
+            Fate::Corrupted(corruption.rng.next_u64() as u32)
+        } else if strikes(&mut self.reordering) {
+            Fate::Reordered
+        } else if strikes(&mut self.duplication) {
+            Fate::Duplicated
         } else {
-            Fate::Whole
+            Fate::Intact
         }
     }
 }
@@ -219,19 +228,19 @@ mod tests {
     #[test]
     fn each_fate_has_its_share() {
         let impairments = Impairments::new().with_errors(0.1, 1).with_corruption(0.4, 1);
-        let mut impairments = impairments.with_late(0.2, 1).with_twice(0.3, 1);
+        let mut impairments = impairments.with_reordering(0.2, 1).with_duplication(0.3, 1);
         let n = 1_000_000;
         let (mut counts, mut low) = ([0; 4], 0);
         for _ in 0..n {
             counts[match impairments.fate() {
-                Fate::Whole => continue,
+                Fate::Intact => continue,
                 Fate::Lost => 0,
-                Fate::Corrupt(bit) => {
+                Fate::Corrupted(bit) => {
                     low += u64::from(bit < u32::MAX / 4);
                     1
                 }
-                Fate::Late => 2,
-                Fate::Twice => 3,
+                Fate::Reordered => 2,
+                Fate::Duplicated => 3,
             }] += 1;
         }
         for (count, expected) in counts.iter().zip([0.1, 0.9 * 0.4, 0.9 * 0.6 * 0.2, 0.9 * 0.6 * 0.8 * 0.3]) {

@@ -8,27 +8,27 @@
 //! from a seed that is passed in.
 
 pub mod capacity;
-pub mod codel;
-pub mod droptail;
 pub mod errors;
-pub mod fq_codel;
 pub mod link;
 pub mod queue;
-pub mod red;
 pub mod ring;
+pub mod setup;
 #[cfg(test)]
 mod testing;
+pub mod topology;
 
 pub use capacity::{Change, Trace};
-pub use droptail::{Buffer, DropTail};
 pub use errors::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use link::{Counters, Link};
-pub use queue::Discipline;
+pub use queue::{Buffer, DropTail, QueueSetup};
+pub use setup::{Errors, LinkSetup, Reorder, RouterSetup};
+pub use topology::{HostPair, LinkDirection, Route, Topology};
 
 use control::{Bytes, Stamp};
+use std::fmt::Debug;
 
 /// What a link must know of what it carries: a small value, copied from place to place.
-pub trait Packet: Copy + Default {
+pub trait Packet: Copy + Debug + Default + Send + 'static {
     /// Size on the wire.
     fn size(&self) -> Bytes;
 

@@ -7,9 +7,9 @@
 //! arrived before it, and whenever packets wait, another one is inside, whose exit makes somebody look.
 
 use crate::capacity::Varying;
-use crate::queue::{Drops, Queue};
+use crate::queue::{Drops, LinkQueue, Queue};
 use crate::ring::Ring;
-use crate::{Buffer, Change, Discipline, DropTail, Fate, Impairments, Packet, Trace};
+use crate::{Buffer, Change, DropTail, Fate, Impairments, Packet, Trace};
 use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Link<P> {
     /// A router or another queue than DropTail takes part, or the capacity varies. Most links have none of these, and the way
     /// of a packet through those is as short as can be.
     special: bool,
-    queue: Queue<P>,
+    queue: LinkQueue<P>,
     line: Line<P>,
     router: Option<Box<dyn Router>>,
     /// What the router has still to hear of the capacity, and when.
@@ -59,14 +59,14 @@ pub struct Counters {
     pub dropped: u64,
     /// Those among them that it dropped before it was full.
     pub early: u64,
-    /// Packets lost to errors.
-    pub struck: u64,
-    /// Packets of which a bit was flipped.
+    /// Packets lost to transmission errors.
+    pub lost: u64,
+    /// Packets in which a bit was flipped.
     pub corrupted: u64,
-    /// Packets sent on a detour.
-    pub late: u64,
-    /// Packets doubled.
-    pub doubled: u64,
+    /// Packets that took a detour, on which later ones overtook them.
+    pub reordered: u64,
+    /// Packets that arrived twice.
+    pub duplicated: u64,
     /// How long the transmitter was busy.
     pub busy: Duration,
     /// Integral over time of the number of packets waiting, in packet-picoseconds.
@@ -95,17 +95,16 @@ impl<P: Packet> Link<P> {
         };
         Link {
             special: false,
-            queue: Queue::DropTail(DropTail::new(buffer)),
+            queue: LinkQueue::DropTail(DropTail::new(buffer)),
             line,
             router: None,
             capacities: VecDeque::new(),
         }
     }
 
-    /// The same link with a queue of this discipline, what is random in it drawn from `seed`.
-    pub fn with_queue(self, discipline: &Discipline, buffer: Buffer, seed: u64) -> Link<P> {
-        let special = self.special || *discipline != Discipline::DropTail;
-        Link { special, queue: Queue::new(discipline, buffer, seed), ..self }
+    /// The same link with another queue than drop-tail.
+    pub fn with_queue(self, queue: Box<dyn Queue<P>>) -> Link<P> {
+        Link { special: true, queue: LinkQueue::Other(queue), ..self }
     }
 
     /// The same link with errors, detours and copies by chance.
@@ -146,14 +145,14 @@ impl<P: Packet> Link<P> {
         Link { special: true, router: Some(router), ..self }
     }
 
-    /// The same link, which keeps what its queue drops for [`Link::dropped`].
-    pub fn keeping_drops(mut self) -> Link<P> {
+    /// From here on, the link keeps the packets that its queue drops for [`Link::dropped`].
+    pub fn keep_drops(&mut self) {
         self.line.drops.kept = Some(Vec::new());
         // The short way drops packets without making them.
-        Link { special: true, ..self }
+        self.special = true;
     }
 
-    /// Takes back a packet that the queue has dropped, if the link [keeps](Link::keeping_drops) them.
+    /// Takes out a packet that the queue has dropped, if the link [keeps](Link::keep_drops) them.
     pub fn dropped(&mut self) -> Option<P> {
         self.line.drops.kept.as_mut()?.pop()
     }
@@ -169,7 +168,7 @@ impl<P: Packet> Link<P> {
     #[inline(always)]
     pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
         match &mut self.queue {
-            Queue::DropTail(queue) if !self.special => self.line.arrive(now, size, make, queue),
+            LinkQueue::DropTail(queue) if !self.special => self.line.arrive(now, size, make, queue),
             _ => self.arrive_specially(now, make()),
         }
     }
@@ -230,7 +229,7 @@ impl<P: Packet> Link<P> {
             self.advance(time);
         }
         self.line.left += 1;
-        if self.line.left == self.line.next_marked { self.line.pass_marked() } else { Fate::Whole }
+        if self.line.left == self.line.next_marked { self.line.pass_marked() } else { Fate::Intact }
     }
 
     /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
@@ -256,7 +255,7 @@ impl<P: Packet> Link<P> {
     #[inline]
     fn advance(&mut self, now: Time) {
         match &mut self.queue {
-            Queue::DropTail(queue) if !self.special => self.line.advance(now, queue),
+            LinkQueue::DropTail(queue) if !self.special => self.line.advance(now, queue),
             _ => self.advance_specially(now),
         }
     }
@@ -348,7 +347,7 @@ impl<P: Packet> Line<P> {
     /// The fate of the packet that leaves, which was marked.
     #[cold]
     fn pass_marked(&mut self) -> Fate {
-        let fate = self.marked.pop_front().map_or(Fate::Whole, |(_, fate)| fate);
+        let fate = self.marked.pop_front().map_or(Fate::Intact, |(_, fate)| fate);
         self.next_marked = self.marked.front().map_or(u64::MAX, |&(number, _)| number);
         fate
     }
@@ -358,11 +357,11 @@ impl<P: Packet> Line<P> {
         self.marked.push_back((self.entered, fate));
         self.next_marked = self.next_marked.min(self.entered);
         match fate {
-            Fate::Whole => {}
-            Fate::Lost => self.counters.struck += 1,
-            Fate::Corrupt(_) => self.counters.corrupted += 1,
-            Fate::Late => self.counters.late += 1,
-            Fate::Twice => self.counters.doubled += 1,
+            Fate::Intact => {}
+            Fate::Lost => self.counters.lost += 1,
+            Fate::Corrupted(_) => self.counters.corrupted += 1,
+            Fate::Reordered => self.counters.reordered += 1,
+            Fate::Duplicated => self.counters.duplicated += 1,
         }
     }
 
@@ -384,7 +383,7 @@ impl<P: Packet> Line<P> {
         self.entered += 1;
         if let Some(impairments) = &mut self.impairments {
             let fate = impairments.fate();
-            if fate != Fate::Whole {
+            if fate != Fate::Intact {
                 self.mark(fate);
             }
         }

@@ -1,16 +1,16 @@
-//! Who carries the flows of a real run.
+//! The senders and receivers that can carry the flows of a run.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Who carries the flows of a real run.
+/// Who carries the flows of a run. Its text form is `ours`, `quinn-NAME` or `kernel-NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contestant {
-    /// `wire`, with the scenario's controllers.
+    /// QUIC of `wire`, with the experiment's controllers.
     Ours,
-    /// quinn as it comes.
+    /// QUIC of quinn, with one of its own controllers.
     Quinn(Congestion),
-    /// The kernel's TCP, with the congestion control that it calls so.
+    /// The kernel's TCP, with the congestion control of this name.
     Kernel(String),
 }
 
@@ -30,12 +30,13 @@ impl Congestion {
         [(Congestion::Cubic, "cubic"), (Congestion::Bbr, "bbr"), (Congestion::NewReno, "newreno")];
 }
 
-/// What the kernel has.
+/// The file in which the kernel lists its congestion controls.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 impl FromStr for Contestant {
     type Err = String;
 
+    /// Reads the text form of a contestant other than `ours`. The kernel must have the congestion control that a text names.
     fn from_str(text: &str) -> Result<Contestant, String> {
         let kernels = || std::fs::read_to_string(AVAILABLE).unwrap_or_default();
         let kernels: Vec<String> = kernels().split_whitespace().map(String::from).collect();

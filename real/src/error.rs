@@ -29,16 +29,34 @@ pub enum Error {
         /// Which end.
         what: String,
         /// What happened to it.
-        source: Box<dyn error::Error + Send + Sync>,
+        source: Cause,
     },
     /// A thread of the run panicked.
     Panicked,
+    /// One of several runs failed.
+    Run {
+        /// The run's name.
+        name: String,
+        /// Why it failed.
+        source: Box<Error>,
+    },
 }
+
+/// What happened to an end of a flow.
+pub(crate) type Cause = Box<dyn error::Error + Send + Sync>;
 
 impl Error {
     /// An end that failed with `source`.
-    pub(crate) fn end(what: impl Into<String>, source: impl Into<Box<dyn error::Error + Send + Sync>>) -> Error {
+    pub(crate) fn end(what: impl Into<String>, source: impl Into<Cause>) -> Error {
         Error::End { what: what.into(), source: source.into() }
+    }
+
+    /// The same error, of one run among several.
+    pub(crate) fn of_run(self, name: String) -> Error {
+        match self {
+            Error::Interrupted => Error::Interrupted,
+            source => Error::Run { name, source: Box::new(source) },
+        }
     }
 
     /// What the user can do about it, if the text does not say so already.
@@ -63,6 +81,7 @@ impl fmt::Display for Error {
             Error::Emulator(_) => f.write_str("the emulation broke off"),
             Error::End { what, .. } => write!(f, "{what} failed"),
             Error::Panicked => f.write_str("a thread of the run panicked"),
+            Error::Run { name, .. } => write!(f, "the run `{name}` failed"),
         }
     }
 }
@@ -72,6 +91,7 @@ impl error::Error for Error {
         match self {
             Error::Refused { source, .. } | Error::Socket(source) | Error::Emulator(source) => Some(source),
             Error::End { source, .. } => Some(&**source),
+            Error::Run { source, .. } => Some(&**source),
             Error::Unsupported(_) | Error::Path(_) | Error::Interrupted | Error::Panicked => None,
         }
     }

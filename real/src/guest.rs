@@ -5,57 +5,55 @@ use control::Bytes;
 use emulate::namespace;
 use emulate::tunnel::{HostEnd, Tunnel};
 use std::ffi::OsString;
-use std::io;
 use std::net::Ipv4Addr;
 use std::process::{Child, Stdio};
 
-/// The smallest and the largest packets that IPv4 may be told to send (RFC 791).
+/// Bounds of a device's MTU, bytes: what every host must accept, and the largest packet of IPv4 (RFC 791).
 const MTU: (u64, u64) = (576, 65_535);
 
-/// A command behind the path.
+/// A command in a network namespace whose only way out is a tunnel to this host. When it is dropped, all processes in the namespace
+/// are killed.
 pub struct Guest {
-    /// Its way out.
-    pub tunnel: Tunnel,
-    /// The first process of its namespaces.
-    pub child: Child,
-    /// Its exit code, once it has one.
-    pub ended: Option<i32>,
-    /// Where it is.
+    /// The tunnel, whose packets an emulation moves.
+    pub(crate) tunnel: Tunnel,
+    /// The first process of the namespaces.
+    pub(crate) child: Child,
+    /// The command's address.
     pub address: Ipv4Addr,
-    /// Where it finds this host.
+    /// The address at which the command reaches this host.
     pub host: Ipv4Addr,
 }
 
 impl Guest {
-    /// Starts `command` with packets of up to `mtu`, and with these pipes, or none. The process must have a single thread.
-    pub fn start(command: &[OsString], helper: &Helper, pipes: Pipes, mtu: Bytes) -> Result<Guest, Error> {
-        let cannot = |what, source: io::Error| Error::Refused { what, source };
-        let end = HostEnd::new(mtu.0.clamp(MTU.0, MTU.1) as u16).map_err(|e| cannot("a TUN device", e))?;
+    /// Starts `command`, whose packets have `mtu` bytes at most. The process must have a single thread.
+    pub(crate) fn start(command: &[OsString], helper: &Helper, pipes: Pipes, mtu: Bytes) -> Result<Guest, Error> {
+        let end = HostEnd::new(mtu.0.clamp(MTU.0, MTU.1) as u16)
+            .map_err(|source| Error::Refused { what: "a TUN device", source })?;
         let (host, address) = (end.address(), end.other_address());
         let (tunnel, child) = namespace::spawn(|| {
             let mut init = helper.init(command);
             init.env("THALWEG_HOST", host.to_string()).env("THALWEG_ADDRESS", address.to_string());
-            if pipes == Pipes::Ours {
+            if pipes == Pipes::Captured {
                 init.stdin(Stdio::piped()).stdout(Stdio::piped());
             }
             Ok((end.join()?, init))
         })
-        .map_err(|e| cannot("a network namespace", e))?;
-        Ok(Guest { tunnel, child, ended: None, address, host })
+        .map_err(|source| Error::Refused { what: "a network namespace", source })?;
+        Ok(Guest { tunnel, child, address, host })
     }
 }
 
-/// Whom a command hears and speaks to.
+/// Where standard input and output of a command lead.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Pipes {
-    /// As this process does.
+pub(crate) enum Pipes {
+    /// Where those of this process lead.
     Inherited,
-    /// This process.
-    Ours,
+    /// To this process.
+    Captured,
 }
 
 impl Drop for Guest {
-    /// With the first process of its namespace, everything in it ends.
+    /// The kernel kills all processes of a PID namespace with the first one.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! Processes in network namespaces, which a run starts and which are this library's, too.
+//! Processes that a run starts in network namespaces, and that run code of this library, too.
 
 use crate::kernel;
 use emulate::namespace;

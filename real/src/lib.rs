@@ -1,50 +1,63 @@
 //! Experiments in real time: the [emulated](emulate) path, with real senders and receivers at its ends.
 //!
-//! What lives here: [`run`], which lets QUIC with the experiment's controllers, quinn with its own, or the kernel's TCP carry an
-//! experiment's flows, and gives the results that a simulation would give; and the emulation of a path for datagrams and commands
-//! of others ([`emulation`]). What does not: scenarios, files and terminals.
+//! What lives here: [`run`], which lets QUIC with the experiment's controllers, QUIC with quinn's own, or the kernel's TCP carry an
+//! experiment's flows, and gives the results that a simulation gives; real runs [beside](RealRuns) simulated ones; and the
+//! [emulation](Emulation) of a path for the packets of others. What does not: scenarios, files and terminals.
 //!
-//! Commands and the kernel's TCP run in network namespaces, whose processes a [`Helper`] starts.
+//! Commands and the kernel's TCP run in network namespaces, which takes root. A [`Helper`] says how their processes are started.
+//!
+//! ```no_run
+//! # fn example(experiment: &experiment::Experiment) -> Result<(), real::Error> {
+//! use real::{Contestant, Helper};
+//! let helper = Helper::new(vec!["/usr/bin/thalweg".into()]); // Not started for runs over QUIC.
+//! let measured = real::run(experiment, &Contestant::Ours, &helper, &())?;
+//! println!("{} bytes delivered", measured.outcome.flows[0].delivered.0);
+//! # Ok(())
+//! # }
+//! ```
 
 #![cfg(target_os = "linux")]
 
+mod beside;
 mod contestant;
-pub mod emulation;
+mod emulation;
 mod error;
+mod flow_log;
 mod guest;
 mod helper;
 mod kernel;
-mod log;
-mod outcome;
+mod measured;
 mod quic;
-mod refusal;
-mod stage;
+mod testbed;
+mod unsupported;
 mod watch;
-mod way;
 
+pub use beside::RealRuns;
 pub use contestant::{Congestion, Contestant};
+pub use emulation::{CommandEnded, Emulation};
 pub use error::Error;
-pub use guest::{Guest, Pipes};
+pub use guest::Guest;
 pub use helper::{Helper, answer};
-pub use outcome::{EMULATED, LATE_US, Measured};
-pub use refusal::of as refusal;
+pub use measured::{EMULATED, LATE_US, Measured};
+pub use unsupported::unsupported;
 pub use watch::{Progress, Watch};
 
 use control::Bytes;
 use experiment::Experiment;
-use kernel::Kernel;
+use kernel::KernelSender;
 use quic::Stack;
-use stage::Stage;
 use std::sync::Arc;
+use testbed::Testbed;
 
-/// The size of full packets in runs over QUIC, on the path: real and simulated runs compare with packets of this size.
+/// The size of full packets on the path, with `wire`'s header. An experiment must have packets of this size to run in real time, so that
+/// its simulation compares.
 pub const PACKET: Bytes = Bytes(wire::PACKET + wire::header::SIZE as u64);
 
-/// Runs `experiment` in real time, with its flows carried by `contestant`. The process must have a single thread if that is the
-/// kernel, whose processes `helper` starts.
+/// Runs `experiment` in real time, with its flows carried by `contestant`. If that is the kernel, the process must have a single thread,
+/// and `helper` starts the sender's processes.
 ///
 /// # Errors
-/// If the experiment has what no real run can have, if the system refuses what the run needs, if the run fails, and if `watch` ends it.
+/// If the experiment has what no run in real time can have, if the system refuses what the run needs, if the run fails, and if `watch` ends it.
 pub fn run(
     experiment: &Experiment,
     contestant: &Contestant,
@@ -57,49 +70,53 @@ pub fn run(
 /// A run that is ready to begin.
 pub struct Prepared {
     experiment: Experiment,
-    with: With,
+    carrier: Carrier,
 }
 
-/// Who carries the flows, with what has to be made for it before the process has threads.
-enum With {
+/// Who carries the flows, with what it needs that must be made before the process has threads.
+enum Carrier {
     Quic(Stack),
-    Kernel(String, Box<Kernel>),
+    /// The kernel's TCP, with the name of its congestion control.
+    Kernel(String, Box<KernelSender>),
 }
 
 impl Prepared {
-    /// Prepares what [`run`] runs, for later. The process must have a single thread if `contestant` is the kernel.
+    /// Prepares a [`run`] to begin it later, when the process has threads. Until here it must have a single one if `contestant` is the
+    /// kernel.
     ///
     /// # Errors
-    /// If the experiment has what no real run can have, or if the system refuses what the run needs.
+    /// If the experiment has what no run in real time can have, or if the system refuses what the run needs.
     pub fn new(experiment: &Experiment, contestant: &Contestant, helper: &Helper) -> Result<Prepared, Error> {
-        if let Some(why) = refusal(experiment) {
+        if let Some(why) = unsupported(experiment) {
             return Err(Error::Unsupported(why));
         }
-        let with = match contestant {
-            Contestant::Ours => With::Quic(Stack::Wire),
-            Contestant::Quinn(congestion) => With::Quic(Stack::Quinn(*congestion)),
-            Contestant::Kernel(name) => With::Kernel(name.clone(), Box::new(Kernel::prepare(experiment, helper)?)),
+        let carrier = match contestant {
+            Contestant::Ours => Carrier::Quic(Stack::Wire),
+            Contestant::Quinn(congestion) => Carrier::Quic(Stack::Quinn(*congestion)),
+            Contestant::Kernel(name) => {
+                Carrier::Kernel(name.clone(), Box::new(KernelSender::start(experiment, helper)?))
+            }
         };
         let mut experiment = experiment.clone();
         if !matches!(contestant, Contestant::Ours) {
             let name = contestant.to_string();
             experiment.flows.iter_mut().for_each(|flow| flow.controller.clone_from(&name));
         }
-        Ok(Prepared { experiment, with })
+        Ok(Prepared { experiment, carrier })
     }
 
-    /// Runs it.
+    /// Makes the run.
     ///
     /// # Errors
     /// If the run fails, or if `watch` ends it.
     pub fn run(self, watch: &dyn Watch) -> Result<Measured, Error> {
-        let stage = Arc::new(Stage::new(&self.experiment));
-        let (record, logs) = match self.with {
-            With::Quic(stack) => quic::play(&stage, stack, watch)?,
-            With::Kernel(name, kernel) => kernel.play(&stage, &name, watch)?,
+        let testbed = Arc::new(Testbed::new(&self.experiment));
+        let (record, logs) = match self.carrier {
+            Carrier::Quic(stack) => quic::carry(&testbed, stack, watch)?,
+            Carrier::Kernel(name, kernel) => kernel.carry(&testbed, &name, watch)?,
         };
         match watch.go_on() {
-            true => Ok(stage.measured(&record, &logs)),
+            true => Ok(testbed.measured(&record, &logs)),
             false => Err(Error::Interrupted),
         }
     }

@@ -9,7 +9,7 @@ use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross;
-use control::{Conditions, Duration, Time};
+use control::{Conditions, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
@@ -57,14 +57,11 @@ impl<'a> Engine<'a> {
         let parties = experiment.flows.iter().map(build).collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         for (i, (flow, parties)) in experiment.flows.iter().zip(parties).enumerate() {
-            let crossed: Duration = flow.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
-            let extra = (flow.rtt - crossed).0;
             let interfaces = [
                 flow.jitter.map(|most| Interface::jittering(most, experiment.seed, i)),
                 flow.coalesce.map(Interface::coalescing),
             ];
-            let way_out = network.add_route_between(interfaces, &flow.route, false, flow.access, Duration(extra / 2));
-            let way_back = network.add_route(&flow.route, true, None, Duration(extra - extra / 2));
+            let [way_out, way_back] = network.connect(flow, interfaces);
             let source = Source::new(Setup {
                 controller: parties.sender,
                 recovery: flow.recovery,
@@ -85,7 +82,7 @@ impl<'a> Engine<'a> {
         }
         let mut cross = Vec::new();
         for (i, traffic) in experiment.cross.iter().enumerate() {
-            let way = network.add_route(&traffic.route, false, None, Duration::ZERO);
+            let way = network.topology.add_route(&traffic.route);
             let mut source = cross::Source::new(traffic, experiment.seed, i);
             let first = source.first(traffic.start);
             if first < traffic.stop {

@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use crate::print;
+use crate::real::helper;
 use crate::status::Status;
 use emulate::relay::Relay;
 use experiment::{Finished, Identity, Place, Run};
-use real::emulation::{Emulation, Ended};
-use real::{EMULATED, Error, Helper, LATE_US, Measured};
+use real::{CommandEnded, EMULATED, Emulation, Error, LATE_US, Measured};
 use scenario::{Machine, Plan, reason};
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -34,8 +34,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         let measured = emulation.relay(&mut relay, &status)?;
         finish(&plan, run, destination, measured)
     } else {
-        let helper = Helper::this_program().map_err(|e| Failure::Failed(format!("a process: {}", reason(&e))))?;
-        let guest = emulation.start(&args.command, &helper)?;
+        let guest = emulation.start(&args.command, &helper()?)?;
         if !args.output.quiet {
             let (own, host) = (guest.address, guest.host);
             print::note(&format!("the command is at {own} and reaches this host at {host} ($THALWEG_HOST)"));
@@ -44,7 +43,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         let interrupt = Interrupt::catch();
         let destination = Destination::prepare(&args.output)?;
         let status = Status::new(&interrupt, args.output.quiet, args.verbose);
-        let Ended { measured, code } = emulation.command(guest, &status)?;
+        let CommandEnded { measured, code } = emulation.command(guest, &status)?;
         finish(&plan, run, destination, measured)?;
         match u8::try_from(code) {
             Ok(0) => Ok(()),
@@ -77,7 +76,6 @@ fn finish(plan: &Plan, run: &Run, destination: Destination, measured: Measured) 
         controller: EMULATED.into(),
         parameters: serde_json::Value::Object(Default::default()),
         experiment,
-        ..run.clone()
     };
     let finished = [Finished { run, outcome, wall_seconds, emulator: Some(emulator.clone()) }];
     destination.finish(&plan.title, plan.seed, &finished, None)?;

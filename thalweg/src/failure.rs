@@ -1,9 +1,7 @@
 //! Why a command ends early, and with which exit code.
 
 use crate::print;
-use scenario::{Problem, reason};
-use std::error::Error;
-use std::io;
+use scenario::Problem;
 use std::process::ExitCode;
 
 /// Why a command ends early.
@@ -14,9 +12,10 @@ pub enum Failure {
     /// It could not be done.
     Failed(String),
     /// The user stopped it.
+    #[cfg(any(feature = "lab", feature = "copy"))]
     Interrupted,
     /// A command that was run ended with this exit code.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "real", target_os = "linux"))]
     Command(u8),
     /// Nobody reads the output any more (`| head`).
     Unread,
@@ -24,8 +23,8 @@ pub enum Failure {
 
 impl Failure {
     /// The failure of `what`, whose name its lines then begin with.
-    #[cfg(target_os = "linux")]
-    pub fn of(self, what: &str) -> Failure {
+    #[cfg(all(feature = "real", target_os = "linux"))]
+    fn of(self, what: &str) -> Failure {
         match self {
             Failure::Wrong(lines) => Failure::Wrong(lines.iter().map(|line| format!("{what}: {line}")).collect()),
             Failure::Failed(line) => Failure::Failed(format!("{what}: {line}")),
@@ -44,9 +43,10 @@ impl Failure {
                 print::note(&line);
                 ExitCode::FAILURE
             }
-            // What shells say of a process that SIGINT ended.
+            // The exit code that shells use for a process that SIGINT ended.
+            #[cfg(any(feature = "lab", feature = "copy"))]
             Failure::Interrupted => ExitCode::from(130),
-            #[cfg(target_os = "linux")]
+            #[cfg(all(feature = "real", target_os = "linux"))]
             Failure::Command(code) => ExitCode::from(code),
             Failure::Unread => ExitCode::SUCCESS,
         }
@@ -54,15 +54,17 @@ impl Failure {
 }
 
 /// What happened, its cause and what to do about it, in a line.
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "real", target_os = "linux"))]
 impl From<real::Error> for Failure {
     fn from(error: real::Error) -> Failure {
+        use std::error::Error;
         match error {
             real::Error::Interrupted => Failure::Interrupted,
             real::Error::Unsupported(why) => Failure::Wrong(vec![why]),
+            real::Error::Run { name, source } => Failure::from(*source).of(&name),
             error => {
-                let cause = error.source().map_or(String::new(), |cause| match cause.downcast_ref::<io::Error>() {
-                    Some(cause) => format!(" ({})", reason(cause)),
+                let cause = error.source().map_or(String::new(), |cause| match cause.downcast_ref() {
+                    Some(cause) => format!(" ({})", scenario::reason(cause)),
                     None => format!(" ({cause})"),
                 });
                 let remedy = error.remedy().map_or(String::new(), |remedy| format!("; {remedy}"));

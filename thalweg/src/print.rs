@@ -25,6 +25,7 @@ pub fn note(line: &str) {
 }
 
 /// Prints `value` as JSON.
+#[cfg(feature = "lab")]
 pub fn json<T: serde::Serialize>(value: &T) -> Result<(), Failure> {
     match serde_json::to_string_pretty(value) {
         Ok(json) => text(&json),

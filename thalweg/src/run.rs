@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use crate::progress::Bar;
-#[cfg(target_os = "linux")]
-use crate::real::{self, Real};
+#[cfg(all(feature = "real", target_os = "linux"))]
+use crate::real;
 use lab::runner::{self, Stopped};
 use scenario::Plan;
 use scenario::{self, Machine};
@@ -15,9 +15,9 @@ use scenario::{self, Machine};
 pub fn run(args: &Run) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);
     let plan = plan(args, &machine)?;
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "real", target_os = "linux"))]
     let real = match args.real {
-        true => Some(Real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
+        true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
         false => None,
     };
     // Ctrl-C is caught before there is anything to clean up.
@@ -25,9 +25,9 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let destination = Destination::prepare(&args.output)?;
 
     let finished = simulate(&plan, &machine, &interrupt, args.output.quiet)?;
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
-        Some(real) => real.run(finished, &interrupt, args.output.quiet)?,
+        Some(runs) => real::run(runs, finished, &interrupt, args.output.quiet)?,
         None => finished,
     };
     destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)
@@ -37,7 +37,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
 fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     #[allow(unused_mut)]
     let mut sets = args.scenario.sets.clone();
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "real", target_os = "linux"))]
     if args.real {
         sets.push(real::packets());
     }

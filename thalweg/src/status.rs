@@ -24,6 +24,13 @@ impl<'a> Status<'a> {
     }
 }
 
+impl Status<'_> {
+    /// A run begins, in which warnings are said again.
+    pub fn begin(&self) {
+        self.warned.store(false, Ordering::Relaxed);
+    }
+}
+
 impl Watch for Status<'_> {
     fn go_on(&self) -> bool {
         !self.interrupt.came()

@@ -45,9 +45,10 @@ impl Connector<'_> {
 
     async fn connect_to(&self, address: SocketAddr) -> Result<(Endpoint, Connection), Failure> {
         let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let endpoint = Endpoint::client(SocketAddr::new(any, 0), self.choice.clone())
-            .map_err(|source| Failure::Final(Error::Socket { port: 0, source }))?
-            .give_up_after(self.idle_timeout);
+        let endpoint = Endpoint::builder(self.choice.clone())
+            .idle_timeout(self.idle_timeout)
+            .bind(SocketAddr::new(any, 0))
+            .map_err(|e| Failure::Final(Error::Socket { port: 0, source: e.into() }))?;
         let tls = client_tls(self.server, Some(self.identity), PROTOCOL);
         let unreachable = |why| Failure::Unreachable(Error::Unreachable(why));
         match timeout(CONNECT_TIMEOUT, endpoint.connect(address, "thalweg", tls)).await {

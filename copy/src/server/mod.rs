@@ -64,8 +64,9 @@ impl Server {
         let dir = dir.map_err(|source| Error::File { path: folder.into(), source })?;
         let (key, reset_key) = (credentials.key(), credentials.reset_key());
         let tls = server_tls(credentials.identity, None, PROTOCOL).map_err(Error::tls)?;
-        let listen = |address| Endpoint::lasting_server(address, choice.clone(), tls.clone(), &reset_key);
-        let endpoint = first_free(addresses, listen)?.give_up_after(IDLE_TIMEOUT);
+        let builder = || Endpoint::builder(choice.clone()).accept(tls.clone()).reset_secret(reset_key);
+        let listen = |address| Ok(builder().idle_timeout(IDLE_TIMEOUT).bind(address)?);
+        let endpoint = first_free(addresses, listen)?;
         Ok(Server { endpoint, key: Some(key), root: Arc::new(Root::Within(dir)), access })
     }
 

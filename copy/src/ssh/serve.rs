@@ -56,8 +56,8 @@ fn prepare(setup: &Setup) -> Result<(Server, Fingerprint, u16), Error> {
     let tls = server_tls(identity, Some(client), PROTOCOL).map_err(Error::tls)?;
     let any = [IpAddr::from(Ipv6Addr::UNSPECIFIED), Ipv4Addr::UNSPECIFIED.into()];
     let addresses = setup.ports.clone().flat_map(|port| any.map(|any| SocketAddr::new(any, port)));
-    let listen = |address| Endpoint::server(address, choice.clone(), tls.clone());
-    let endpoint = first_free(addresses, listen)?.give_up_after(setup.idle_timeout);
+    let builder = || Endpoint::builder(choice.clone()).accept(tls.clone()).idle_timeout(setup.idle_timeout);
+    let endpoint = first_free(addresses, |address| Ok(builder().bind(address)?))?;
     let port = endpoint.quinn().local_addr().map_err(|source| Error::Socket { port: 0, source })?.port();
     let access = Access { writable: true, keep: false };
     let server = Server { endpoint, key: None, root: Arc::new(Root::Anywhere), access };

@@ -9,7 +9,8 @@ use crate::keys;
 use crate::problems::Problems;
 use crate::values::time_range::TimeRange;
 use control::{Bytes, Time};
-use experiment::{Flow, Route};
+use experiment::Flow;
+use path::Route;
 
 /// The copies of one `[[flow]]`, which differ in their start and their RTT only.
 pub(super) struct FlowGroup {

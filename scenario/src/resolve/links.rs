@@ -8,7 +8,7 @@ use crate::problems::Problems;
 use crate::queue::Site;
 use crate::values::buffer::BufferSize;
 use control::{Bytes, Duration};
-use experiment::{Buffer, Link};
+use path::{Buffer, LinkSetup, queue};
 
 /// The links of `network`, as `groups` and `workloads` cross them.
 pub(super) fn links(
@@ -17,7 +17,7 @@ pub(super) fn links(
     groups: &[FlowGroup],
     workloads: &[PlannedWorkload],
     problems: &mut Problems,
-) -> Vec<Link> {
+) -> Vec<LinkSetup> {
     let finish = |(i, link): (usize, &DraftLink)| {
         let crossing = Crossing {
             groups: groups.iter().filter(|group| group.route().links.contains(&i)).collect(),
@@ -28,10 +28,13 @@ pub(super) fn links(
             Buffer::Packets(packets) => Bytes(packets.saturating_mul(scenario.packet.0)),
             Buffer::Bytes(bytes) => bytes,
         };
-        let site =
-            Site { rate: link.rate, packet: scenario.packet, buffer: holds, controllers: crossing.controllers() };
+        let site = Site {
+            queue: queue::Site { rate: link.rate, buffer, packet: scenario.packet },
+            router_buffer: holds,
+            controllers: crossing.controllers(),
+        };
         let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
-        Link {
+        LinkSetup {
             name: link.name.to_string(),
             rate: link.rate,
             delay: link.delay.unwrap_or_else(|| crossing.delay(network)),

@@ -7,7 +7,7 @@ use crate::keys::Scenario;
 use crate::machine::Machine;
 use crate::problems::Problems;
 use control::{Bytes, Rate};
-use experiment::{Buffer, Link};
+use path::{Buffer, LinkSetup};
 
 /// Bytes for a packet in a queue or on a link: 64, in a ring that has up to twice the room, because it grows by doubling.
 const PER_PACKET: f64 = 2.0 * 64.0;
@@ -49,7 +49,7 @@ impl Memory {
     pub(super) fn check(
         &mut self,
         scenario: &Scenario,
-        links: &[Link],
+        links: &[LinkSetup],
         groups: &[FlowGroup],
         workloads: &[PlannedWorkload],
         problems: &mut Problems,

@@ -11,8 +11,7 @@ use crate::values::packet_error::{Bursts, PacketError};
 use crate::values::time_range::TimeRange;
 use crate::wording;
 use control::{Duration, Rate, Time};
-use experiment::{Errors, Reorder, Route};
-use path::{GilbertElliott, Trace};
+use path::{Errors, GilbertElliott, Reorder, Route, Trace};
 use std::sync::Arc;
 
 /// What results and routes call the link of `[path]`.

@@ -236,7 +236,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = { kind = \"rcp\", interval = \"0 s\" }",
-            "test.toml:7:36: path.queue.interval: interval = 0 ps is no such time; write \"1 us\" to \"60 s\"\n",
+            "test.toml:7:36: path.queue.interval: interval = 0 ps is out of range; write \"1 us\" to \"60 s\"\n",
         ),
         (
             "\"1 bdp\"",

@@ -1,9 +1,10 @@
 //! Links, routes and queues.
 
 use super::*;
-use ::path::{Change, Discipline, GilbertElliott, codel, red};
+use ::path::queue::red;
+use ::path::{Buffer, Change, Errors, GilbertElliott, Reorder};
 use control::{Bytes, Duration, Rate, Time};
-use experiment::{Buffer, Errors, Reorder};
+use serde_json::json;
 
 #[test]
 fn a_dumbbell_needs_six_lines() {
@@ -48,20 +49,18 @@ fn routes_name_links_and_the_bottleneck() {
 
 #[test]
 fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
-    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue;
-    assert_eq!(one(DUMBBELL, &[]).links[0].queue, Discipline::DropTail);
-    assert_eq!(queue("codel"), Discipline::CoDel(codel::Parameters::RFC));
+    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue.clone();
+    assert!(one(DUMBBELL, &[]).links[0].queue.is_drop_tail());
+    assert_eq!(queue("codel").parameters, json!({ "target": "5 ms", "interval": "100 ms" }));
     assert_eq!(queue("fq-codel"), queue("{ kind = \"fq-codel\", queues = 1024, interval = \"100 ms\" }"));
-    let automatic = red::Parameters::automatic(Rate::from_gbps(1.0), Bytes(1000));
-    assert_eq!(queue("red"), Discipline::Red(automatic));
-    assert_eq!((automatic.min, automatic.max), (312.5, 937.5));
-    let adaptive = Some(red::Adaptive { bottom: 0.001, ..red::Adaptive::PAPER });
-    let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }");
-    let expected = red::Parameters { min: 10.0, max: 30.0, gentle: false, adaptive, ..automatic };
-    assert_eq!(given, Discipline::Red(expected));
+    assert_eq!(queue("red").packet, Bytes(1000));
+    let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }").parameters;
+    let red = red::Parameters { min: Some(10.0), gentle: false, ..Default::default() };
+    let expected = red::AdaptiveParameters { red, bottom: 0.001, ..Default::default() };
+    assert_eq!(serde_json::from_value::<red::AdaptiveParameters>(given).unwrap(), expected);
     let routed = one(DUMBBELL, &["path.queue={ kind = \"rcp-ac\", gamma = 0.05 }"]).links[0].clone();
     let router = routed.router.expect("a router");
-    assert_eq!((routed.queue, router.protocol.as_str()), (Discipline::DropTail, "rcp-ac"));
+    assert!(routed.queue.is_drop_tail() && router.protocol == "rcp-ac", "{router:?}");
     assert_eq!(router.parameters["gamma"], 0.05);
     assert_eq!(Buffer::Bytes(router.buffer), Buffer::Bytes(Bytes(12_500_000)), "{:?}", routed.buffer);
     let matching = |controller: &str| {
@@ -71,7 +70,8 @@ fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
     };
     assert_eq!((matching("reno"), matching("xcp").as_deref()), (None, Some("xcp")));
     let two = one(TWO_LINKS, &["link[1].queue=codel"]);
-    assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
+    assert!(two.links[0].queue.is_drop_tail());
+    assert_eq!(two.links[1].queue, queue("codel"));
 }
 
 #[test]

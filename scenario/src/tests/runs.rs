@@ -1,8 +1,8 @@
 //! The runs that a scenario makes, and their parameters.
 
 use super::*;
+use ::path::Buffer;
 use control::{Duration, Rate, Time};
-use experiment::Buffer;
 
 #[test]
 fn starts_and_rtts_of_copies_follow_from_the_seed_alone() {

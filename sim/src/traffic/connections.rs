@@ -60,7 +60,7 @@ impl<'a> Connections<'a> {
         for (i, workload) in experiment.workloads.iter().enumerate() {
             let controller = control::registry::find(&workload.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", workload.controller))?;
-            let crossed = workload.route.links.iter().map(|&link| experiment.links[link].delay.scale(2.0)).sum();
+            let crossed = network.topology.round_trip(&workload.route);
             let mut class = Class {
                 workload,
                 factory: controller.factory(&workload.parameters, &Conditions::exact(workload.packet))?,
@@ -231,14 +231,17 @@ impl<'a> Connections<'a> {
         let class = &mut self.classes[index];
         if let Some(&(number, since)) = class.free.front()
             && since < now
-            && self.slots[number as usize].access.iter().all(|access| network.links[access.link].next_exit().is_none())
+            && self.slots[number as usize]
+                .access
+                .iter()
+                .all(|access| network.topology.links[access.link].next_exit().is_none())
         {
             class.free.pop_front();
             return number as usize;
         }
         class.outcome.slots += 1;
         let route = &class.workload.route;
-        self.slots.push(Slot::new(index, [network.add_access(route, false), network.add_access(route, true)]));
+        self.slots.push(Slot::new(index, [false, true].map(|back| network.topology.add_access(route, back))));
         self.slots.len() - 1
     }
 }

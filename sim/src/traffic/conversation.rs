@@ -4,12 +4,13 @@ use super::connections::Class;
 use crate::agenda::Kind;
 use crate::engine::Line;
 use crate::host::{Answer, Setup, Sink, Source};
-use crate::network::{Access, Network};
+use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};
 use control::{Bytes, Duration, Stamp, Time};
 use experiment::Transfer;
 use experiment::traffic::{Connection, Message, Side};
 use path::Impairments;
+use path::topology::{Access, access_delays};
 use std::collections::VecDeque;
 
 /// RFC 6298, section 2.1: until there is a round-trip time.
@@ -103,14 +104,13 @@ impl Place<'_, '_> {
                 class.outcome.offered[message.from.index()] += class.on_wire(message.size);
             }
         }
-        let extra = (slot.connection.rtt - class.crossed).0;
-        for (side, delay) in [extra / 2, extra - extra / 2].into_iter().enumerate() {
+        for (side, delay) in access_delays(slot.connection.rtt, class.crossed).into_iter().enumerate() {
             let loss = slot.connection.loss[side];
             let mut impairments = Impairments::new();
             if loss > 0.0 {
                 impairments = impairments.with_errors(loss, class.random.seed());
             }
-            network.links[slot.access[side].link].restart(Duration(delay), impairments);
+            network.topology.links[slot.access[side].link].restart(delay, impairments);
         }
         if workload.handshake {
             self.ask(now, FIRST_TIMEOUT, network);

@@ -73,7 +73,7 @@ fn draw(random: &mut Random, mean: Duration, shape: f64) -> Duration {
 mod tests {
     use super::*;
     use control::{Bytes, Rate};
-    use experiment::Route;
+    use path::Route;
 
     /// When the packets of a source leave within a time.
     fn departures(pattern: Pattern, index: usize, seconds: f64) -> Vec<f64> {

@@ -6,7 +6,7 @@ use crate::keys::traffic::CommonKeys;
 use crate::problems::Problems;
 use crate::resolve::context::Context;
 use control::{Bytes, Time};
-use experiment::Route;
+use path::Route;
 
 /// The keys that all traffic has, checked.
 pub(super) struct Placement {
