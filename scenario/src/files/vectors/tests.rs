@@ -1,8 +1,9 @@
 use super::*;
-use experiment::traffic::Mix;
+use control::{Bytes, Duration, Time};
+use experiment::traffic::{Connection, Message, Mix, Population, Side};
 use proptest::prelude::*;
 
-fn read(text: &str) -> Result<Vec<Connection>, Flaw> {
+fn read(text: &str) -> Result<Vec<Connection>, LineError> {
     let mut reader = Reader::new(text.as_bytes());
     let (mut all, mut connection) = (Vec::new(), Connection::default());
     while reader.next(&mut connection)? {
@@ -57,7 +58,7 @@ A 130 0 0
 ";
 
 #[test]
-fn both_forms_say_the_same() {
+fn both_forms_give_the_same_connections() {
     let us = Duration::from_micros;
     let message = |from, wait, size| Message { from, wait: us(wait), size: Bytes(size) };
     let (i, a) = (Side::Initiator, Side::Acceptor);
@@ -87,33 +88,33 @@ fn both_forms_say_the_same() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn a_wrong_line_is_named() {
     let seq = "SEQ 10 1 1 1\nr 100\n> 5\n";
     for (text, line, part) in [
-        ("hello", 1, "`hello` begins no connection"),
-        ("SEQ 1\n", 1, "begins no connection"),
+        ("hello", 1, "`hello` does not begin a connection"),
+        ("SEQ 1\n", 1, "does not begin a connection"),
         ("SEQ -1 1 1 1\nr 5\n> 5\n", 1, "has `-1` in place of a whole number"),
         ("SEQ 1 1 1 1\nr -5\n> 5\n", 2, "has `-5` in place of a whole number"),
         ("SEQ 1 1 1 1\nr 5\n> 99999999999999\n", 3, "too large"),
         ("SEQ 1 1 1 1\nr 5\n> 999999999999999999999999\n", 3, "in place of a whole number"),
         ("SEQ 1 1 1 1\nr 5\nl 0 1.5\n> 5\n", 3, "probability below 1"),
-        ("SEQ 1 1 1 1\nr 5\nc> 5\n", 3, "is no line of such a connection"),
-        ("CONC 1 1 1 1 1\nr 5\n> 5\n", 3, "is no line of such a connection"),
+        ("SEQ 1 1 1 1\nr 5\nc> 5\n", 3, "is not a line of such a connection"),
+        ("CONC 1 1 1 1 1\nr 5\n> 5\n", 3, "is not a line of such a connection"),
         ("SEQ 1 1 1 1\n> 5\n", 1, "has no round-trip time"),
-        ("SEQ 1 1 1 1\nr 5\n", 1, "says nothing"),
-        ("SEQ 1 2 1 1\nr 5\n> 5\n< 7\n", 1, "fewer messages than this says"),
+        ("SEQ 1 1 1 1\nr 5\n", 1, "has no message"),
+        ("SEQ 1 2 1 1\nr 5\n> 5\n< 7\n", 1, "fewer messages than this line says"),
         (&format!("{seq}\nSEQ 9 1 1 1\nr 5\n> 5"), 5, "starts before the connection above"),
-        (&format!("{seq}{}", "x".repeat(2000)), 4, "longer than any line"),
+        (&format!("{seq}{}", "x".repeat(2000)), 4, "too long for a line"),
     ] {
-        let flaw = read(text).unwrap_err();
-        assert!(flaw.line == line && flaw.message.contains(part), "{text}: {flaw:?}");
-        assert!(flaw.message.contains("; "), "what to do: {flaw:?}");
+        let error = read(text).unwrap_err();
+        assert!(error.line == line && error.message.contains(part), "{text}: {error:?}");
+        assert!(error.message.contains("; "), "what to do: {error:?}");
     }
-    assert!(scan("\n# nothing\n".as_bytes(), Time::MAX).unwrap_err().message.contains("no connection in it"));
+    assert!(scan("\n# nothing\n".as_bytes(), Time::MAX).unwrap_err().message.contains("has no connection"));
 }
 
 #[test]
-fn reading_ends_where_the_run_does() {
+fn reading_stops_at_the_first_connection_that_starts_too_late() {
     // The second connection starts too late, and what follows it is never read.
     let contents = scan(format!("{ORIGINAL}rubbish").as_bytes(), Time(1_000_000_000_000));
     assert!(contents.is_err(), "the end of a connection is seen at the next one's beginning");
@@ -123,13 +124,13 @@ fn reading_ends_where_the_run_does() {
 }
 
 #[test]
-fn a_file_that_never_ends_a_line_takes_no_memory() {
-    let endless = BufReader::new(io::repeat(b'x').take(1 << 40));
-    assert!(scan(endless, Time::MAX).unwrap_err().message.contains("longer than any line"));
+fn a_file_without_line_ends_is_refused_early() {
+    let endless = std::io::BufReader::new(std::io::Read::take(std::io::repeat(b'x'), 1 << 40));
+    assert!(scan(endless, Time::MAX).unwrap_err().message.contains("too long for a line"));
 }
 
 #[test]
-fn what_was_written_is_what_was_drawn() {
+fn what_was_written_is_read_back() {
     let mix = Mix {
         seed: 3,
         index: 0,
@@ -168,7 +169,7 @@ proptest! {
         let text = format!("SEQ 1 1 1 1\nr 5\n{}", lines.concat());
         match scan(text.as_bytes(), Time::MAX) {
             Ok(contents) => prop_assert!(contents.connections > 0),
-            Err(flaw) => prop_assert!(flaw.message.lines().count() == 1 && flaw.line > 0),
+            Err(error) => prop_assert!(error.message.lines().count() == 1 && error.line > 0),
         }
     }
 }

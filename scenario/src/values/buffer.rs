@@ -1,4 +1,4 @@
-//! How a scenario writes the size of a buffer.
+//! The size of a buffer: `"1 bdp"`, `"20 ms"`, `"750 packets"` or `"9 MB"`.
 
 use control::{Bytes, Duration};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,16 +7,16 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// `"1 bdp"`, `"20 ms"`, `"750 packets"` or `"9 MB"`; never zero.
+/// The size of a buffer as a scenario gives it; never zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferSize {
-    /// Multiples of the bandwidth-delay product: the link's rate times the mean RTT of the flows that cross it.
+    /// A multiple of the bandwidth-delay product, which is the link's rate times the mean RTT of the flows that cross it.
     Bdp(f64),
-    /// What the link sends in so long.
+    /// As much as the link sends in this time.
     Time(Duration),
-    /// Packets.
+    /// A number of packets.
     Packets(u64),
-    /// Bytes.
+    /// A number of bytes.
     Bytes(Bytes),
 }
 
@@ -38,7 +38,7 @@ impl FromStr for BufferSize {
         } else if let Some(n) = strip(["packets", "packet"]) {
             let packets = number(n)?;
             if packets.fract() != 0.0 {
-                return Err(format!("`{text}` is no whole number of packets; {HELP}"));
+                return Err(format!("`{text}` is not a whole number of packets; {HELP}"));
             }
             BufferSize::Packets(packets as u64)
         } else if let Ok(time) = text.parse() {
@@ -46,7 +46,7 @@ impl FromStr for BufferSize {
         } else {
             let bytes = text.parse();
             BufferSize::Bytes(bytes.map_err(|why: String| {
-                // What a size must look like is only a part of what a buffer may look like.
+                // The remedy for a size is left out: it does not mention the other notations of a buffer.
                 format!("{}; {HELP}", why.split("; ").next().unwrap_or(&why))
             })?)
         };
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_ways_to_write_a_buffer() {
+    fn a_buffer_has_four_notations() {
         for (text, size) in [
             ("1 bdp", BufferSize::Bdp(1.0)),
             ("0.5bdp", BufferSize::Bdp(0.5)),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_buffers_say_what_to_write() {
+    fn a_wrong_buffer_is_answered_with_an_example() {
         for (text, part) in [
             ("0 packets", "would drop"),
             ("0 bdp", "would drop"),

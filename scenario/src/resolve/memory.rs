@@ -1,71 +1,73 @@
-//! Whether the machine has the memory that the runs need, found out before anything is allocated.
+//! An estimate of the memory that the runs need, and whether the machine has it. It is made before anything is allocated.
 
-use super::flows::Table;
-use super::key_path::KeyPath;
-use super::keys::Scenario;
-use super::machine::Machine;
-use super::network;
-use super::resolve::Problems;
-use super::traffic::Planned;
+use super::flows::FlowGroup;
+use super::traffic::{Expected, PlannedWorkload};
+use crate::key_path::KeyPath;
+use crate::keys::Scenario;
+use crate::machine::Machine;
+use crate::problems::Problems;
 use control::{Bytes, Rate};
 use path::{Buffer, LinkSetup};
 
-/// A packet in a queue or on a link, and rings grow by doubling.
+/// Bytes for a packet in a queue or on a link: 64, in a ring that has up to twice the room, because it grows by doubling.
 const PER_PACKET: f64 = 2.0 * 64.0;
-/// All samples of one flow or link in one sampling interval.
+/// Bytes for all samples of one flow or link in one sampling interval.
 const PER_SAMPLE: f64 = 50.0;
-/// A flow while it is simulated: its hosts and its controller.
+/// Bytes for a flow while it is simulated: its hosts and its controller.
 const PER_FLOW: f64 = 2000.0;
-/// A flow in the plan: its parameters above all.
+/// Bytes for a flow in the plan, most of which are its parameters.
 const PER_PLANNED_FLOW: f64 = 1000.0;
-/// A connection while it lasts, with two flows; and what is kept of an exchange. While the run lasts, the list of these may have
-/// twice the room, as it grows by doubling.
+/// Bytes for a connection while it lasts, with two flows.
 const PER_CONNECTION: f64 = 3000.0;
+/// Bytes for the result of an exchange. While the run lasts, the list of results may have twice the room, because it grows by
+/// doubling.
 const PER_EXCHANGE: f64 = 56.0;
-/// How long a connection lasts, for all that can be known, in seconds.
+/// The assumed length of a connection, in seconds; the actual one is not known before the run.
 const CONNECTION: f64 = 20.0;
-/// So many samples per flow that they are to blame, not the number of flows.
+/// Samples per flow above which the problem is with the sampling interval, and not with the number of flows.
 const MANY_SAMPLES: f64 = 100_000.0;
 
-/// What the runs planned so far need.
-pub(super) struct Memory {
+/// The memory that the runs planned so far need.
+pub(crate) struct Memory {
+    /// The machine that makes the runs.
     machine: Machine,
+    /// The number of runs.
     runs: usize,
-    /// The most that one of them needs while it runs, in bytes.
+    /// The most bytes that one of the runs needs while it lasts.
     largest: f64,
-    /// What all of them leave behind, in bytes.
+    /// The bytes that the results of all runs take.
     kept: f64,
 }
 
 impl Memory {
-    /// No run planned yet.
+    /// The memory of no runs.
     pub fn new(machine: Machine) -> Memory {
         Memory { machine, runs: 0, largest: 0.0, kept: 0.0 }
     }
 
-    /// Adds a run; a problem, with the key that asks for most, if it is too much.
-    pub fn check(
+    /// Adds a run. If all runs so far need more memory than is free, adds a problem with the key that asks for most of it.
+    pub(super) fn check(
         &mut self,
         scenario: &Scenario,
         links: &[LinkSetup],
-        tables: &[Table],
-        workloads: &[Planned],
+        groups: &[FlowGroup],
+        workloads: &[PlannedWorkload],
         problems: &mut Problems,
     ) {
-        // What asks for memory, and how much.
+        // The keys that ask for memory, with the bytes that each asks for.
         let mut parts: Vec<(KeyPath, f64)> = Vec::new();
         let duration = scenario.duration.as_secs();
         for (i, link) in links.iter().enumerate() {
-            let at = network::key_of(scenario, i);
-            let crossing = || tables.iter().filter(move |table| table.route.links.contains(&i));
-            let packet = crossing().map(|table| table.packet).min().unwrap_or(scenario.packet);
+            let at = key_of(scenario, i);
+            let crossing = || groups.iter().filter(move |group| group.route().links.contains(&i));
+            let packet = crossing().map(|group| group.packet()).min().unwrap_or(scenario.packet);
             let waiting = match link.buffer {
                 Buffer::Packets(packets) => packets as f64,
                 Buffer::Bytes(bytes) => packets(bytes.0 as f64, packet),
             };
             parts.push((at.key("buffer"), waiting * PER_PACKET));
-            // As much as the link carries in a round trip, there as data and back as acknowledgments.
-            let rtt = crossing().map(|table| table.rtt.high).max().unwrap_or_default().as_secs().min(duration);
+            // Packets in flight: what the link carries in a round trip, as data there and as acknowledgments back.
+            let rtt = crossing().map(|group| group.rtt.high).max().unwrap_or_default().as_secs().min(duration);
             let fastest = link.changes.iter().filter_map(|change| change.rate);
             let fastest = fastest.fold(link.rate.as_bps(), |most, rate| most.max(rate.as_bps()));
             let slowest = link.changes.iter().filter_map(|change| change.delay).max().unwrap_or_default();
@@ -73,12 +75,13 @@ impl Memory {
             let flying = packets(bytes_in(Rate::from_bps(fastest), rtt), packet);
             parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
         }
-        let flows: f64 = tables.iter().map(|table| table.count as f64).sum();
+        let flows: f64 = groups.iter().map(|group| group.count as f64).sum();
         let mut working = parts.iter().map(|(_, bytes)| bytes).sum::<f64>() + flows * PER_FLOW;
         let samples = duration / scenario.sample.as_secs();
         let kept_by_flow = PER_PLANNED_FLOW + samples * PER_SAMPLE;
         let mut kept = flows * kept_by_flow + samples * 2.0 * links.len() as f64 * PER_SAMPLE;
-        for Planned { at, connections, exchanges, .. } in workloads {
+        for PlannedWorkload { at, expected, .. } in workloads {
+            let Expected { connections, exchanges, .. } = *expected;
             let at_once = connections * (CONNECTION / duration).min(1.0) * PER_CONNECTION;
             working += at_once + exchanges * PER_EXCHANGE;
             kept += exchanges * PER_EXCHANGE;
@@ -87,11 +90,11 @@ impl Memory {
         if samples > MANY_SAMPLES {
             parts.push((KeyPath::of("sample"), kept));
         }
-        for table in tables {
-            let at = KeyPath::of("flow").index(table.index).key("count");
+        for group in groups {
+            let at = KeyPath::of("flow").index(group.index).key("count");
             parts.push((
                 at,
-                table.count as f64 * if samples > MANY_SAMPLES { PER_FLOW } else { PER_FLOW + kept_by_flow },
+                group.count as f64 * if samples > MANY_SAMPLES { PER_FLOW } else { PER_FLOW + kept_by_flow },
             ));
         }
 
@@ -121,19 +124,30 @@ impl Memory {
     }
 }
 
+/// The number of packets in so many bytes.
 fn packets(bytes: f64, packet: Bytes) -> f64 {
     bytes / packet.0.max(1) as f64
 }
 
+/// The bytes that `rate` sends in this time.
 fn bytes_in(rate: Rate, seconds: f64) -> f64 {
     rate.as_bps() * seconds / 8.0
 }
 
+/// `bytes` in the unit that problems use.
 fn gigabytes(bytes: f64) -> String {
     let gb = bytes / 1e9;
     match gb {
         _ if gb >= 1e6 => format!("{gb:.0e} GB"),
         _ if gb >= 10.0 => format!("{gb:.0} GB"),
         _ => format!("{gb:.2} GB"),
+    }
+}
+
+/// The table of the scenario that link `i` of the experiment comes from.
+fn key_of(scenario: &Scenario, i: usize) -> KeyPath {
+    match (&scenario.path, i) {
+        (Some(_), 0) => KeyPath::of("path"),
+        (path, i) => KeyPath::of("link").index(i - usize::from(path.is_some())),
     }
 }

@@ -1,4 +1,4 @@
-//! A time that is the same for all copies of a flow, or drawn for each.
+//! A time that is the same for all copies of a flow, or drawn for each of them: `"100 ms"` or `{ uniform = ["60 ms", "165 ms"] }`.
 
 use control::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,65 +7,66 @@ use serde::{Deserialize, Deserializer, de};
 use std::borrow::Cow;
 use std::fmt;
 
-/// `"100 ms"`, or `{ uniform = ["60 ms", "165 ms"] }`: the same for all copies of a flow, or drawn for each of them.
+/// The range that a time is drawn from, uniformly; for a time that is given, both ends are that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
-    /// The least it can be.
+pub struct TimeRange {
+    /// The least time.
     pub low: Duration,
-    /// The most it can be; not less than `low`.
+    /// The greatest time; not less than `low`.
     pub high: Duration,
 }
 
-impl Spread {
-    /// Always the same.
-    pub fn fixed(value: Duration) -> Spread {
-        Spread { low: value, high: value }
+impl TimeRange {
+    /// The range of a time that is not drawn.
+    pub fn fixed(value: Duration) -> TimeRange {
+        TimeRange { low: value, high: value }
     }
 
-    /// Its expectation, in seconds.
+    /// The mean of the times drawn from the range, in seconds.
     pub fn mean_secs(self) -> f64 {
         (self.low.as_secs() + self.high.as_secs()) / 2.0
     }
 }
 
-impl Default for Spread {
-    fn default() -> Spread {
-        Spread::fixed(Duration::ZERO)
+impl Default for TimeRange {
+    fn default() -> TimeRange {
+        TimeRange::fixed(Duration::ZERO)
     }
 }
 
+/// The table that a range is written as.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct RangeTable {
     uniform: [Duration; 2],
 }
 
-impl<'de> Deserialize<'de> for Spread {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Spread, D::Error> {
+impl<'de> Deserialize<'de> for TimeRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TimeRange, D::Error> {
         struct Either;
         impl<'de> de::Visitor<'de> for Either {
-            type Value = Spread;
+            type Value = TimeRange;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a time like \"100 ms\" or { uniform = [\"60 ms\", \"165 ms\"] }")
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Spread, E> {
-                text.parse().map(Spread::fixed).map_err(E::custom)
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TimeRange, E> {
+                text.parse().map(TimeRange::fixed).map_err(E::custom)
             }
-            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Spread, A::Error> {
-                let Table { uniform: [low, high] } = Table::deserialize(MapAccessDeserializer::new(map))?;
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<TimeRange, A::Error> {
+                let RangeTable { uniform: [low, high] } = RangeTable::deserialize(MapAccessDeserializer::new(map))?;
                 if low > high {
                     return Err(de::Error::custom(format!("{low} is more than {high}; put the smaller time first")));
                 }
-                Ok(Spread { low, high })
+                Ok(TimeRange { low, high })
             }
         }
         deserializer.deserialize_any(Either)
     }
 }
 
-impl JsonSchema for Spread {
+impl JsonSchema for TimeRange {
     fn schema_name() -> Cow<'static, str> {
-        "Spread".into()
+        "TimeRange".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let time = generator.subschema_for::<Duration>();
