@@ -1,5 +1,5 @@
-//! Puts the catalogue into the program, so that `thalweg reproduce` works anywhere, and names the code that makes runs and records
-//! (`src/code.rs`), so that results of other code are not taken for those of this program.
+//! Puts the catalogue into the program, so that `thalweg reproduce` works anywhere, and names the code that makes runs
+//! and records (`src/code.rs`), so that results of other code are not taken for those of this program.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -46,8 +46,8 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A hash of the sources of `crates` and of the versions of the libraries that they use. In a package, which has no other crates beside
-/// it, the version of the program stands for them: what is published under a version never changes.
+/// A hash of the sources of `crates` and of the versions of the libraries that they use. In a package, which has no
+/// other crates beside it, the version of the program stands for them: what is published under a version never changes.
 fn name_of(root: &Path, crates: &[&str]) -> String {
     let mut hash = blake3::Hasher::new();
     if !crates.iter().all(|name| root.join(name).join("src").is_dir()) {

@@ -119,8 +119,8 @@ fn within_a_tenth(median: f64) -> bool {
     (0.9..=1.1).contains(&median)
 }
 
-/// These are medians over the streams. From 50 us on, those of raw estimates are more than twice the truth; those of
-/// smoothed ones are within 10 % of it.
+/// Compares medians over the streams. From 50 us on, the median of raw estimates is more than twice the truth, and the
+/// median of smoothed ones is within 10 % of it.
 #[test]
 fn smoothed_estimates_are_within_a_tenth_where_raw_ones_fail() {
     for us in [10, 25, 50, 100] {

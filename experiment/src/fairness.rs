@@ -5,8 +5,8 @@ use crate::{Finished, FlowOutcome};
 use control::{Duration, Time};
 use std::ops::Range;
 
-/// Jain's index over each of the consecutive windows of `width` samples that `samples` holds, among those of `flows` that are active
-/// throughout the window. Windows in which nothing was delivered to such a flow are left out.
+/// Jain's index over each of the consecutive windows of `width` samples that `samples` holds, among those of `flows`
+/// that are active throughout the window. Windows in which nothing was delivered to such a flow are left out.
 pub fn jain_over_windows(run: &Finished, flows: Range<usize>, samples: Range<usize>, width: usize) -> Vec<f64> {
     let flows = &run.outcome.flows[flows];
     let index = |begin: usize| jain(&shares_of_active(flows, begin..begin + width));
@@ -20,9 +20,9 @@ pub fn shares_of_active(flows: &[FlowOutcome], samples: Range<usize>) -> Vec<f64
     active.map(|it| it.delivered_in(samples.clone())).collect()
 }
 
-/// The median of Jain's index over consecutive windows of length `window` in the measured interval, among the flows that are active
-/// throughout each. None unless the sampling interval divides both the window and the beginning of the measured interval, or if
-/// nothing was delivered in any window.
+/// The median of Jain's index over consecutive windows of length `window` in the measured interval, among the flows
+/// that are active throughout each. None unless the sampling interval divides both the window and the beginning of the
+/// measured interval, or if nothing was delivered in any window.
 pub fn median_jain(run: &Finished, window: Duration) -> Option<f64> {
     let experiment = &run.run.experiment;
     let (from, to) = experiment.measure;

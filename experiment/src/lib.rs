@@ -1,9 +1,9 @@
 //! What a runner of experiments takes and gives.
 //!
-//! What lives here: an [`Experiment`], plain data with every choice made and every unit converted; the [`Outcome`] that every
-//! runner gives, whether it simulates, emulates or sends over a real network; the [traffic] that an experiment may contain; and the
-//! definitions of what is measured, which are the same for all runners. What does not: running anything, files, and units in
-//! texts.
+//! In this crate are an [`Experiment`], plain data with every choice made and every unit converted; the [`Outcome`]
+//! that every runner gives, whether it simulates, emulates or sends over a real network; the [traffic] that an
+//! experiment may contain; and the definitions of quantities, which are the same for all runners. Running anything,
+//! files, and units in texts are elsewhere.
 
 mod acquire;
 mod emulator;

@@ -1,7 +1,7 @@
 //! Statistics of samples, defined once for results, claims and reports.
 
-/// The quantile of `values`, by nearest rank: the least of them that a share `q`, 0 to 1, of them does not exceed. NaN if there
-/// are none. Leaves them in rising order.
+/// The quantile of `values`, by nearest rank: the least of them that a share `q`, 0 to 1, of them does not exceed. NaN
+/// if there are none. Leaves them in rising order.
 pub fn quantile(values: &mut [f64], q: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = (q * values.len() as f64).ceil() as usize;
@@ -24,8 +24,8 @@ pub fn largest(values: impl IntoIterator<Item = f64>) -> Option<usize> {
     all.reduce(|most, one| if one.1 > most.1 { one } else { most }).map(|(place, _)| place)
 }
 
-/// Jain's fairness index: how evenly `shares` divide a whole. (sum x)^2 / (n sum x^2), which is 1 for equal shares and 1/n if one
-/// takes all. NaN if there is nothing to divide.
+/// Jain's fairness index: how evenly `shares` divide a whole. (sum x)^2 / (n sum x^2), which is 1 for equal shares and
+/// 1/n if one takes all. NaN if there is nothing to divide.
 ///
 /// Jain, Chiu, Hawe: A quantitative measure of fairness and discrimination, DEC-TR-301, 1984.
 pub fn jain(shares: &[f64]) -> f64 {

@@ -4,7 +4,8 @@ use crate::Finished;
 use control::Phase;
 use std::ops::Range;
 
-/// When the flow's loss events were, in seconds: its recoveries that began after `from` and not after `to`, by its samples.
+/// When the flow's loss events were, in seconds: its recoveries that began after `from` and not after `to`, by its
+/// samples.
 fn loss_events(run: &Finished, flow: usize, [from, to]: [f64; 2]) -> Vec<f64> {
     let mut times = Vec::new();
     let mut before = None;
@@ -18,10 +19,10 @@ fn loss_events(run: &Finished, flow: usize, [from, to]: [f64; 2]) -> Vec<f64> {
     times
 }
 
-/// The synchronization ratio of BIC-2004, section III, over `span` (its beginning and end, in seconds). Time is divided into intervals
-/// of a tenth of the mean time between two loss events of a flow; of the intervals in which at least one of `flows` has a loss
-/// event, the ratio is the share in which at least the share `least`, 0 to 1, of them have one. As exact as sampling is. NaN
-/// without loss events.
+/// The synchronization ratio of BIC-2004, section III, over `span` (its beginning and end, in seconds). Time is divided
+/// into intervals of a tenth of the mean time between two loss events of a flow; of the intervals in which at least one
+/// of `flows` has a loss event, the ratio is the share in which at least the share `least`, 0 to 1, of them have one.
+/// As exact as sampling is. NaN without loss events.
 pub fn synchronization_ratio(run: &Finished, flows: Range<usize>, least: f64, span: [f64; 2]) -> f64 {
     let least = least * flows.len() as f64;
     let flows: Vec<Vec<f64>> = flows.map(|flow| loss_events(run, flow, span)).collect();

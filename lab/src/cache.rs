@@ -1,8 +1,9 @@
 //! A cache of runs in a folder: the outcome of each run in a file, so that no run is made twice by the same code.
 //!
-//! The name of a run's file is a hash of its experiment, and the folder's name that of the code that decides what a simulation gives
-//! ([`SIMULATION`]). A file has the run's time and its whole outcome, compressed. Nothing of an outcome is left out, because any
-//! claim or figure may measure any part of it; the cache is bounded by removing whole files, see [`RunFolder::shrink`].
+//! The name of a run's file is a hash of its experiment, and the folder's name that of the code that decides what a
+//! simulation gives ([`SIMULATION`]). A file has the run's time and its whole outcome, compressed. Nothing of an
+//! outcome is left out, because any claim or figure may measure any part of it; the cache is bounded by removing whole
+//! files, see [`RunFolder::shrink`].
 
 use crate::code::SIMULATION;
 use crate::files;
@@ -19,7 +20,8 @@ use std::sync::Mutex;
 pub struct RunFolder {
     /// Has a folder for each version of the code.
     versions: PathBuf,
-    /// The sum of the wall times of runs that were found since [`RunFolder::found_seconds`] was last called, in seconds.
+    /// The sum of the wall times of runs that were found since [`RunFolder::found_seconds`] was last called, in
+    /// seconds.
     found: Mutex<f64>,
 }
 
@@ -57,11 +59,11 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Removes runs until their files have no more than `most` bytes together. Those go first that take the least time per byte to
-    /// make again, so that the time lost is small.
+    /// Removes runs until their files have no more than `most` bytes together. Those go first that take the least time
+    /// per byte to make again, so that the time lost is small.
     pub fn shrink(&self, most: u64) -> Removed {
-        let mut runs: Vec<Kept> =
-            fs::read_dir(self.folder()).into_iter().flatten().flatten().filter_map(kept).collect();
+        let mut runs: Vec<RunFile> =
+            fs::read_dir(self.folder()).into_iter().flatten().flatten().filter_map(run_file).collect();
         runs.sort_by(|a, b| (a.seconds / a.bytes as f64).total_cmp(&(b.seconds / b.bytes as f64)));
         let mut total: u64 = runs.iter().map(|run| run.bytes).sum();
         let mut removed = Removed::default();
@@ -118,7 +120,7 @@ impl RunCache for RunFolder {
 }
 
 /// The file of a run.
-struct Kept {
+struct RunFile {
     path: PathBuf,
     bytes: u64,
     /// How long the run took.
@@ -126,12 +128,12 @@ struct Kept {
 }
 
 /// The run's file in the folder's `entry`, if it is one.
-fn kept(entry: fs::DirEntry) -> Option<Kept> {
+fn run_file(entry: fs::DirEntry) -> Option<RunFile> {
     let path = entry.path();
     let hidden = entry.file_name().to_str().is_none_or(|name| name.starts_with('.'));
     let seconds = File::open(&path).and_then(|mut file| read_seconds(&mut file)).unwrap_or(0.0);
     let bytes = entry.metadata().ok().filter(|it| it.is_file())?.len();
-    (!hidden).then_some(Kept { path, bytes: bytes.max(1), seconds })
+    (!hidden).then_some(RunFile { path, bytes: bytes.max(1), seconds })
 }
 
 /// The first part of a run's file.
@@ -141,7 +143,8 @@ fn read_seconds(file: &mut impl Read) -> io::Result<f64> {
     Ok(f64::from_le_bytes(bytes))
 }
 
-/// Whether a folder of this name could be of another version of the code; anything else is the user's, and is left alone.
+/// Whether a folder of this name could be of another version of the code; anything else is the user's, and is left
+/// alone.
 fn names_code(name: &str) -> bool {
     name.len() == SIMULATION.len() && name.bytes().all(|it| it.is_ascii_hexdigit())
 }

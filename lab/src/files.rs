@@ -3,7 +3,8 @@
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes the file `path` with what `fill` writes. Whoever reads it meanwhile, or after a crash, finds the file that was there before.
+/// Writes the file `path` with what `fill` writes. Whoever reads it meanwhile, or after a crash, finds the file that
+/// was there before.
 ///
 /// # Errors
 /// If the file cannot be written, or `fill` fails.

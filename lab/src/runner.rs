@@ -51,8 +51,8 @@ pub fn total_seconds(plan: &Plan) -> f64 {
 }
 
 /// Makes all runs of `plan`, up to `jobs` at a time, and returns them in the plan's order, which they do not depend on.
-/// Runs that are in `cache` are not made again (`&()` is an empty cache). Calls `go_on` several times per second, from several
-/// threads; when it returns false, stops.
+/// Runs that are in `cache` are not made again (`&()` is an empty cache). Calls `go_on` several times per second, from
+/// several threads; when it returns false, stops.
 pub fn run(
     plan: &Plan,
     jobs: NonZero<usize>,

@@ -1,4 +1,4 @@
-//! The loop: take what is next, let the host or link concerned handle it, until the end.
+//! The event loop: takes the next event and lets the host or link concerned handle it, until the end of the run.
 
 use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
@@ -8,16 +8,16 @@ use crate::packet::{Body, Packet};
 use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
-use crate::traffic::cross;
+use crate::traffic::cross::CrossSource;
 use control::{Conditions, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
-/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
-/// it says false.
+/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When `progress` returns
+/// false, the run ends early and there is no outcome.
 ///
 /// # Errors
-/// If a flow names a controller that does not exist, or parameters that it does not take, or a link such a router; or if the
-/// connections of a workload cannot be read.
+/// If a flow names a controller that does not exist, or parameters that it does not take; if a link names such a router or queue
+/// discipline; or if the connections of a workload cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
     let mut engine = Engine::new(experiment)?;
     let complete = engine.run(progress);
@@ -27,18 +27,18 @@ pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> R
     }
 }
 
-/// Some milliseconds' worth.
+/// Events between two calls of `progress`: some milliseconds of real time.
 const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 
-/// So many flows stay in the processor's caches by themselves.
+/// The most flows that stay in the processor's caches without prefetching.
 const CACHED_FLOWS: usize = 256;
 
 struct Engine<'a> {
     experiment: &'a Experiment,
     network: Network,
     flows: Vec<Flow>,
-    /// Each source of traffic that does not react, and the first hop of its packets.
-    cross: Vec<(u32, cross::Source)>,
+    /// Each source of traffic that does not react to congestion, and the position in the topology at which its packets begin.
+    cross: Vec<(u32, CrossSource)>,
     connections: Connections<'a>,
     recorder: Recorder,
     events: u64,
@@ -48,7 +48,8 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(experiment: &'a Experiment) -> Result<Engine<'a>, String> {
         let mut network = Network::new(experiment)?;
-        // All controllers first, so that they lie side by side: among thousands of flows, each is touched once per packet.
+        // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet touches the
+        // memory of one.
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
@@ -83,7 +84,7 @@ impl<'a> Engine<'a> {
         let mut cross = Vec::new();
         for (i, traffic) in experiment.cross.iter().enumerate() {
             let way = network.topology.add_route(&traffic.route);
-            let mut source = cross::Source::new(traffic, experiment.seed, i);
+            let mut source = CrossSource::new(traffic, experiment.seed, i);
             let first = source.first(traffic.start);
             if first < traffic.stop {
                 network.events.add(first, (Kind::Cross, i as u32));
@@ -99,7 +100,7 @@ impl<'a> Engine<'a> {
         Ok(Engine { experiment, network, flows, cross, connections, recorder, events: 0, end })
     }
 
-    /// Says whether it came to the end.
+    /// Returns whether the run came to its end.
     fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
         while let Some((now, event)) = self.network.events.take() {
             if now > self.end {
@@ -170,7 +171,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The flow of the packet that leaves link `index` next will be needed soon. Kept out of the loop, which is that of few flows, too.
+    /// Prefetches the flow of the packet that leaves link `index` next. Not inlined, so that the event loop stays short for runs of
+    /// few flows.
     #[inline(never)]
     fn prefetch_next(&self, index: u32) {
         if let Some(packet) = self.network.next(index)
@@ -214,7 +216,7 @@ impl<'a> Engine<'a> {
                 let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
                 flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut environment);
             }
-            Body::Cross => {} // for nobody
+            Body::Cross => {} // no host waits for it
         }
     }
 
@@ -260,13 +262,13 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// What one source sees of the simulator.
+/// What the source of one flow sees of the simulator.
 pub struct FlowEnvironment<'a> {
-    /// Where its packets go.
+    /// The network that carries its packets.
     pub network: &'a mut Network,
-    /// The time.
+    /// The simulated time.
     pub now: Time,
-    /// Its number.
+    /// The flow's number.
     pub flow: u32,
 }
 

@@ -15,7 +15,7 @@ pub struct Network {
     pub topology: Topology<Packet>,
     /// The interfaces of hosts, by the numbers that the topology knows them by.
     interfaces: Vec<Interface>,
-    /// What happens next.
+    /// The events to come.
     pub events: EventQueue,
 }
 
@@ -40,7 +40,8 @@ impl Network {
         self.topology.connect(&HostPair { interfaces, ..flow.hosts() })
     }
 
-    /// A packet of `size` that `make` makes is at `hop`: puts it onto the link there. Says whether it has reached its host instead.
+    /// A packet of `size` bytes, which `make` makes, is at position `hop` of its route: puts it onto the link there. Returns whether it
+    /// has reached its host instead.
     #[inline(always)]
     pub fn forward(&mut self, now: Time, hop: u32, size: u32, make: impl FnOnce() -> Packet) -> bool {
         let index = match self.topology.hop(hop) {
@@ -57,7 +58,7 @@ impl Network {
         false
     }
 
-    /// `packet` is at an interface.
+    /// `packet` arrives at an interface, which holds it.
     #[cold]
     fn hold(&mut self, now: Time, index: u32, packet: Packet) -> bool {
         if let Some(due) = self.interfaces[index as usize].take(now, packet) {
@@ -66,7 +67,7 @@ impl Network {
         false
     }
 
-    /// Interface `index` passes on what is due. Returns the next such packet, and whether it has reached its host.
+    /// Interface `index` passes on a packet that is due, if there is one. Returns it, and whether it has reached its host.
     pub fn release(&mut self, now: Time, index: u32) -> Option<(Packet, bool)> {
         let interface = &mut self.interfaces[index as usize];
         let Some(mut packet) = interface.release(now) else {
@@ -81,18 +82,21 @@ impl Network {
     }
 
     /// The packet that leaves link `index` next.
+    ///
+    /// # Panics
+    /// If no packet is on the link.
     #[inline(always)]
     pub fn first(&self, index: u32) -> &Packet {
         self.topology.links[index as usize].first()
     }
 
-    /// The packet that leaves link `index` next, if there is one.
+    /// The packet that leaves link `index` next; none if no packet is on the link.
     #[inline(always)]
     pub fn next(&self, index: u32) -> Option<&Packet> {
         self.topology.links[index as usize].peek()
     }
 
-    /// That `packet` leaves. Says whether it has reached its host.
+    /// `packet`, the one of [`Network::first`], leaves link `index`. Returns whether it has reached its host.
     #[inline(always)]
     pub fn exit(&mut self, now: Time, index: u32, packet: &Packet) -> bool {
         let link = &mut self.topology.links[index as usize];
@@ -104,7 +108,7 @@ impl Network {
             && self.forward(now, packet.hop, packet.size, || *packet)
     }
 
-    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]: says whether it goes on along its route.
+    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]. Returns whether it goes on along its route.
     #[cold]
     fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
         // A corrupted packet does not match its checksum: for the receiver, it has not arrived.

@@ -130,7 +130,7 @@ fn mistakes_are_answered_in_a_line() {
         ),
         (
             &["run", "radio.toml"],
-            "radio.toml:7:9: path.trace: radio.trace:3: `three` is no whole number; write one whole number of milliseconds per line, none less than the one before\n",
+            "radio.toml:7:9: path.trace: radio.trace:3: `three` is not a whole number; write one whole number of milliseconds per line, none less than the one before\n",
         ),
         (&["run", "short.toml", "--out", "file"], "--out file: is a file; name a folder\n"),
         (

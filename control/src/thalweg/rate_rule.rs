@@ -63,7 +63,7 @@ pub struct StreamStart {
     pub estimate: Rate,
     /// How long the stream would last at the present average.
     pub length: Duration,
-    /// How many packets it has, as a share of those of a full stream.
+    /// The number of its packets over the number of packets in a full stream.
     pub share: f64,
     /// The newest round-trip time.
     pub rtt: Duration,

@@ -13,8 +13,8 @@ pub struct Curve {
     pub name: String,
     /// The formula.
     pub law: Law,
-    /// The name of another curve that bounds this one from below where it is drawn and compared with runs: TCP's, for a protocol that
-    /// behaves as TCP below some window.
+    /// The name of another curve that bounds this one from below where it is drawn and compared with runs: TCP's, for a
+    /// protocol that behaves as TCP below some window.
     pub at_least: Option<String>,
     /// If given, the curve is mirrored: its value at x is that of the formula at this number less x.
     pub reversed_from: Option<f64>,
@@ -24,7 +24,8 @@ pub struct Curve {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Law {
-    /// Mean window in packets over the loss event rate, of AIMD with increase `a` and decrease `b`; TCP's are 1 and 0.5.
+    /// Mean window in packets over the loss event rate, of AIMD with increase `a` and decrease `b`; TCP's are 1 and
+    /// 0.5.
     Aimd {
         /// Packets per round trip.
         a: f64,
@@ -41,8 +42,8 @@ pub enum Law {
     Bic(theory::Bic),
     /// The mean window of this controller's own sender, if one packet is lost after each 1/p packets.
     Sender(String),
-    /// RRRP's feedback: the congestion aimed at, in per cent, over the rate that arrives, in Mbps. Parameters that are not given
-    /// have RRRP's defaults.
+    /// RRRP's feedback: the congestion aimed at, in per cent, over the rate that arrives, in Mbps. Parameters that are
+    /// not given have RRRP's defaults.
     Feedback {
         /// Which of RRRP's functions.
         function: Function,
@@ -88,7 +89,8 @@ impl Law {
 /// Number of losses after which a sender's window is taken to be periodic.
 const LOSSES: usize = 60;
 
-/// The mean window of a controller's own sender with a loss every 1/p packets; none if there is no such controller or no window.
+/// The mean window of a controller's own sender with a loss every 1/p packets; none if there is no such controller or
+/// no window.
 fn sender(controller: &str, p: f64) -> Option<f64> {
     let controller = registry::find(controller)?;
     let packet = Bytes(1000);

@@ -54,7 +54,8 @@ impl Quantity {
         }
     }
 
-    /// Its value of a given run, whichever run it names; and over the given span in seconds, if there is one, in place of its own.
+    /// Its value of a given run, whichever run it names; and over the given span in seconds, if there is one, in place
+    /// of its own.
     ///
     /// # Errors
     /// In a line, which thing that it names does not exist.

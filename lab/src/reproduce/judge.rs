@@ -26,8 +26,8 @@ pub struct Judged {
     pub paper: Option<f64>,
     /// The measured value as text, with its unit.
     pub measured: String,
-    /// The measured values, unrounded: one, or several that shall rise; null for what never happened. Empty if the claim was not
-    /// run, or could not be measured.
+    /// The measured values, unrounded: one, or several that shall rise; null for what never happened. Empty if the
+    /// claim was not run, or could not be measured.
     pub values: Vec<Option<f64>>,
     /// Which values confirm the claim, as text.
     pub band: String,
@@ -90,7 +90,8 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<Ju
 }
 
 impl Judged {
-    /// Why it misses, if `claim`, which it judges, says so. A reason for a miss does not explain why nothing could be measured.
+    /// Why it misses, if `claim`, which it judges, says so. A reason for a miss does not explain why nothing could be
+    /// measured.
     pub(super) fn explanation(&self, claim: &Claim) -> Option<String> {
         claim.because.clone().filter(|_| self.verdict == Verdict::Miss && !self.values.is_empty())
     }
@@ -106,8 +107,8 @@ impl Judged {
     }
 }
 
-/// A name for each quantity that tells it from the others: one of its parts if that is enough, else all parts that differ. A quantity
-/// that lacks these parts is called by its measure.
+/// A name for each quantity that tells it from the others: one of its parts if that is enough, else all parts that
+/// differ. A quantity that lacks these parts is called by its measure.
 fn names(all: &[Quantity]) -> Vec<String> {
     let parts: Vec<_> = all.iter().map(Quantity::names).collect();
     let count = parts.first().map_or(0, Vec::len);

@@ -1,8 +1,9 @@
 //! The papers' tables and figures: what each says, which runs show it, and whether the runs confirm it.
 //!
-//! An [`artefact`] is data, a file of the [`catalogue`]: scenarios, claims, figures and [`curve`]s. [`runs`] plans and makes its runs. A
-//! claim names its run by a [`selector`] and what it measures by a [`measure`]; `evaluate` takes the value, [`judge`] compares it with
-//! the claim's band, and a [`record`] has what came of it. [`text`] writes records for people, [`records`] keeps them in files.
+//! An [`artefact`] is data, a file of the [`catalogue`]: scenarios, claims, figures and [`curve`]s. [`runs`] plans and
+//! makes its runs. A claim names its run by a [`selector`] and what it measures by a [`measure`]; `evaluate` takes the
+//! value, [`judge`] compares it with the claim's band, and a [`record`] has what came of it. [`text`] writes records
+//! for people, [`records`] keeps them in files.
 
 pub mod artefact;
 pub mod catalogue;

@@ -70,7 +70,8 @@ impl Records {
     }
 }
 
-/// The name of a record: the same for the same scenarios, measures, bands, figures, scale and code, whatever the artefact's words.
+/// The name of a record: the same for the same scenarios, measures, bands, figures, scale and code, whatever the
+/// artefact's words.
 pub fn key(artefact: &Artefact, scale: Scale) -> String {
     let (own, scale) = (format!("{:?}", artefact.bare()), scale.to_string());
     let paper = artefact.id.split('/').next().unwrap_or_default();

@@ -50,7 +50,8 @@ pub fn plan(
         .collect()
 }
 
-/// Makes the runs of `planned` and judges the claims of `artefact` by them. `cache` and `go_on` are those of [`runner::run`].
+/// Makes the runs of `planned` and judges the claims of `artefact` by them. `cache` and `go_on` are those of
+/// [`runner::run`].
 ///
 /// # Errors
 /// As [`runner::run`].

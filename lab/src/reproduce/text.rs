@@ -20,8 +20,8 @@ pub fn text(record: &Record) -> String {
     text
 }
 
-/// All claims as a page of Markdown. `of` is the number of artefacts in the catalogue; `made` says when and from which code the records
-/// were made, if the page is to say that.
+/// All claims as a page of Markdown. `of` is the number of artefacts in the catalogue; `made` says when and from which
+/// code the records were made, if the page is to say that.
 pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: Option<&str>) -> String {
     let all = claims(records);
     let (which, among) = match records.len() {

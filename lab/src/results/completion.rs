@@ -20,7 +20,8 @@ pub struct SizeBin {
     pub mean_bytes: f64,
     /// Their mean completion time.
     pub mean_seconds: f64,
-    /// The mean of the same transfers' completion times under processor sharing; none if [`processor_sharing::ideal`] has none.
+    /// The mean of the same transfers' completion times under processor sharing; none if [`processor_sharing::ideal`]
+    /// has none.
     pub ideal_seconds: Option<f64>,
 }
 

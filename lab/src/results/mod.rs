@@ -1,5 +1,5 @@
-//! The results of runs, for people and for programs: a [table] for the terminal, a [summary] for JSON, and time series and transfers
-//! as Parquet.
+//! The results of runs, for people and for programs: a [table] for the terminal, a [summary] for JSON, and time series
+//! and transfers as Parquet.
 
 mod agreement;
 mod columnar;

@@ -1,4 +1,5 @@
-//! The time series as Parquet, in long format: one row per flow (or link) and sample. `docs/results.md` has the columns.
+//! The time series as Parquet, in long format: one row per flow (or link) and sample. `docs/results.md` has the
+//! columns.
 
 use super::columnar::{ROWS_PER_GROUP, begin, io_error, number, optional, repeat, required, text};
 use control::{Bytes, Phase, Time};

@@ -1,4 +1,4 @@
-//! Each transfer of connections that come and go, as Parquet. `docs/results.md` has the columns.
+//! The transfers of connections that come and go, as Parquet. `docs/results.md` has the columns.
 
 use super::columnar::{ROWS_PER_GROUP, begin, io_error, optional, required, text};
 use experiment::Finished;

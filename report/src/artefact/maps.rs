@@ -10,8 +10,8 @@ use serde_json::Value;
 /// The colours of a logarithmic map reach over this factor at most, down from the largest value.
 const RANGE: f64 = 1e4;
 
-/// A map per measure, with a row for each value of the first of `keys`, which the scenario of `runs` sweeps, and a column for
-/// each value of the second.
+/// A map per measure, with a row for each value of the first of `keys`, which the scenario of `runs` sweeps, and a
+/// column for each value of the second.
 pub fn group(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
     let of = Scope { span, flows, ..Scope::default() };

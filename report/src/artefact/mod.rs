@@ -97,8 +97,8 @@ fn over_time(wanted: &Wanted, first: &ScenarioRuns, made: &[ScenarioRuns]) -> Pa
     page
 }
 
-/// A run with only the flows from the first to the last of `flows`, counted from 1, and no other traffic; with all if `flows`
-/// is none.
+/// A run with only the flows from the first to the last of `flows`, counted from 1, and no other traffic; with all if
+/// `flows` is none.
 fn with_flows(run: &Finished, flows: Option<[usize; 2]>) -> Finished {
     let mut run = run.clone();
     if let Some([first, last]) = flows {

@@ -44,8 +44,8 @@ fn named<'m>(wanted: &Wanted, key: &str, made: &'m [ScenarioRuns]) -> Vec<(Strin
     made.iter().filter(shown).flat_map(of).collect()
 }
 
-/// A figure for each panel that is wanted, with a line per name: `value` of the first run of that name that has one at a
-/// place.
+/// A figure for each panel that is wanted, with a line per name: `value` of the first run of that name that has one at
+/// a place.
 fn panels(
     wanted: &Wanted,
     runs: &[(String, &Finished)],

@@ -1,10 +1,10 @@
-//! The figures of what transfers and connections are like: how long they take, how much they carry.
+//! The figures of transfers and connections: distributions of their completion times, round-trip times and sizes.
 
 use crate::figure::{Across, Curve, Figure, Line, Vertical};
 use experiment::{Finished, Transfer, Workload, WorkloadOutcome};
 use lab::results::{self, SizeBin};
 
-/// Values of a distribution's curve.
+/// Number of values of a distribution's curve.
 const POINTS: usize = 300;
 /// The name of the ideal that completion times are compared with.
 pub const IDEAL: &str = "processor sharing";

@@ -1,4 +1,4 @@
-//! The two ends of a flow.
+//! The two hosts of a flow: the sending [`Source`] and the receiving [`Sink`].
 
 pub mod interface;
 pub mod rto;

@@ -88,7 +88,8 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                     reproduce::plan(artefact, scale, &machine, |path| reproduce::file(path).map(str::to_string));
                 let planned = match planned {
                     Ok(planned) => planned,
-                    // An artefact that cannot be run, such as one that needs more memory than is free, does not stop the others.
+                    // An artefact that cannot be run, such as one that needs more memory than is free, does not stop
+                    // the others.
                     Err(lines) => {
                         whole.aside(|| lines.iter().for_each(|line| print::note(line)));
                         refused.push(artefact.id.as_str());
@@ -165,7 +166,8 @@ fn unwritable(out: &Path, e: &io::Error) -> Failure {
     Failure::Failed(format!("{}: cannot be written ({})", out.display(), reason(e)))
 }
 
-/// Makes the runs of `artefact` that the cache does not have, judges its claims, draws its figures, and keeps all of it.
+/// Makes the runs of `artefact` that the cache does not have, judges its claims, draws its figures, and keeps all of
+/// it.
 fn make(
     artefact: &Artefact,
     scale: Scale,

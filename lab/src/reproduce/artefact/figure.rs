@@ -10,22 +10,23 @@ use serde::Deserialize;
 pub struct Figure {
     /// The scenario whose runs are drawn.
     pub scenario: String,
-    /// Which of the report's figures over time: those whose vertical axes begin with one of these texts; all if none is given.
+    /// Which of the report's figures over time: those whose vertical axes begin with one of these texts; all if none is
+    /// given.
     #[serde(default)]
     pub axes: Vec<String>,
     /// A key that the scenario sweeps, as the horizontal axis in place of time.
     pub across: Option<String>,
     /// The title of that axis, with its unit in brackets; the key if not given.
     pub label: Option<String>,
-    /// Two keys that the scenario sweeps. Each measure is drawn as a map with a row for each value of the first key and a column
-    /// for each value of the second.
+    /// Two keys that the scenario sweeps. Each measure is drawn as a map with a row for each value of the first key and
+    /// a column for each value of the second.
     pub map: Option<[String; 2]>,
     /// Of which flow, counted from 1.
     pub flow: Option<usize>,
     /// Which quantile of several values, 0 to 1; the median if not given.
     pub quantile: Option<f64>,
-    /// Lengths of windows in seconds, as the horizontal axis in place of time. Each measure is drawn as its median over the windows
-    /// of each length, with a band from the 10th to the 90th percentile.
+    /// Lengths of windows in seconds, as the horizontal axis in place of time. Each measure is drawn as its median over
+    /// the windows of each length, with a band from the 10th to the 90th percentile.
     #[serde(default)]
     pub windows: Vec<f64>,
     /// Over which of the artefact's spans; the whole run if none is named.
@@ -38,7 +39,8 @@ pub struct Figure {
     pub beside: Vec<String>,
     /// Length in seconds of the windows into which time is divided, which is then the horizontal axis of the panels.
     pub every: Option<f64>,
-    /// Panels over `across` or over time, each with a line for each controller, or for each scenario if there are several.
+    /// Panels over `across` or over time, each with a line for each controller, or for each scenario if there are
+    /// several.
     #[serde(default)]
     pub panels: Vec<Panel>,
     /// Only the flows from the first to the last of these, counted from 1, and no other traffic.

@@ -28,8 +28,8 @@ pub struct Quantity {
     pub span: Option<String>,
     /// The argument of measures that have one: the level to reach, the number of a round trip, or a place on a curve.
     pub level: Option<f64>,
-    /// Lengths of consecutive windows that are measured in place of the whole span, in seconds. Of several lengths that fit into
-    /// the span, the one with the least value counts.
+    /// Lengths of consecutive windows that are measured in place of the whole span, in seconds. Of several lengths that
+    /// fit into the span, the one with the least value counts.
     #[serde(default)]
     pub windows: Vec<f64>,
     /// Which quantile of several values, 0 to 1; the median if not given.

@@ -11,8 +11,8 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("reach-seconds", "Reached after (s)", reach_seconds),
 ];
 
-/// Round trips from the flow's start, or from the beginning of the span, to the first time from which its mean throughput over the
-/// next 10 round trips is at least 95 % of the spare capacity.
+/// Round trips from the flow's start, or from the beginning of the span, to the first time from which its mean
+/// throughput over the next 10 round trips is at least 95 % of the spare capacity.
 fn acquire_rtts(it: &Excerpt) -> f64 {
     let Some(flow) = it.run.run.experiment.flows.get(it.flow()) else { return f64::NAN };
     if it.scope.span.is_none() {
@@ -23,8 +23,8 @@ fn acquire_rtts(it: &Excerpt) -> f64 {
     windows.rtts(windows.enough.iter().position(|&enough| enough))
 }
 
-/// Round trips from the beginning of the span to the time from which the flow's mean throughput over any 10 round trips is at least
-/// 95 % of the spare capacity, until the end of the span.
+/// Round trips from the beginning of the span to the time from which the flow's mean throughput over any 10 round trips
+/// is at least 95 % of the spare capacity, until the end of the span.
 fn settle_rtts(it: &Excerpt) -> f64 {
     let Some(flow) = it.run.run.experiment.flows.get(it.flow()) else { return f64::NAN };
     let windows = Windows::new(it, flow);

@@ -38,9 +38,9 @@ fn window_over_curve(run: &Finished, curve: &dyn Fn(f64) -> f64) -> f64 {
     window / curve(p)
 }
 
-/// The loss event rate of a run's first flow, and its mean window in packets, while it is active and after the first quarter of that
-/// time. The rate is in loss events per packet that arrives outside recovery: a flow that repairs a loss does not grow, and
-/// closed forms let it grow on every packet.
+/// The loss event rate of a run's first flow, and its mean window in packets, while it is active and after the first
+/// quarter of that time. The rate is in loss events per packet that arrives outside recovery: a flow that repairs a
+/// loss does not grow, and closed forms let it grow on every packet.
 pub fn response(run: &Finished) -> (f64, f64) {
     let Some(flow) = run.outcome.flows.first() else { return (f64::NAN, f64::NAN) };
     let active: Vec<usize> = (0..flow.series.phase.len()).filter(|&i| flow.series.phase[i].is_some()).collect();

@@ -14,8 +14,8 @@ pub(super) const ALL: &[Measure] = &[
 /// Length of the windows in which `fair-seconds` looks at fairness, in seconds.
 const FAIR_WINDOW: f64 = 50.0;
 
-/// Jain's index of what flows that are active throughout the span get over it; with a window, the quantile of its value over
-/// consecutive windows.
+/// Jain's index of what flows that are active throughout the span get over it; with a window, the quantile of its value
+/// over consecutive windows.
 fn jain_of_active(it: &Excerpt) -> f64 {
     let width = it.scope.window.map_or(it.samples.len(), |window| it.samples_in(window));
     quantile(&mut jain_over_windows(it.run, it.flows.clone(), it.samples.clone(), width), it.scope.quantile)
@@ -32,8 +32,8 @@ fn least_share(it: &Excerpt) -> f64 {
     100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
 }
 
-/// Seconds from the beginning of the span until Jain's index of all flows over [`FAIR_WINDOW`] is at least `level`, and stays there
-/// to the end of the span.
+/// Seconds from the beginning of the span until Jain's index of all flows over [`FAIR_WINDOW`] is at least `level`, and
+/// stays there to the end of the span.
 fn fair_seconds(it: &Excerpt) -> f64 {
     let ends = (1..).map(|i| it.from + FAIR_WINDOW * f64::from(i)).take_while(|end| *end <= it.to + 1e-9);
     let ends: Vec<f64> = ends.collect();
@@ -45,7 +45,8 @@ fn fair_seconds(it: &Excerpt) -> f64 {
     ends.get(first).map_or(f64::INFINITY, |end| end - it.from)
 }
 
-/// Of the intervals in which flows lose, the share in which at least the share `level` of them do (BIC-2004, section III).
+/// Of the intervals in which flows lose, the share in which at least the share `level` of them do (BIC-2004, section
+/// III).
 fn synchronization(it: &Excerpt) -> f64 {
     synchronization_ratio(it.run, it.flows.clone(), it.scope.level, [it.from, it.to])
 }

@@ -1,7 +1,7 @@
 //! What claims and figures measure: a list of [`Measure`]s, by family. An artefact has no measure of its own.
 //!
-//! A measure is a function of an [`Excerpt`] of a run, of curves, or of a number, and a line in its family's list, which gives it the
-//! name that artefacts use and the title of its axis.
+//! A measure is a function of an [`Excerpt`] of a run, of curves, or of a number, and a line in its family's list,
+//! which gives it the name that artefacts use and the title of its axis.
 
 mod acquisition;
 mod curves;
@@ -63,7 +63,8 @@ pub fn all() -> impl Iterator<Item = Measure> {
 }
 
 impl Measure {
-    /// A measure of a part of a run. `name` is what artefacts call it; `axis`, the title of its axis with the unit in brackets.
+    /// A measure of a part of a run. `name` is what artefacts call it; `axis`, the title of its axis with the unit in
+    /// brackets.
     pub const fn of_run(name: &'static str, axis: &'static str, compute: fn(&Excerpt) -> f64) -> Measure {
         Measure::new(name, axis, Compute::OfRun(compute))
     }

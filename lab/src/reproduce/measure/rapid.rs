@@ -1,5 +1,5 @@
-//! How far RAPID-2009's probing reaches, in closed form: streams of 30 packets with m = 1.07. In each round trip the highest rate
-//! becomes the next average; in slow start, it becomes the next lowest rate.
+//! How far RAPID-2009's probing reaches, in closed form: streams of 30 packets with m = 1.07. In each round trip the
+//! highest rate becomes the next average; in slow start, it becomes the next lowest rate.
 
 use super::{Compute, Measure};
 use control::Rate;

@@ -43,8 +43,8 @@ fn begins(transfer: &Transfer, it: &Excerpt) -> bool {
     (it.from..it.to).contains(&transfer.start.as_secs())
 }
 
-/// The mean of `seconds` where it is known, over the transfers of the run's first traffic that begin in the span and whose size is
-/// within `sizes`. `seconds` is given each transfer with its number, from 0.
+/// The mean of `seconds` where it is known, over the transfers of the run's first traffic that begin in the span and
+/// whose size is within `sizes`. `seconds` is given each transfer with its number, from 0.
 fn mean_of_transfers(it: &Excerpt, seconds: impl Fn(usize, &Transfer) -> Option<f64>) -> f64 {
     let [least, most] = it.scope.sizes;
     let transfers = it.run.outcome.workloads.first().map_or(&[][..], |all| &all.transfers);
