@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Does what a run asks of a process that a [`Helper`](crate::Helper) has started with these `arguments` (without the program's name),
-/// and returns the process's exit code. None if they are arguments for the program itself.
+/// Does what a run asks of a process that a [`Helper`](crate::Helper) has started with these `arguments` (without the
+/// program's name), and returns the process's exit code. None if they are arguments for the program itself.
 pub fn answer(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let words: Vec<&OsStr> = arguments.iter().map(OsString::as_os_str).collect();

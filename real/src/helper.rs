@@ -9,12 +9,14 @@ pub(crate) const INIT: &str = "emulate-init";
 /// The first argument of the process that sends over the kernel's TCP.
 pub(crate) const SEND: &str = "tcp-send";
 
-/// How to start a process in a network namespace: the beginning of a command that hands its arguments to [`answer`](crate::answer).
+/// How to start a process in a network namespace: the beginning of a command that hands its arguments to
+/// [`answer`](crate::answer).
 #[derive(Clone, Debug)]
 pub struct Helper(Vec<OsString>);
 
 impl Helper {
-    /// Starts `command`, a program and its first arguments, with the arguments that [`answer`](crate::answer) understands behind them.
+    /// Starts `command`, a program and its first arguments, with the arguments that [`answer`](crate::answer)
+    /// understands behind them.
     pub fn new(command: Vec<OsString>) -> Helper {
         Helper(command)
     }
