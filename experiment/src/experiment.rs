@@ -1,4 +1,4 @@
-//! A whole run as one plain data structure: what to simulate, with every choice made and every unit converted.
+//! A whole run as one plain data structure, with every choice made and every unit converted.
 
 use crate::traffic::Population;
 use control::{Bytes, Duration, Rate, Recovery, Time};
@@ -10,19 +10,19 @@ use std::sync::Arc;
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Everything random in the run follows from it.
+    /// The seed: everything random in the run follows from it.
     pub seed: u64,
-    /// The run goes from zero to here.
+    /// How long the run lasts.
     pub duration: Duration,
-    /// How often everything is sampled.
+    /// The sampling interval of all time series.
     pub sample: Duration,
-    /// Totals and means are taken over this interval, which lies within the run.
+    /// The measured interval: totals and means are taken over it. It lies within the run.
     pub measure: (Time, Time),
-    /// The links that flows share.
+    /// The links that routes refer to.
     pub links: Vec<LinkSetup>,
     /// The transfers.
     pub flows: Vec<Flow>,
-    /// Traffic that does not react.
+    /// Traffic that does not react to congestion.
     pub cross: Vec<Cross>,
     /// Connections that come and go.
     pub workloads: Vec<Workload>,
