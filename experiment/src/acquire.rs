@@ -22,7 +22,7 @@ pub struct Acquire {
     pub ends: Time,
     /// The number of the current bin, from 0 at the flow's start.
     number: usize,
-    /// Bytes delivered in all at the end of each of the last bins; bin n is at n modulo [`BINS`].
+    /// Bytes delivered in all at the beginning of each of the last bins; bin n is at n modulo [`BINS`].
     delivered: [u64; BINS],
     spare: Arc<[(Time, Rate)]>,
     /// Bytes that the spare capacity delivers in a window, if the spare capacity is constant.
