@@ -5,14 +5,14 @@ use crate::experiment::{Cross, Experiment, Flow};
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
-/// The mean is taken over a window of this many round-trip times.
-const WINDOW_RTTS: usize = 10;
-/// The window moves in this many steps per round-trip time.
+/// The mean throughput that must reach [`ACQUIRED_SHARE`] of the spare capacity is taken over this many round-trip times.
+pub const ACQUIRED_RTTS: usize = 10;
+/// The window of the mean moves in this many steps per round-trip time.
 const STEPS_PER_RTT: usize = 4;
 /// Steps in the window.
-const BINS: usize = WINDOW_RTTS * STEPS_PER_RTT;
-/// The share of the spare capacity that the throughput must reach.
-const SHARE: f64 = 0.95;
+const BINS: usize = ACQUIRED_RTTS * STEPS_PER_RTT;
+/// The share of the spare capacity that counts as all of it.
+pub const ACQUIRED_SHARE: f64 = 0.95;
 
 /// Counts one flow's deliveries in bins of a quarter of a round-trip time, until the flow has acquired the spare capacity.
 pub struct Acquire {
@@ -38,7 +38,7 @@ impl Acquire {
         // At most the receiver's window is delivered per round trip. Where that is too little, the flow cannot acquire the spare
         // capacity.
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
-        let hopeless = constant_room.is_some_and(|room| most * (WINDOW_RTTS as f64) < SHARE * room);
+        let hopeless = constant_room.is_some_and(|room| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room);
         let ends = if hopeless { Time::MAX } else { flow.start + bin };
         Acquire { start: flow.start, bin, ends, number: 0, delivered: [0; BINS], spare, constant_room }
     }
@@ -54,7 +54,7 @@ impl Acquire {
             if self.number >= BINS {
                 let began = Time(self.ends.0 - self.bin.0 * BINS as u64);
                 let had = self.constant_room.unwrap_or_else(|| room(&self.spare, began, self.ends));
-                if had > 0.0 && got as f64 >= SHARE * had {
+                if had > 0.0 && got as f64 >= ACQUIRED_SHARE * had {
                     return Some(began.since(self.start));
                 }
             }

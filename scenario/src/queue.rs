@@ -1,7 +1,7 @@
 //! How a scenario writes what happens to packets that wait.
 
 use super::key_path::KeyPath;
-use super::resolve::Problems;
+use super::problems::Problems;
 use super::wording;
 use control::Bytes;
 use control::registry::ParameterError;

@@ -27,7 +27,7 @@ fn a_dumbbell_needs_six_lines() {
 }
 
 #[test]
-fn hosts_are_as_noisy_as_their_flow_or_else_the_scenario_says() {
+fn the_noise_of_hosts_is_the_flows_or_else_the_scenarios() {
     let text = "coalesce = \"50 us\"\njitter = \"10 us\"\n".to_string() + DUMBBELL + "coalesce = \"200 us\"\n";
     let flow = one(&text, &[]).flows.remove(0);
     assert_eq!((flow.coalesce, flow.jitter), (Some(Duration::from_micros(200)), Some(Duration::from_micros(10))));
@@ -48,7 +48,7 @@ fn routes_name_links_and_the_bottleneck() {
 }
 
 #[test]
-fn queues_have_short_forms_and_the_literatures_parameters() {
+fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
     let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue.clone();
     assert!(one(DUMBBELL, &[]).links[0].queue.is_drop_tail());
     assert_eq!(queue("codel").parameters, json!({ "target": "5 ms", "interval": "100 ms" }));
@@ -75,7 +75,7 @@ fn queues_have_short_forms_and_the_literatures_parameters() {
 }
 
 #[test]
-fn links_change_lose_corrupt_reorder_and_double() {
+fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
     let text = r#"
         duration = "60 s"
         [path]
@@ -115,13 +115,13 @@ fn links_change_lose_corrupt_reorder_and_double() {
     assert_eq!(links[0].changes, changes);
     let rate = |s: u64| links[0].rate_at(Time(s * 1_000_000_000_000)).as_mbps();
     assert_eq!((rate(9), rate(10), rate(30)), (10.0, 100.0, 100.0));
-    // The memory is that of the fastest it gets.
+    // The estimate of memory goes by the fastest rate that the link ever has.
     assert!(errors(text, &["path.change[0].rate=900 Tbps"]).contains("path.rate: this needs about"));
 }
 
-/// A trace is looked for beside the scenario, and its mean rate is the link's: 4 opportunities of 1504 bytes in 10 ms.
+/// The link's rate is the trace's mean rate: 4 opportunities of 1504 bytes in 10 ms.
 #[test]
-fn a_trace_is_read_from_beside_the_scenario() {
+fn a_trace_is_read_from_the_scenarios_folder() {
     let folder = std::env::temp_dir().join(format!("thalweg-beside-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("cell.trace"), "1\n5\n5\n10\n").unwrap();
@@ -140,14 +140,17 @@ fn a_trace_is_read_from_beside_the_scenario() {
     assert!((link.rate.as_mbps() - 4.8128).abs() < 1e-9 && link.trace.is_some(), "{}", link.rate);
     assert_eq!(link.buffer, Buffer::Packets(60)); // 4.8128 Mbps x 100 ms
     assert!(wrong.contains("bad.trace:3: 2 ms is before the line above;"), "{wrong}");
-    assert!(both.contains("path.change[0].rate: the link has a trace in place of a rate; remove this"), "{both}");
+    assert!(
+        both.contains("path.change[0].rate: the link has a trace in place of a rate; remove the change of the rate"),
+        "{both}"
+    );
 }
 
 #[test]
 fn mistakes_in_routes_are_named() {
     for (from, to, said) in [
         ("\"b\"]", "\"c\"]", "test.toml:8:15: flow[0].route[1]: there is no link `c`; there is `a`, `b`\n"),
-        ("\"b\"]", "\"a\"]", "test.toml:8:15: flow[0].route[1]: `a` is crossed twice; remove one\n"),
+        ("\"b\"]", "\"a\"]", "test.toml:8:15: flow[0].route[1]: `a` is crossed twice; remove one of the two\n"),
         ("route = [\"a\", \"b\"]", "", "test.toml:6:1: flow[0].route: is missing; write one like route = [\"a\"]\n"),
         (
             "\"b\"]",
@@ -157,7 +160,7 @@ fn mistakes_in_routes_are_named() {
         (
             "name = \"b\"",
             "name = \"a\"",
-            "test.toml:4:12: link[1].name: there is another link `a`; give it a name of its own\n",
+            "test.toml:4:12: link[1].name: there is another link called `a`; give this one a name of its own\n",
         ),
     ] {
         let lines = errors(&TWO_LINKS.replacen(from, to, 1), &[]);
