@@ -1,6 +1,11 @@
 //! Real runs beside simulated ones: each run of a plan again with its own controllers, and with those of others.
 
-use crate::{Contestant, Error, Helper, Measured, Prepared, Watch};
+use crate::contestant::Contestant;
+use crate::error::Error;
+use crate::helper::Helper;
+use crate::measured::Measured;
+use crate::run::Prepared;
+use crate::watch::Watch;
 use experiment::{Finished, Identity, Place, Run};
 use serde_json::{Map, Value};
 

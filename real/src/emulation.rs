@@ -1,9 +1,12 @@
 //! A path in real time for the packets of others: datagrams through a relay, or all traffic of a command.
 
+use crate::error::Error;
+use crate::guest::Guest;
 use crate::guest::Pipes;
+use crate::helper::Helper;
 use crate::measured;
+use crate::measured::Measured;
 use crate::watch::{Observer, Watch};
-use crate::{Error, Guest, Helper, Measured};
 use control::{Duration, Time};
 use emulate::{Ends, Path, Record, relay::Relay};
 use experiment::{Experiment, Flow};

@@ -1,6 +1,7 @@
 //! A command behind the path, in namespaces of its own.
 
-use crate::{Error, Helper};
+use crate::error::Error;
+use crate::helper::Helper;
 use control::Bytes;
 use emulate::namespace;
 use emulate::tunnel::{HostEnd, Tunnel};

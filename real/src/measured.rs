@@ -2,8 +2,12 @@
 
 use control::{Bytes, Duration, Rate, Time};
 use emulate::{Direction, Record, Sample, Totals};
-use experiment::{EmulatorSummary, Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
+use experiment::{
+    EmulatorSummary, Experiment, Finished, Flow, FlowOutcome, FlowSeries, Identity, LinkOutcome, LinkSeries, Outcome,
+    Place, Run,
+};
 use path::{Counters, LinkDirection};
+use serde_json::{Map, Value};
 
 /// The emulator's error counts from this many microseconds on: a packet that leaves later is late.
 pub const LATE_US: usize = 200;
@@ -21,6 +25,20 @@ pub struct Measured {
     pub emulator: EmulatorSummary,
     /// How long packets could cross the path, in seconds.
     pub wall_seconds: f64,
+}
+
+impl Measured {
+    /// The results of an [emulation](crate::Emulation) as those of a run in place of `run`, whose path it was.
+    pub fn into_finished(self, run: &Run) -> Finished {
+        let Measured { experiment, outcome, emulator, wall_seconds } = self;
+        let run = Run {
+            identity: Identity { controllers: vec![EMULATED.into()], place: Place::Emulated, ..run.identity.clone() },
+            controller: EMULATED.into(),
+            parameters: Value::Object(Map::new()),
+            experiment,
+        };
+        Finished { run, outcome, wall_seconds, emulator: Some(emulator) }
+    }
 }
 
 /// The results of emulating the path of the first flow of `experiment` for packets of others. One flow, [`EMULATED`],
@@ -62,7 +80,7 @@ pub fn of_packets(experiment: &Experiment, record: &Record) -> Measured {
 }
 
 /// What results call the run and the controller of packets of others, which is unknown.
-pub const EMULATED: &str = "emulated";
+const EMULATED: &str = "emulated";
 
 /// The directions of links that the first flow's packets cross, those of data before those of acknowledgments.
 pub fn directions(experiment: &Experiment) -> Vec<LinkDirection> {

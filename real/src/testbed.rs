@@ -1,6 +1,6 @@
 //! What a run needs whoever carries its flows: its time, its path, and the emulator on a thread of its own.
 
-use crate::Error;
+use crate::error::Error;
 use crate::flow_log::FlowLog;
 use crate::measured::{self, Measured};
 use crate::watch::{Observer, Watch};

@@ -1,8 +1,11 @@
 //! What an experiment may not have if it is to run in real time.
 
-use control::Rate;
+use control::{Bytes, Rate};
 use experiment::Experiment;
 
+/// The size of full packets on the path, with `wire`'s header. An experiment must have packets of this size to run in
+/// real time, so that its simulation compares.
+pub const PACKET: Bytes = Bytes(wire::PACKET + wire::header::SIZE as u64);
 /// The fastest link: an emulator on one core carries no more.
 const FASTEST: Rate = Rate::from_gbps(1.0);
 /// The most flows: each has two endpoints on this host.
@@ -26,7 +29,7 @@ pub fn unsupported(experiment: &Experiment) -> Option<String> {
     }
     flows.iter().enumerate().find_map(|(i, flow)| {
         let keys = [
-            ("packet", flow.packet != crate::PACKET),
+            ("packet", flow.packet != PACKET),
             ("receive-window", flow.receive_window.is_some()),
             ("delayed-ack", flow.delayed_ack.is_some()),
             ("coalesce", flow.coalesce.is_some()),

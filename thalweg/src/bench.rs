@@ -8,12 +8,12 @@ use scenario::reason;
 use std::io;
 use wire::bench::{GapErrors, TIMESTAMPS, pacing};
 
-/// What is measured unless told otherwise.
+/// The rates that are measured if none is given.
 const RATES: [Rate; 3] = [Rate::from_mbps(100.0), Rate::from_mbps(500.0), Rate::from_mbps(1000.0)];
 /// The quantiles that are printed, and their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "median"), (0.9, "90 %"), (0.99, "99 %"), (1.0, "max")];
 
-/// Measures and prints.
+/// Measures how exactly packets leave, and prints a table.
 pub fn bench(bench: &Bench) -> Result<(), Failure> {
     let Bench::Pacing { rates, duration } = bench;
     if *duration == Duration::ZERO || *duration > Duration::from_millis(10_000) {
@@ -32,7 +32,8 @@ pub fn bench(bench: &Bench) -> Result<(), Failure> {
         .collect::<io::Result<_>>()
         .map_err(|e| Failure::Failed(format!("loopback: {}", reason(&e))))?;
     let mut text = format!(
-        "Packets of 1200 bytes on loopback. Pacing: {}. Arrival times: {}.\nBy how much gaps miss their plan, microseconds:\n\n{:12} {:>9} {:>10}",
+        "Packets of 1200 bytes on loopback. Pacing: {}. Arrival times: {}.\n\
+         Differences between actual and planned gaps, microseconds:\n\n{:12} {:>9} {:>10}",
         runs[0].1.pacing, TIMESTAMPS, "rate", "reached", "gap"
     );
     for clock in ["left", "seen"] {

@@ -8,8 +8,8 @@ use crate::print;
 use crate::real::helper;
 use crate::status::Status;
 use emulate::relay::Relay;
-use experiment::{Finished, Identity, Place, Run};
-use real::{CommandEnded, EMULATED, Emulation, Error, LATE_US, Measured};
+use experiment::Run;
+use real::{CommandEnded, Emulation, Error, LATE_US, Measured};
 use scenario::{Machine, Plan, reason};
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -71,15 +71,8 @@ fn wrong(args: &Emulate, why: &str) -> Failure {
 
 /// Writes and prints the results, and says whether they are to be trusted.
 fn finish(plan: &Plan, run: &Run, destination: Destination, measured: Measured) -> Result<(), Failure> {
-    let Measured { experiment, outcome, emulator, wall_seconds } = measured;
-    let run = Run {
-        identity: Identity { controllers: vec![EMULATED.into()], place: Place::Emulated, ..run.identity.clone() },
-        controller: EMULATED.into(),
-        parameters: serde_json::Value::Object(Default::default()),
-        experiment,
-    };
-    let finished = [Finished { run, outcome, wall_seconds, emulator: Some(emulator.clone()) }];
-    destination.finish(&plan.title, plan.seed, &finished, None)?;
+    let emulator = measured.emulator.clone();
+    destination.finish(&plan.title, plan.seed, &[measured.into_finished(run)], None)?;
     if !emulator.kept_up {
         let remedy = if emulator.realtime { "" } else { ", or run it as root, which the system schedules in time" };
         print::note(&format!(

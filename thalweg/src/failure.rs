@@ -1,8 +1,6 @@
-//! Why a command ends early, and with which exit code.
+//! Why a command ends early.
 
-use crate::print;
 use scenario::Problem;
-use std::process::ExitCode;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -21,34 +19,14 @@ pub enum Failure {
     Unread,
 }
 
+#[cfg(all(feature = "real", target_os = "linux"))]
 impl Failure {
     /// The same failure, with lines that begin with the name of `what` failed.
-    #[cfg(all(feature = "real", target_os = "linux"))]
     fn of(self, what: &str) -> Failure {
         match self {
             Failure::Wrong(lines) => Failure::Wrong(lines.iter().map(|line| format!("{what}: {line}")).collect()),
             Failure::Failed(line) => Failure::Failed(format!("{what}: {line}")),
             other => other,
-        }
-    }
-
-    /// Writes the lines to standard error, and returns the exit code.
-    pub fn report(self) -> ExitCode {
-        match self {
-            Failure::Wrong(lines) => {
-                lines.iter().for_each(|line| print::note(line));
-                ExitCode::from(2)
-            }
-            Failure::Failed(line) => {
-                print::note(&line);
-                ExitCode::FAILURE
-            }
-            // The exit code that shells use for a process that SIGINT ended.
-            #[cfg(any(feature = "lab", feature = "copy"))]
-            Failure::Interrupted => ExitCode::from(130),
-            #[cfg(all(feature = "real", target_os = "linux"))]
-            Failure::Command(code) => ExitCode::from(code),
-            Failure::Unread => ExitCode::SUCCESS,
         }
     }
 }
@@ -63,12 +41,14 @@ impl From<real::Error> for Failure {
             real::Error::Unsupported(why) => Failure::Wrong(vec![why]),
             real::Error::Run { name, source } => Failure::from(*source).of(&name),
             error => {
-                let cause = error.source().map_or(String::new(), |cause| match cause.downcast_ref() {
-                    Some(cause) => format!(" ({})", scenario::reason(cause)),
-                    None => format!(" ({cause})"),
+                let causes = std::iter::successors(error.source(), |&cause| cause.source());
+                let texts = causes.map(|cause| match cause.downcast_ref() {
+                    Some(cause) => scenario::reason(cause),
+                    None => cause.to_string(),
                 });
+                let causes = texts.map(|text| format!(" ({text})")).collect::<String>();
                 let remedy = error.remedy().map_or(String::new(), |remedy| format!("; {remedy}"));
-                Failure::Failed(format!("{error}{cause}{remedy}"))
+                Failure::Failed(format!("{error}{causes}{remedy}"))
             }
         }
     }

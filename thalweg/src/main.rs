@@ -58,7 +58,27 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => report(failure),
+    }
+}
+
+/// Writes the lines of `failure` to standard error, and returns the exit code.
+fn report(failure: Failure) -> ExitCode {
+    match failure {
+        Failure::Wrong(lines) => {
+            lines.iter().for_each(|line| print::note(line));
+            ExitCode::from(2)
+        }
+        Failure::Failed(line) => {
+            print::note(&line);
+            ExitCode::FAILURE
+        }
+        // The exit code that shells use for a process that SIGINT ended.
+        #[cfg(any(feature = "lab", feature = "copy"))]
+        Failure::Interrupted => ExitCode::from(130),
+        #[cfg(all(feature = "real", target_os = "linux"))]
+        Failure::Command(code) => ExitCode::from(code),
+        Failure::Unread => ExitCode::SUCCESS,
     }
 }
 

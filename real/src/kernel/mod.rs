@@ -5,10 +5,12 @@ mod sender;
 
 pub use sender::send;
 
+use crate::error::Error;
 use crate::flow_log::{Deliveries, FlowLog, Framing, SenderSample, data};
 use crate::guest::{Guest, Pipes};
+use crate::helper::Helper;
 use crate::testbed::{EndOfRun, Testbed};
-use crate::{Error, Helper, Watch};
+use crate::watch::Watch;
 use control::{Bytes, Phase};
 use emulate::Record;
 use experiment::{Experiment, Flow};

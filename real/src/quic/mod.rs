@@ -8,9 +8,10 @@ mod sender;
 
 use crate::contestant::Congestion;
 use crate::error::Cause;
+use crate::error::Error;
 use crate::flow_log::{Deliveries, FlowLog, Framing, PAYLOAD, SenderSample};
 use crate::testbed::Testbed;
-use crate::{Error, Watch};
+use crate::watch::Watch;
 use emulate::{Record, relay::Relay};
 use experiment::Flow;
 use std::io;
