@@ -1,9 +1,11 @@
-//! What an acknowledgment costs each controller: `cargo run --release -p control --example cost` prints a table of nanoseconds.
+//! How long each controller takes per acknowledgment: `cargo run --release -p control --example cost` prints a table in
+//! nanoseconds.
 //!
-//! A sender is put on the tests' toy path, 100 Mbps x 20 ms with a buffer of one bandwidth-delay product, and all calls that the host
-//! makes to it are recorded: `on_ack`, `next`, `on_send` and `on_loss`, some three for each acknowledgment. The recording is played
-//! back to a new sender, which gives the same answers, over and over. What is shown is how much longer its second half takes than
-//! if played back to a sender that does nothing, per acknowledgment: the median. Receivers, as RAPID's, are not in it.
+//! A sender is run on the tests' made-up path, 100 Mbps x 20 ms with a buffer of one bandwidth-delay product, and all
+//! calls of the host are recorded: `on_ack`, `next`, `on_send` and `on_loss`, about three per acknowledgment. Each
+//! recording is played back many times to new senders, which give the same answers. The table shows how much longer the
+//! second half of the recording takes than with a sender that does nothing, per acknowledgment, as the median over all
+//! playbacks. The time of receivers, such as RAPID's, is not included.
 
 #[allow(dead_code)]
 #[path = "../tests/toy/mod.rs"]
@@ -15,10 +17,12 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-const ACKNOWLEDGMENTS: usize = 20_000; // so that the recording stays in the cache
+/// Acknowledgments per recording: few enough that the recording stays in the cache.
+const ACKNOWLEDGMENTS: usize = 20_000;
+/// Playbacks per controller.
 const REPEAT: usize = 301;
 
-/// One call of the host's.
+/// One call of the host.
 #[derive(Clone, Copy)]
 enum Call {
     Next(Time, Pipe),
@@ -27,7 +31,7 @@ enum Call {
     Loss(Time, Loss),
 }
 
-/// Writes down what a sender is asked and told.
+/// A sender whose calls are recorded.
 struct Recorder {
     sender: Box<dyn Sender>,
     calls: Arc<Mutex<Vec<Call>>>,
@@ -61,7 +65,7 @@ impl Sender for Recorder {
     }
 }
 
-/// Does nothing.
+/// A sender that does nothing.
 struct Idle;
 
 impl Sender for Idle {
@@ -86,7 +90,7 @@ fn is_ack(call: &&Call) -> bool {
     matches!(call, Call::Ack(..))
 }
 
-/// What a host calls until there were that many acknowledgments.
+/// The calls of a host until there are [`ACKNOWLEDGMENTS`].
 fn record(controller: &Controller) -> Vec<Call> {
     let path = toy::Path {
         rate: Rate::from_mbps(100.0),

@@ -1,10 +1,11 @@
-//! The same, unmodified `Sender` and `Receiver` as in the simulator, in wall-clock time: two threads, loopback UDP, no
-//! encryption. Prints the delivered rate and what the controller makes of it.
+//! The senders and receivers that the simulator runs, unmodified, in real time: two threads and UDP over the loopback
+//! interface, without encryption. Prints the delivered rate and the sender's state every half second.
 //!
 //! `cargo run --release -p control --example loopback -- [CONTROLLER [SECONDS]]`
 
+use control::registry::Parties;
 use control::{
-    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, registry,
+    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, contract, registry,
 };
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -13,8 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 const PACKET: Bytes = Bytes(1200);
-/// A packet counts as lost once one sent so many later has arrived.
+/// A packet counts as lost once a packet has arrived that was sent this many packets later.
 const REORDERING: u64 = 3;
+/// The retransmission timeout.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,12 +28,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Sends for so long; returns what was acknowledged.
+/// Sends for the time `run` with the controller `name`. Returns how many bytes were acknowledged.
 pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::Error>> {
     let controller = registry::find(name).ok_or("no such controller; see `thalweg controllers`")?;
-    // What differs from the simulator: this clock and this scheduler are not exact to a picosecond.
+    // Unlike the simulator, this host is not exact: its scheduler and its clock are off by some microseconds.
     let host = Conditions { packet: PACKET, timing: Duration::from_micros(10) };
-    let parties = controller.build(controller.defaults(), &host)?;
+    let Parties { sender, receiver } = controller.build(controller.defaults(), &host)?;
 
     let (near, far) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     near.connect(far.local_addr()?)?;
@@ -40,14 +42,14 @@ pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::
     far.set_read_timeout(Some(std::time::Duration::from_millis(50)))?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| receive(&far, parties.receiver, &over));
-        let delivered = send(&near, parties.sender, run);
+        scope.spawn(|| receive(&far, receiver, &over));
+        let delivered = send(&near, contract::checked(sender), run);
         over.store(true, Ordering::Relaxed);
         Ok(delivered?)
     })
 }
 
-/// Answers each packet with its number, its timestamp and the receiver's newest report.
+/// Answers each packet with its number, its time of sending and the receiver's newest report.
 fn receive(socket: &UdpSocket, mut receiver: Option<Box<dyn Receiver>>, over: &AtomicBool) {
     let (epoch, mut buffer, mut report) = (Instant::now(), [0; 2048], None);
     while !over.load(Ordering::Relaxed) {
@@ -65,11 +67,11 @@ fn receive(socket: &UdpSocket, mut receiver: Option<Box<dyn Receiver>>, over: &A
         };
         let report = u64::from(stream) | u64::from(rate.to_bits()) << 32;
         let answer = [number, sent, kind, report].map(u64::to_le_bytes).concat();
-        let _ = socket.send(&answer); // a lost answer is the sender's business
+        let _ = socket.send(&answer); // the sender treats a lost answer as a lost packet
     }
 }
 
-/// Sends without end for so long; returns what was acknowledged.
+/// Sends as much as the sender allows for the time `run`. Returns how many bytes were acknowledged.
 fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::io::Result<Bytes> {
     let (epoch, mut buffer) = (Instant::now(), [0; 64]);
     let mut in_flight: BTreeMap<u64, Time> = BTreeMap::new();
@@ -143,7 +145,7 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
             let stamp = sender.on_send(now, PACKET, &pipe);
             match socket.send(&encode(number, now, &stamp)) {
                 Ok(_) => {}
-                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {} // as good as lost
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {} // lost
                 Err(e) => return Err(e),
             }
             if in_flight.is_empty() {

@@ -1,13 +1,15 @@
-//! What a packet costs each router protocol: nanoseconds for its arrival and its departure, ticks included, with 10 and with 100,000
-//! flows. No router keeps anything of a flow, so the two must be alike.
+//! How long each router protocol takes per packet, in nanoseconds: arrival, departure and ticks, with 10 and with
+//! 100,000 flows. No router keeps state per flow, so the two must be alike.
 //!
 //! `cargo run --release -p control --example routers`
 
 use control::{Bytes, Port, Rate, Router, Stamp, Time, routers};
 use std::time::Instant;
 
+/// Packets per measurement.
 const PACKETS: u64 = 5_000_000;
 const PACKET: Bytes = Bytes(1000);
+/// Measurements, of which the median is shown.
 const REPEAT: usize = 5;
 
 fn main() {
@@ -33,7 +35,7 @@ fn main() {
     }
 }
 
-/// Per packet of a link that is full of `flows` flows.
+/// The time per packet of a full link with this many flows.
 fn nanoseconds(router: &mut dyn Router, protocol: &str, flows: u64) -> f64 {
     let gap = Rate::from_gbps(10.0).time_for(PACKET);
     let mut now = Time::ZERO;
@@ -43,7 +45,7 @@ fn nanoseconds(router: &mut dyn Router, protocol: &str, flows: u64) -> f64 {
         while let Some(tick) = router.next_tick().filter(|&tick| tick <= now) {
             router.on_tick(tick, Bytes(0));
         }
-        // Windows and round-trip times differ from flow to flow.
+        // Windows and round-trip times differ between flows.
         let flow = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let rtt = 0.05 + (flow % flows) as f32 / flows as f32 / 10.0;
         let mut stamp = match protocol {

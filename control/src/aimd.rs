@@ -1,23 +1,24 @@
-//! AIMD(a, b): `a` packets more per round trip, a share `b` of the window less on a loss. Reno is AIMD(1, 0.5); BIC-2004
-//! compares itself with AIMD(32, 0.125), which its own response function meets at low loss rates (section VI-B).
+//! AIMD(a, b), additive increase and multiplicative decrease: the window grows by `a` packets per round trip and loses
+//! the share `b` on a loss. Reno is AIMD(1, 0.5). BIC-2004 compares BIC with AIMD(32, 0.125), whose response function
+//! BIC's approaches at low loss rates (section VI-B).
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::units::Time;
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Aimd {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// a: growth per round trip, in packets
-    pub increase: f64,
-    /// b: share of the window given up on a loss, 0 to 1
-    pub decrease: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Aimd {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// a: growth per round trip, in packets
+        pub increase: f64,
+        /// b: share of the window given up on a loss, 0 to 1
+        pub decrease: f64,
+    }
 }
 
 impl Default for Aimd {
@@ -38,13 +39,13 @@ impl Protocol for Aimd {
     }
 }
 
-impl Law for Aimd {
+impl WindowRule for Aimd {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
-        self.increase / w // a per round trip of w packets
+        self.increase / w // a per round trip, in which w packets are acknowledged
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        w * (1.0 - self.decrease)
+        w * (1.0 - self.decrease) // what the share b leaves
     }
 }
 
@@ -54,10 +55,10 @@ mod tests {
     use crate::window::tests::growth_per_rtt;
 
     #[test]
-    fn grows_by_a_per_round_trip_and_falls_by_b() {
-        let mut law = Aimd::default();
-        let grown = growth_per_rtt(&mut law, 10_000.0);
-        assert!((grown - 32.0).abs() < 0.1, "{grown}"); // a little less: w grows while it is acknowledged
-        assert_eq!(law.decrease(Time::ZERO, 800.0), 700.0);
+    fn the_window_grows_by_a_per_round_trip_and_falls_by_the_share_b() {
+        let mut rule = Aimd::default();
+        let grown = growth_per_rtt(&mut rule, 10_000.0);
+        assert!((grown - 32.0).abs() < 0.1, "{grown}"); // a little less than 32, as w grows during the round trip
+        assert_eq!(rule.decrease(Time::ZERO, 800.0), 700.0);
     }
 }

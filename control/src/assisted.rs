@@ -1,27 +1,53 @@
-//! What senders do whose protocol needs routers that take part, where there are none.
+//! Senders whose protocol needs routers that take part, on paths where no router does.
 
-use crate::reno::Halve;
 use crate::roles::{Ack, Loss, Next, Pipe, Report, Sender, Stamp, State};
+use crate::standard::StandardRule;
 use crate::units::{Bytes, Duration, Time};
 use crate::window::Window;
 
-/// Follows the routers if the first answer brings word of one, and is Reno if not: **decided**. Papers assume that all
-/// routers take part; where none does, a sender that obeyed them would stand still or, worse, go by what it asked for.
+/// Follows the routers if the first answer carries a router's report, and is Reno if not: **decided**.
+/// Papers assume that all routers take part. Where none does, a sender that followed the protocol would send nothing
+/// more or, worse, treat its own request as granted.
+///
+/// ```text
+///   Unknown -- first answer, with a report ----> Present
+///           -- first answer, without a report -> Absent
+/// ```
 pub struct Assisted<S> {
     guided: S,
-    reno: Window<Halve>,
-    /// Whether a router takes part; none: not known yet.
-    routers: Option<bool>,
+    reno: Window<StandardRule>,
+    routers: Routers,
+}
+
+/// Whether routers on the path take part in the protocol.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Routers {
+    /// Nothing has been answered yet.
+    Unknown,
+    /// A router takes part.
+    Present,
+    /// No router takes part.
+    Absent,
+}
+
+impl Routers {
+    /// What an answer with this report, or without any, tells about the path.
+    fn by(report: Option<Report>) -> Routers {
+        if report.is_some() { Routers::Present } else { Routers::Absent }
+    }
 }
 
 impl<S: Sender> Assisted<S> {
-    /// `guided` where routers take part, Reno with this first window (packets) elsewhere.
+    /// `guided` where routers take part, elsewhere Reno with a first window of `initial` packets.
     pub fn new(guided: S, initial: f64, packet: Bytes) -> Assisted<S> {
-        Assisted { guided, reno: Window::new(Halve, initial, packet), routers: None }
+        Assisted { guided, reno: Window::new(StandardRule, initial, packet), routers: Routers::Unknown }
     }
 
     fn active(&mut self) -> &mut dyn Sender {
-        if self.routers == Some(false) { &mut self.reno } else { &mut self.guided }
+        match self.routers {
+            Routers::Unknown | Routers::Present => &mut self.guided,
+            Routers::Absent => &mut self.reno,
+        }
     }
 }
 
@@ -31,7 +57,7 @@ impl<S: Sender> Sender for Assisted<S> {
     }
 
     fn on_open(&mut self, now: Time, rtt: Duration, report: Option<Report>) {
-        self.routers = Some(report.is_some());
+        self.routers = Routers::by(report);
         self.guided.on_open(now, rtt, report);
     }
 
@@ -44,18 +70,23 @@ impl<S: Sender> Sender for Assisted<S> {
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
-        self.routers.get_or_insert(ack.report.is_some());
+        if self.routers == Routers::Unknown {
+            self.routers = Routers::by(ack.report);
+        }
         self.active().on_ack(now, ack);
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
-        if self.routers.is_none() {
-            self.reno.on_loss(now, loss);
+        if self.routers == Routers::Unknown {
+            self.reno.on_loss(now, loss); // it may have to take over
         }
         self.active().on_loss(now, loss);
     }
 
     fn state(&self) -> State {
-        if self.routers == Some(false) { self.reno.state() } else { self.guided.state() }
+        match self.routers {
+            Routers::Unknown | Routers::Present => self.guided.state(),
+            Routers::Absent => self.reno.state(),
+        }
     }
 }

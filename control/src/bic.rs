@@ -1,30 +1,43 @@
-//! BIC: a binary search for the window between the last loss and what it left (BIC-2004: Xu, Harfoush, Rhee, "Binary
-//! Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004). The code is section VI-A's pseudo-code.
+//! BIC: after a loss, a binary search between the window that the loss left and the window at which it occurred
+//! (BIC-2004: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM 2004).
+//!
+//! The code is section VI-A's pseudo-code. Which step it takes depends on the window `w` and on W_max, the window at
+//! the last loss:
+//!
+//! ```text
+//!   w >= low_window:
+//!                        (W_max - w)/B <= S_max           w >= W_max              w - W_max > S_max (B - 1)
+//!     AdditiveIncrease -----------------> BinarySearch ------------> MaxProbing -----------------> AdditiveIncrease
+//!       S_max per RTT                     (W_max - w)/B               (w - W_max)/(B - 1)           S_max per RTT
+//!
+//!   w < low_window: CongestionAvoidance, as standard TCP
+//!   a loss:         W_max becomes w, or less for a flow in decline; w becomes (1 - beta) w
+//! ```
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Phase, Sender};
+use crate::standard;
 use crate::units::Time;
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Bic {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// Below this window, in packets, it is Reno
-    pub low_window: f64,
-    /// S_max: the most by which the window grows per round trip, in packets
-    pub smax: f64,
-    /// S_min: the least by which the window grows per round trip, in packets
-    pub smin: f64,
-    /// beta: share of the window given up on a loss, 0 to 1
-    pub beta: f64,
-    /// B: a step covers one B-th of the distance to the maximum; 2 is the paper's binary search
-    pub divisor: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Bic {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// Below this window, in packets, it is Reno
+        pub low_window: f64,
+        /// S_max: the most by which the window grows per round trip, in packets
+        pub smax: f64,
+        /// S_min: the least by which the window grows per round trip, in packets
+        pub smin: f64,
+        /// beta: share of the window given up on a loss, 0 to 1
+        pub beta: f64,
+        /// B: a step covers one B-th of the distance to the maximum; 2 gives the paper's binary search
+        pub divisor: f64,
+    }
 }
 
 impl Default for Bic {
@@ -34,9 +47,11 @@ impl Default for Bic {
 }
 
 impl Bic {
-    /// The constants of Linux's `tcp_bic`: it keeps 819/1024 of the window, grows by at most 16, searches in quarters, and
-    /// needs 20 round trips for the 4 packets on either side of the maximum. Not its integer arithmetic, nor that it grows by
-    /// 4/20 all through those 4 packets, at least by 1/20 of the window before the first loss, and forgets all on a timeout.
+    /// The constants of Linux's `tcp_bic`: a loss leaves 819/1024 of the window, growth is at most 16 packets per round
+    /// trip, a step covers a quarter of the distance, and growth near the maximum is 4 packets in 20 round trips.
+    ///
+    /// What Linux does beyond that is not here: integer arithmetic; growth of exactly 4/20 within 4 packets of the
+    /// maximum; growth of at least 1/20 of the window before the first loss; forgetting the maximum on a timeout.
     pub fn linux() -> Bic {
         Bic { smax: 16.0, smin: 4.0 / 20.0, beta: 205.0 / 1024.0, divisor: 4.0, ..Bic::default() }
     }
@@ -58,39 +73,53 @@ impl Protocol for Bic {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(Search::new(self), self.initial_window, host.packet))
+        Box::new(Window::new(BicRule::new(self), self.initial_window, host.packet))
     }
 }
 
-/// The binary search.
-pub(crate) struct Search {
+/// BIC's window growth rule.
+pub(crate) struct BicRule {
     bic: Bic,
-    /// W_max: the window at the last loss, packets; zero before it, from where every window is far above the maximum.
-    wmax: f64,
+    maximum: Maximum,
 }
 
-impl Search {
-    /// Before the first loss.
-    pub(crate) fn new(bic: &Bic) -> Search {
-        Search { bic: bic.clone(), wmax: 0.0 }
+/// W_max, the window for which the rule searches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Maximum {
+    /// No packet has been lost yet. Every window counts as far above the maximum.
+    Unknown,
+    /// The window at the last loss, or less for a flow in decline, in packets.
+    Known(f64),
+}
+
+impl BicRule {
+    /// The rule before the first loss.
+    pub(crate) fn new(bic: &Bic) -> BicRule {
+        BicRule { bic: bic.clone(), maximum: Maximum::Unknown }
     }
 
-    /// By how much a window of `w` would grow in a round trip without limits.
+    /// By how many packets a window of `w` would grow in a round trip without the limits S_max and S_min.
     fn step(&self, w: f64) -> f64 {
-        if w < self.wmax {
-            (self.wmax - w) / self.bic.divisor // binary search or additive increase
-        } else {
-            (w - self.wmax) / (self.bic.divisor - 1.0) // slow start or additive increase
+        let past = self.bic.divisor - 1.0;
+        match self.maximum {
+            Maximum::Known(wmax) if w < wmax => (wmax - w) / self.bic.divisor, // binary search or additive increase
+            Maximum::Known(wmax) => (w - wmax) / past,                         // slow start or additive increase
+            Maximum::Unknown => w / past,
         }
     }
+
+    /// Whether the window is still below the maximum.
+    fn is_below_maximum(&self, w: f64) -> bool {
+        matches!(self.maximum, Maximum::Known(wmax) if w < wmax)
+    }
 }
 
-impl Law for Search {
+impl WindowRule for BicRule {
     /// "When not in fast recovery and an acknowledgment for a new packet arrives."
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         let Bic { low_window, smax, smin, .. } = self.bic;
         if w < low_window {
-            return reno::increase(w); // normal TCP
+            return standard::increase(w); // normal TCP
         }
         self.step(w).clamp(smin, smax) / w // bic_inc is per round trip
     }
@@ -100,7 +129,7 @@ impl Law for Search {
             Phase::CongestionAvoidance
         } else if self.step(w) > self.bic.smax {
             Phase::AdditiveIncrease
-        } else if w < self.wmax {
+        } else if self.is_below_maximum(w) {
             Phase::BinarySearch
         } else {
             Phase::MaxProbing
@@ -111,9 +140,11 @@ impl Law for Search {
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         let Bic { low_window, beta, .. } = self.bic;
         if w < low_window {
-            return reno::decrease(w); // normal TCP
+            return standard::decrease(w); // normal TCP
         }
-        self.wmax = if w < self.wmax { w * (2.0 - beta) / 2.0 } else { w }; // fast convergence
+        // Fast convergence: a flow that loses packets below its last maximum is in decline.
+        let wmax = if self.is_below_maximum(w) { w * (2.0 - beta) / 2.0 } else { w };
+        self.maximum = Maximum::Known(wmax);
         w * (1.0 - beta)
     }
 }
@@ -123,14 +154,16 @@ mod tests {
     use super::*;
     use crate::window::tests::growth_per_rtt;
 
-    fn at(wmax: f64, bic: Bic) -> Search {
-        Search { bic, wmax }
+    /// The rule after a loss at a window of `wmax`.
+    fn at(wmax: f64, bic: Bic) -> BicRule {
+        BicRule { bic, maximum: Maximum::Known(wmax) }
     }
 
     #[test]
-    fn searches_between_the_clamps() {
-        // Distance to W_max = 1000, and the growth per round trip that VI-A gives for it: S_max up to a distance of
-        // 2 S_max, then half the distance down to S_min; past W_max the distance itself, doubling it.
+    fn a_step_is_half_the_distance_to_the_maximum_within_its_limits() {
+        // Windows, and the growth per round trip that section VI-A gives for W_max = 1000: S_max while the distance is
+        // more than 2 S_max, then half the distance, but no less than S_min; past W_max the distance itself, which
+        // doubles it.
         for (w, step) in
             [(900.0, 32.0), (936.0, 32.0), (960.0, 20.0), (999.99, 0.01), (1000.0, 0.01), (1008.0, 8.0), (1500.0, 32.0)]
         {
@@ -155,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_it_is_doing() {
+    fn the_phase_tells_which_step_it_takes() {
         use Phase::{AdditiveIncrease, BinarySearch, CongestionAvoidance, MaxProbing};
         let search = at(1000.0, Bic::default());
         for (w, phase) in [
@@ -174,20 +207,20 @@ mod tests {
     fn fast_convergence_aims_lower_for_a_flow_in_decline() {
         let mut search = at(1000.0, Bic::default());
         assert_eq!(search.decrease(Time::ZERO, 800.0), 700.0);
-        assert_eq!(search.wmax, 750.0); // the midpoint of 800 and 700
+        assert_eq!(search.maximum, Maximum::Known(750.0)); // the midpoint of 800 and 700
         assert_eq!(search.decrease(Time::ZERO, 880.0), 770.0);
-        assert_eq!(search.wmax, 880.0);
+        assert_eq!(search.maximum, Maximum::Known(880.0));
     }
 
     #[test]
     fn is_reno_below_the_low_window() {
         let mut search = at(1000.0, Bic::default());
-        assert_eq!((search.decrease(Time::ZERO, 13.9), search.wmax), (6.95, 1000.0));
+        assert_eq!((search.decrease(Time::ZERO, 13.9), search.maximum), (6.95, Maximum::Known(1000.0)));
         assert_eq!(search.increase(Time::ZERO, 10.0, &Ack::default()), 0.1);
     }
 
     #[test]
-    fn linux_keeps_four_fifths_and_searches_in_quarters() {
+    fn linux_keeps_four_fifths_of_the_window_and_steps_by_quarters() {
         let mut search = at(1000.0, Bic::linux());
         assert!((search.decrease(Time::ZERO, 2048.0) - 2.0 * 819.0).abs() < 1e-9);
         for (w, step) in [(1900.0, 16.0), (2016.0, 8.0), (2047.9, 0.2), (2060.0, 4.0), (2100.0, 16.0)] {

@@ -1,26 +1,41 @@
-//! CUBIC: the window is a cubic function of the time since the last loss, flat near the window of that loss (RFC 9438). Without
-//! HyStart++ (RFC 9406), which section 4.10 recommends: slow start ends with a loss, as in the papers' comparisons.
+//! CUBIC: the window is a cubic function of the time since the last loss, flat near the window of that loss (RFC 9438).
+//!
+//! HyStart++ (RFC 9406), which section 4.10 recommends, is left out: slow start ends with a loss, as in the papers'
+//! comparisons.
+//!
+//! ```text
+//!                +--------------+  window reaches ssthresh
+//!                |  SlowStart   | ------------+
+//!                +--------------+             v
+//!   loss event   +--------------+  repaired  +---------------------+
+//!   ------------>|  AfterLoss   | ---------> | CongestionAvoidance |
+//!   in any state +--------------+            +---------------------+
+//!   timeout      +--------------+             ^
+//!   ------------>| AfterTimeout | ------------+
+//!   in any state +--------------+  window reaches ssthresh
+//! ```
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::rtt::SmoothedRtt;
 use crate::units::{Bytes, Time};
-use crate::window::{Law, Window, within};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 use libm::cbrt;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Cubic {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// C: how steep the cubic function is, in packets per second cubed
-    pub c: f64,
-    /// beta: share of the window kept on a loss, 0 to 1
-    pub beta: f64,
-    /// Whether a flow in decline aims below the window of its last loss
-    pub fast_convergence: bool,
+crate::parameters! {
+    /// Parameters.
+    pub struct Cubic {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// C: the coefficient of the cubic function, in packets per second cubed
+        pub c: f64,
+        /// beta: share of the window that a loss leaves, 0 to 1
+        pub beta: f64,
+        /// Whether a flow in decline aims below the window of its last loss
+        pub fast_convergence: bool,
+    }
 }
 
 impl Default for Cubic {
@@ -30,9 +45,12 @@ impl Default for Cubic {
 }
 
 impl Cubic {
-    /// The constants of Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS OSR 42(5), 2008, which writes
-    /// beta = 0.2 for the share given up. Its function, its Reno-friendly growth 3 beta/(2 - beta) and its fast convergence are
-    /// those of the RFC; what the RFC adds is that the Reno-friendly window grows by 1 in the end.
+    /// The constants of Ha, Rhee, Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", ACM SIGOPS OSR 42(5), 2008,
+    /// where beta = 0.2 is the share given up on a loss.
+    ///
+    /// The paper's cubic function, its Reno-friendly growth of 3 beta/(2 - beta) and its fast convergence are those of
+    /// the RFC. The RFC adds that the Reno-friendly window grows by 1 packet per round trip once it has regained what
+    /// the loss took.
     pub fn of_2008() -> Cubic {
         Cubic { beta: 0.8, ..Cubic::default() }
     }
@@ -46,112 +64,153 @@ impl Protocol for Cubic {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(Curve::new(self, host.packet), self.initial_window, host.packet))
+        Box::new(Window::new(CubicRule::new(self, host.packet), self.initial_window, host.packet))
     }
 }
 
-/// The cubic function, and where on it the window is.
-pub(crate) struct Curve {
+/// CUBIC's window growth rule.
+pub(crate) struct CubicRule {
     cubic: Cubic,
-    /// Bytes in a packet.
+    /// Size of a full packet, bytes.
     packet: f64,
     /// alpha_cubic: the growth per round trip with which AIMD(alpha, 1 - beta) has Reno's mean window (section 4.3).
     alpha: f64,
-    /// W_max, packets; zero before the first loss and after a timeout.
-    wmax: f64,
-    /// cwnd_prior: the window at the last loss, packets.
-    prior: f64,
-    stage: Option<Stage>,
-    /// Smoothed RTT, seconds (RFC 6298).
-    rtt: f64,
+    state: CubicState,
+    rtt: SmoothedRtt,
     /// When the last acknowledgment arrived.
-    heard: Time,
+    last_ack: Time,
+}
+
+/// What the last congestion event was, and whether congestion avoidance has begun since.
+#[derive(Clone, Copy, Debug)]
+enum CubicState {
+    /// Nothing has been lost, and congestion avoidance has not begun.
+    SlowStart,
+    /// A loss event, and congestion avoidance has not begun since.
+    AfterLoss {
+        /// W_max, packets.
+        wmax: f64,
+        /// cwnd_prior: the window before the loss, packets.
+        prior: f64,
+    },
+    /// A timeout, and congestion avoidance has not begun since. There is no W_max (section 4.8).
+    AfterTimeout {
+        /// cwnd_prior: the window before the timeout, packets.
+        prior: f64,
+    },
+    /// A stage of congestion avoidance.
+    CongestionAvoidance(Stage),
 }
 
 /// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
 struct Stage {
-    /// t_epoch: when it began.
+    /// t_epoch: when the stage began.
     epoch: Time,
-    /// K: how long it takes to W_max, seconds.
+    /// W_max, packets.
+    wmax: f64,
+    /// K: how long the window takes to W_max, seconds.
     k: f64,
-    /// W_est: Reno's window, packets.
+    /// W_est: the window that Reno would have, packets.
     west: f64,
+    /// cwnd_prior: the window before the last congestion event, packets; none before the first.
+    prior: Option<f64>,
 }
 
-impl Curve {
-    /// Before the first loss.
-    pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> Curve {
-        Curve {
+impl CubicState {
+    /// W_max, packets, if a loss has left any.
+    fn wmax(self) -> Option<f64> {
+        match self {
+            CubicState::SlowStart | CubicState::AfterTimeout { .. } => None,
+            CubicState::AfterLoss { wmax, .. } => Some(wmax),
+            CubicState::CongestionAvoidance(stage) => Some(stage.wmax),
+        }
+    }
+
+    /// cwnd_prior, packets, if there was a congestion event.
+    fn prior(self) -> Option<f64> {
+        match self {
+            CubicState::SlowStart => None,
+            CubicState::AfterLoss { prior, .. } | CubicState::AfterTimeout { prior } => Some(prior),
+            CubicState::CongestionAvoidance(stage) => stage.prior,
+        }
+    }
+}
+
+impl CubicRule {
+    /// The rule before the first loss, for packets of `packet` bytes.
+    pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> CubicRule {
+        CubicRule {
             cubic: cubic.clone(),
             packet: packet.0 as f64,
             alpha: 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta),
-            wmax: 0.0,
-            prior: f64::INFINITY,
-            stage: None,
-            rtt: 0.0,
-            heard: Time::ZERO,
+            state: CubicState::SlowStart,
+            rtt: SmoothedRtt::default(),
+            last_ack: Time::ZERO,
         }
     }
 
-    /// Section 4.2.
-    fn begin(&mut self, now: Time, w: f64) -> Stage {
-        // Section 4.8: after a timeout, W_max is the window at which the stage begins, and K is zero.
-        self.wmax = self.wmax.max(w);
-        Stage { epoch: now, k: cbrt((self.wmax - w) / self.cubic.c), west: w }
+    /// The present stage of congestion avoidance, or else one that begins at a window of `w`.
+    fn stage(&self, now: Time, w: f64) -> Stage {
+        if let CubicState::CongestionAvoidance(stage) = self.state {
+            return stage;
+        }
+        // Section 4.8: without a W_max, it is the window at which the stage begins, and K is zero.
+        let wmax = self.state.wmax().map_or(w, |wmax| wmax.max(w));
+        let k = cbrt((wmax - w) / self.cubic.c); // section 4.2, figure 2
+        Stage { epoch: now, wmax, k, west: w, prior: self.state.prior() }
     }
 }
 
-impl Law for Curve {
+impl WindowRule for CubicRule {
     fn observe(&mut self, now: Time, _: f64, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            let rtt = rtt.as_secs();
-            self.rtt = if self.rtt > 0.0 { self.rtt + (rtt - self.rtt) / 8.0 } else { rtt };
+        self.rtt.sample(ack.rtt);
+        // Section 5.8: the time in which the application limits the flow does not count.
+        if let CubicState::CongestionAvoidance(stage) = &mut self.state
+            && ack.app_limited
+        {
+            stage.epoch += now.since(self.last_ack);
         }
-        // Section 5.8: time in which the application held the window back does not count.
-        if let Some(stage) = self.stage.as_mut().filter(|_| ack.app_limited) {
-            stage.epoch += now.since(self.heard);
-        }
-        self.heard = now;
+        self.last_ack = now;
     }
 
     fn increase(&mut self, now: Time, w: f64, ack: &Ack) -> f64 {
-        let mut stage = match self.stage.take() {
-            Some(stage) => stage,
-            None => self.begin(now, w),
-        };
+        let mut stage = self.stage(now, w);
         let cubic = |t: f64| {
             let from_k = t - stage.k;
-            self.cubic.c * from_k * from_k * from_k + self.wmax // section 4.2: W_cubic(t)
+            self.cubic.c * from_k * from_k * from_k + stage.wmax // section 4.2, figure 1: W_cubic(t)
         };
         let t = now.since(stage.epoch).as_secs();
-        // Section 4.3: W_est, which grows as Reno's once it has regained what the loss took.
+        // Section 4.3: W_est grows by alpha_cubic, and as Reno's window once it has regained what the loss took.
         let segments = ack.acked.0 as f64 / self.packet;
-        let alpha = if stage.west < self.prior { self.alpha } else { 1.0 };
-        stage.west += alpha * segments / w;
-        let growth = if cubic(t) < stage.west {
-            ((stage.west - w) / segments).max(0.0)
+        let alpha = if stage.prior.is_none_or(|prior| stage.west < prior) { self.alpha } else { 1.0 };
+        let west = stage.west + alpha * segments / w;
+        let growth = if cubic(t) < west {
+            ((west - w) / segments).max(0.0) // section 4.3: the Reno-friendly region
         } else {
-            let target = cubic(t + self.rtt).clamp(w, 1.5 * w); // section 4.2
-            (target - w) / w // sections 4.4 and 4.5
+            let target = cubic(t + self.rtt.seconds().unwrap_or(0.0)).clamp(w, 1.5 * w); // section 4.2
+            (target - w) / w // sections 4.4 and 4.5: the concave and the convex region
         };
-        self.stage = Some(stage);
+        stage.west = west;
+        self.state = CubicState::CongestionAvoidance(stage);
         growth
     }
 
-    /// Section 4.6, with the window for flight_size: it does not grow while the application leaves it unused.
+    /// Section 4.6. The window stands for flight_size, as it does not grow while the application leaves a part of it
+    /// unused.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         let Cubic { beta, fast_convergence, .. } = self.cubic;
-        self.wmax = if fast_convergence && w < self.wmax { w * (1.0 + beta) / 2.0 } else { w }; // section 4.7
-        self.prior = w;
-        self.stage = None;
+        let declines = fast_convergence && self.state.wmax().is_some_and(|wmax| w < wmax);
+        let wmax = if declines { w * (1.0 + beta) / 2.0 } else { w }; // section 4.7
+        self.state = CubicState::AfterLoss { wmax, prior: w };
         w * beta
     }
 
     /// Section 4.8.
     fn timeout(&mut self, now: Time, w: f64) -> f64 {
-        let left = self.decrease(now, w);
-        self.wmax = 0.0;
-        left
+        let ssthresh = self.decrease(now, w);
+        self.state = CubicState::AfterTimeout { prior: w };
+        ssthresh
     }
 }
 
@@ -163,14 +222,15 @@ mod tests {
 
     const PACKET: Bytes = Bytes(1000);
 
-    /// A flow of `cubic` that has just lost a packet at a window of `w`, its first.
+    /// A flow that has just lost its first packet, at a window of `w`.
     fn after_loss(cubic: Cubic, w: f64) -> Box<dyn Sender> {
         let mut sender = Cubic { initial_window: w, ..cubic }.sender(&Conditions::exact(PACKET));
         sender.on_loss(Time::ZERO, &Loss::Event);
         sender
     }
 
-    /// The window after `seconds` more in which each round trip takes `rtt`, from `now` on, packet by packet.
+    /// Acknowledges packet by packet for `seconds` from `now` on, with round trips of `rtt` seconds. Returns the
+    /// window.
     fn run(sender: &mut dyn Sender, now: &mut Time, seconds: f64, rtt: f64) -> f64 {
         let window = |State { window, .. }| window.unwrap();
         let end = now.as_secs() + seconds;
@@ -197,9 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn in_the_reno_friendly_region_it_grows_by_alpha_and_by_one_in_the_end() {
-        // Section 4.3: 3 (1 - 0.7)/(1 + 0.7) = 0.529 per round trip until 20 packets are regained, then 1; at 10 ms the cubic
-        // function stays below for long.
+    fn in_the_reno_friendly_region_the_window_grows_by_alpha_and_by_one_in_the_end() {
+        // Section 4.3: 3 (1 - 0.7)/(1 + 0.7) = 0.529 per round trip until 20 packets are regained, then 1; at 10 ms the
+        // cubic function stays below for long.
         let mut sender = after_loss(Cubic::default(), 20.0);
         let mut now = Time::ZERO;
         let w = run(&mut *sender, &mut now, 0.10, 0.01);
@@ -222,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_the_curve_starts_from_where_slow_start_ended() {
+    fn after_a_timeout_the_cubic_function_starts_where_slow_start_ended() {
         let mut sender = Cubic { initial_window: 1000.0, ..Cubic::default() }.sender(&Conditions::exact(PACKET));
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         let mut now = Time::ZERO;
@@ -234,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn time_without_anything_to_send_does_not_count() {
+    fn time_in_which_the_application_limits_the_flow_does_not_count() {
         let mut sender = after_loss(Cubic::default(), 10_000.0);
         let mut now = Time::ZERO;
         let before = run(&mut *sender, &mut now, 5.0, 0.1);
@@ -245,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_cubic_gives_up_a_fifth() {
+    fn the_cubic_of_2008_gives_up_a_fifth_of_the_window() {
         let sender = after_loss(Cubic::of_2008(), 1000.0);
         assert_eq!(sender.state().window, Some(800.0));
     }

@@ -1,32 +1,32 @@
-//! HighSpeed TCP, HSTCP: an AIMD whose `a` and `b` depend on the window, such that it gets along with the loss rates of fast,
-//! long paths (RFC 3649, section 5).
+//! HighSpeed TCP, HSTCP: AIMD(a(w), b(w)), where `a` rises and `b` falls with the window `w`, so that a window of
+//! 83,000 packets needs a loss rate of no less than 10^-7 (RFC 3649, section 5).
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::standard;
 use crate::units::Time;
-use crate::window::{Law, Window, within};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 use libm::log;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct HighSpeed {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// Up to this window, in packets, it is Reno; BIC-2004 has 31
-    pub low_window: f64,
-    /// The window, in packets, for which high-p and high-decrease are given
-    pub high_window: f64,
-    /// The loss event rate, per packet, at which the mean window is to be high-window
-    pub high_p: f64,
-    /// Share of the window given up on a loss at high-window and above, 0 to 1
-    pub high_decrease: f64,
-    /// Above this window, in packets, slow start adds no more than half of it per round trip, or what the law adds if that is
-    /// more (RFC 3742, which recommends 100); zero: it doubles the window until the first loss
-    pub max_ssthresh: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct HighSpeed {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// Up to this window, in packets, it is Reno; BIC-2004 has 31
+        pub low_window: f64,
+        /// The window, in packets, for which high-p and high-decrease are given
+        pub high_window: f64,
+        /// The loss event rate, per packet, at which the mean window is to be high-window
+        pub high_p: f64,
+        /// Share of the window given up on a loss at high-window and above, 0 to 1
+        pub high_decrease: f64,
+        /// Above this window, in packets, slow start adds no more than half of it per round trip, or a(w) if that is
+        /// more (RFC 3742, which recommends 100); zero: slow start doubles the window until the first loss
+        pub max_ssthresh: f64,
+    }
 }
 
 impl Default for HighSpeed {
@@ -58,12 +58,12 @@ impl Protocol for HighSpeed {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(Response::new(self), self.initial_window, host.packet))
+        Box::new(Window::new(HighSpeedRule::new(self), self.initial_window, host.packet))
     }
 }
 
-/// The response function, as the `a(w)` and `b(w)` that bring it about.
-pub(crate) struct Response {
+/// HSTCP's window growth rule: the a(w) and b(w) that give its response function.
+pub(crate) struct HighSpeedRule {
     parameters: HighSpeed,
     /// `p(low_window)`, per packet.
     low_p: f64,
@@ -71,53 +71,66 @@ pub(crate) struct Response {
     slope: f64,
     /// ln(high_window / low_window).
     span: f64,
-    /// The last whole window asked for, and its `a`: a logarithm and a power per packet more of window, not per packet sent.
-    cached: (f64, f64),
+    /// a(w) at the present window in whole packets, so that a logarithm and a power are computed once per packet of
+    /// growth, not once per acknowledgment; none before the first growth.
+    cached: Option<Cached>,
 }
 
-impl Response {
-    pub(crate) fn new(parameters: &HighSpeed) -> Response {
+/// a(w) at a window of whole packets.
+#[derive(Clone, Copy)]
+struct Cached {
+    /// Packets.
+    window: f64,
+    /// Packets per round trip.
+    a: f64,
+}
+
+impl HighSpeedRule {
+    /// The rule with these parameters.
+    pub(crate) fn new(parameters: &HighSpeed) -> HighSpeedRule {
         let parameters = parameters.clone();
-        // Where HSTCP takes over, it starts from Reno's response function, w = 1.2 / sqrt(p) (RFC 3649, section 3).
+        // At low_window, HSTCP's response function meets Reno's, w = 1.2 / sqrt(p) (RFC 3649, section 3).
         let low_p = 1.44 / (parameters.low_window * parameters.low_window);
         let span = log(parameters.high_window / parameters.low_window);
         let slope = log(parameters.high_p / low_p) / span; // 1/S in RFC 3649, section 5
-        Response { parameters, low_p, slope, span, cached: (0.0, 0.0) }
+        HighSpeedRule { parameters, low_p, slope, span, cached: None }
     }
 
-    /// How far `w` is on the way from the low to the high window, on a log scale.
+    /// Where `w` lies between low_window (0) and high_window (1), on a logarithmic scale.
     fn position(&self, w: f64) -> f64 {
         log(w / self.parameters.low_window) / self.span
     }
 
-    /// Share of the window given up on a loss. RFC 3649, section 5: b(w), linear in ln w. Above the high window, where it
-    /// would reach zero and less in the end, it stays.
+    /// b(w), the share of the window given up on a loss: linear in ln w (RFC 3649, section 5). Above high_window it
+    /// stays constant, as it would become zero and negative in the end.
     fn b(&self, w: f64) -> f64 {
         let high = self.parameters.high_decrease;
         0.5 + (high - 0.5) * self.position(w).min(1.0)
     }
 
-    /// Growth per round trip, packets. RFC 3649, section 5: a(w) = w^2 p(w) 2 b(w) / (2 - b(w)), and never less than Reno's.
+    /// a(w), the growth per round trip in packets, and never less than Reno's 1 (RFC 3649, section 5).
     fn a(&self, w: f64) -> f64 {
         let p = self.low_p * libm::exp(self.slope * self.span * self.position(w));
         let b = self.b(w);
-        (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
+        (w * w * p * 2.0 * b / (2.0 - b)).max(1.0) // a(w) = w^2 p(w) 2 b(w) / (2 - b(w))
     }
 
-    /// Growth per acknowledged packet.
+    /// The growth per acknowledged packet, in packets.
     fn growth(&mut self, w: f64) -> f64 {
         if w <= self.parameters.low_window {
-            return reno::increase(w);
+            return standard::increase(w);
         }
-        let whole = w.floor();
-        if self.cached.0 != whole {
-            self.cached = (whole, self.a(whole));
-        }
-        self.cached.1 / w
+        let window = libm::floor(w);
+        let a = match self.cached {
+            Some(cached) if cached.window == window => cached.a,
+            _ => self.a(window),
+        };
+        self.cached = Some(Cached { window, a });
+        a / w
     }
 }
 
-impl Law for Response {
+impl WindowRule for HighSpeedRule {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         self.growth(w)
     }
@@ -127,12 +140,12 @@ impl Law for Response {
         if half == 0.0 || w <= 2.0 * half {
             return Some(1.0);
         }
-        let k = (w / half).floor(); // RFC 3742, section 2: one packet per K acknowledged
+        let k = libm::floor(w / half); // RFC 3742, section 2: one packet per K acknowledged
         Some(self.growth(w).max(1.0 / k))
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        if w <= self.parameters.low_window { reno::decrease(w) } else { w * (1.0 - self.b(w)) }
+        if w <= self.parameters.low_window { standard::decrease(w) } else { w * (1.0 - self.b(w)) }
     }
 }
 
@@ -141,8 +154,8 @@ mod tests {
     use super::*;
     use crate::window::tests::growth_per_rtt;
 
-    /// RFC 3649, appendix B: w, a(w), b(w). Its program rounds p(w) to 1 / (12.8 w^1.2), which is up to 3.2 % off what its
-    /// own section 5 defines.
+    /// RFC 3649, appendix B: w, a(w), b(w). The program in the appendix rounds p(w) to 1 / (12.8 w^1.2), which differs
+    /// by up to 3.2 % from the definition in section 5.
     const TABLE: [(f64, f64, f64); 12] = [
         (118.0, 2.0, 0.44),
         (221.0, 3.0, 0.41),
@@ -159,13 +172,13 @@ mod tests {
     ];
 
     #[test]
-    fn follows_the_table_of_rfc_3649() {
-        let response = Response::new(&HighSpeed::default());
+    fn a_and_b_follow_the_table_of_rfc_3649() {
+        let response = HighSpeedRule::new(&HighSpeed::default());
         for (w, a, b) in TABLE {
             assert!((response.a(w) / a - 1.0).abs() < 0.033, "a({w}) = {} instead of {a}", response.a(w));
             assert!((response.b(w) - b).abs() < 0.0051, "b({w}) = {} instead of {b}", response.b(w));
         }
-        // The high window is to be the mean at high-p: a = w^2 p 2 b / (2 - b) there, without rounding.
+        // At high_window the loss rate is high_p: a = w^2 p 2 b / (2 - b) without rounding.
         assert!((response.a(83_000.0) - 83_000f64.powi(2) * 1e-7 * 0.2 / 1.9).abs() < 1e-6);
         assert!((response.low_p / 1e-3 - 1.0).abs() < 0.01); // RFC 3649, section 5: Low_P
         assert!((1.0 / response.slope + 0.835).abs() < 0.001); // RFC 3649, section 5: S
@@ -173,7 +186,7 @@ mod tests {
 
     #[test]
     fn grows_by_a_per_round_trip_and_falls_by_b() {
-        let mut response = Response::new(&HighSpeed::default());
+        let mut response = HighSpeedRule::new(&HighSpeed::default());
         for (w, a, b) in TABLE {
             let grown = growth_per_rtt(&mut response, w);
             assert!((grown / a - 1.0).abs() < 0.033, "{w}: {grown} instead of {a}");
@@ -183,20 +196,21 @@ mod tests {
 
     /// RFC 3742, section 2: from 2 to 100 packets in 6 round trips, then by 50 each, up to where a(w) is more.
     #[test]
-    fn a_limited_slow_start_climbs_by_half_of_its_limit() {
-        let mut law = Response::new(&HighSpeed { max_ssthresh: 100.0, ..HighSpeed::default() });
-        let grown = |law: &mut Response, w: f64| (0..w as u64).fold(w, |w, _| w + law.slow_start(w).unwrap()) - w;
-        assert_eq!(grown(&mut law, 40.0), 40.0);
+    fn limited_slow_start_adds_half_of_max_ssthresh_per_round_trip() {
+        let mut rule = HighSpeedRule::new(&HighSpeed { max_ssthresh: 100.0, ..HighSpeed::default() });
+        let grown =
+            |rule: &mut HighSpeedRule, w: f64| (0..w as u64).fold(w, |w, _| w + rule.slow_start(w).unwrap()) - w;
+        assert_eq!(grown(&mut rule, 40.0), 40.0);
         for w in [1000.0, 10_000.0, 30_000.0] {
-            assert!((grown(&mut law, w) / 50.0 - 1.0).abs() < 0.06, "{w}: {}", grown(&mut law, w));
+            assert!((grown(&mut rule, w) / 50.0 - 1.0).abs() < 0.06, "{w}: {}", grown(&mut rule, w));
         }
-        assert!((grown(&mut law, 68_113.0) / 67.0 - 1.0).abs() < 0.033);
-        assert_eq!(Response::new(&HighSpeed::default()).slow_start(1e5), Some(1.0));
+        assert!((grown(&mut rule, 68_113.0) / 67.0 - 1.0).abs() < 0.033);
+        assert_eq!(HighSpeedRule::new(&HighSpeed::default()).slow_start(1e5), Some(1.0));
     }
 
     #[test]
-    fn is_reno_up_to_the_low_window_and_stays_tame_far_above_the_high_one() {
-        let mut response = Response::new(&HighSpeed::default());
+    fn it_is_reno_up_to_low_window_and_gives_up_a_tenth_far_above_high_window() {
+        let mut response = HighSpeedRule::new(&HighSpeed::default());
         assert_eq!(response.decrease(Time::ZERO, 38.0), 19.0);
         assert!((growth_per_rtt(&mut response, 37.0) - 1.0).abs() < 0.02);
         assert!((response.decrease(Time::ZERO, 1e7) - 0.9e7).abs() < 1.0);

@@ -1,28 +1,30 @@
-//! H-TCP: the longer ago the last loss, the faster the growth; and on a loss, no more is given up than empties the queue (Leith,
-//! Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and draft-leith-tcp-htcp). Without the draft's
-//! optional scaling of the growth by the RTT.
+//! H-TCP: the window grows the faster, the longer ago the last loss was, and a loss takes no more of it than empties
+//! the queue (Leith, Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
+//! draft-leith-tcp-htcp).
+//!
+//! The draft's optional scaling of the growth by the RTT is left out.
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::units::{Duration, Time};
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Htcp {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// Delta_L: for so long after a loss it grows as Reno
-    pub low_speed: Duration,
-    /// Least share of the window kept on a loss, 0 to 1
-    pub least_beta: f64,
-    /// Largest share of the window kept on a loss, 0 to 1
-    pub largest_beta: f64,
-    /// Delta_B: if the throughput changed by a larger share between two losses, least-beta is kept
-    pub switch: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Htcp {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// Delta_L: the time after a loss in which it grows as Reno
+        pub low_speed: Duration,
+        /// Least share of the window that a loss leaves, 0 to 1
+        pub least_beta: f64,
+        /// Largest share of the window that a loss leaves, 0 to 1
+        pub largest_beta: f64,
+        /// Delta_B: if the throughput has changed by a larger share between two losses, a loss leaves least-beta
+        pub switch: f64,
+    }
 }
 
 impl Default for Htcp {
@@ -52,67 +54,78 @@ impl Protocol for Htcp {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(Adaptive::new(self), self.initial_window, host.packet))
+        Box::new(Window::new(HtcpRule::new(self), self.initial_window, host.packet))
     }
 }
 
-struct Adaptive {
+/// H-TCP's window growth rule.
+struct HtcpRule {
     htcp: Htcp,
-    /// When the last loss was.
-    lost: Time,
-    /// Share of the window kept then.
+    /// When the last loss was; the beginning of the run before the first.
+    last_loss: Time,
+    /// beta: the share of the window that the last loss left.
     beta: f64,
-    /// Throughput just before it, packets per second.
-    throughput: f64,
-    /// The last RTT, the shortest ever and the longest since the last loss, seconds.
-    rtt: f64,
-    shortest: f64,
-    longest: f64,
+    /// Throughput just before the last loss, packets per second; none if it was not measured.
+    throughput: Option<f64>,
+    /// The last RTT, seconds.
+    rtt: Option<f64>,
+    /// The shortest RTT so far, seconds.
+    shortest: Option<f64>,
+    /// The longest RTT since the last loss, seconds.
+    longest: Option<f64>,
 }
 
-impl Adaptive {
-    fn new(htcp: &Htcp) -> Adaptive {
-        Adaptive {
+impl HtcpRule {
+    fn new(htcp: &Htcp) -> HtcpRule {
+        HtcpRule {
             beta: htcp.least_beta,
             htcp: htcp.clone(),
-            lost: Time::ZERO,
-            throughput: 0.0,
-            rtt: 0.0,
-            shortest: f64::INFINITY,
-            longest: 0.0,
+            last_loss: Time::ZERO,
+            throughput: None,
+            rtt: None,
+            shortest: None,
+            longest: None,
+        }
+    }
+
+    /// beta for a loss at a throughput of so many packets per second.
+    fn adapted_beta(&self, throughput: Option<f64>) -> f64 {
+        let Htcp { least_beta, largest_beta, switch, .. } = self.htcp;
+        match (self.throughput, throughput, self.shortest, self.longest) {
+            // The throughput has hardly changed since the last loss: what the loss leaves empties the queue.
+            (Some(before), Some(now), Some(shortest), Some(longest)) if (now - before).abs() <= switch * before => {
+                (shortest / longest).clamp(least_beta, largest_beta)
+            }
+            // The flow's share of the path is changing, or is not known: Reno's decrease.
+            _ => least_beta,
         }
     }
 }
 
-impl Law for Adaptive {
+impl WindowRule for HtcpRule {
     fn observe(&mut self, _: Time, _: f64, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt = rtt.as_secs();
-            self.shortest = self.shortest.min(self.rtt);
-            self.longest = self.longest.max(self.rtt);
+        if let Some(rtt) = ack.rtt.map(Duration::as_secs).filter(|&rtt| rtt > 0.0) {
+            self.rtt = Some(rtt);
+            self.shortest = Some(self.shortest.map_or(rtt, |shortest| shortest.min(rtt)));
+            self.longest = Some(self.longest.map_or(rtt, |longest| longest.max(rtt)));
         }
     }
 
     fn increase(&mut self, now: Time, w: f64, _: &Ack) -> f64 {
-        let fast = (now.since(self.lost) - self.htcp.low_speed).as_secs(); // Delta - Delta_L
+        let fast = (now.since(self.last_loss) - self.htcp.low_speed).as_secs(); // Delta - Delta_L, or zero
         let alpha = 1.0 + 10.0 * fast + 0.25 * fast * fast;
-        // The same mean window as with beta = 1/2. **Decided**: no faster than slow start, where the paper has no limit.
+        // 2 (1 - beta) alpha gives the same mean window as beta = 1/2 and alpha. **Decided**: no faster than slow
+        // start, while the paper has no limit.
         (2.0 * (1.0 - self.beta) * alpha / w).min(1.0)
     }
 
     fn decrease(&mut self, now: Time, w: f64) -> f64 {
         // **Decided**: the throughput just before the loss is that of the last window, w/RTT.
-        let throughput = if self.rtt > 0.0 { w / self.rtt } else { 0.0 };
-        let changed = (throughput - self.throughput).abs() > self.htcp.switch * self.throughput;
-        let Htcp { least_beta, largest_beta, .. } = self.htcp;
-        self.beta = if changed || self.longest == 0.0 {
-            least_beta // the flow's share is changing: Reno's back-off
-        } else {
-            (self.shortest / self.longest).clamp(least_beta, largest_beta) // what empties the queue
-        };
+        let throughput = self.rtt.map(|rtt| w / rtt);
+        self.beta = self.adapted_beta(throughput);
         self.throughput = throughput;
-        self.lost = now;
-        self.longest = 0.0;
+        self.last_loss = now;
+        self.longest = None;
         w * self.beta
     }
 }
@@ -125,34 +138,34 @@ mod tests {
         Time::ZERO + Duration::from_secs(seconds)
     }
 
-    fn rtt(law: &mut Adaptive, seconds: f64) {
-        law.observe(Time::ZERO, 1.0, &Ack { rtt: Some(Duration::from_secs(seconds)), ..Ack::default() });
+    fn rtt(rule: &mut HtcpRule, seconds: f64) {
+        rule.observe(Time::ZERO, 1.0, &Ack { rtt: Some(Duration::from_secs(seconds)), ..Ack::default() });
     }
 
     #[test]
     fn growth_rises_with_the_time_since_the_last_loss() {
         // By hand: 1 for a second, then 1 + 10 D + (D/2)^2, times 2 (1 - beta) = 1.
-        let mut law = Adaptive::new(&Htcp::default());
+        let mut rule = HtcpRule::new(&Htcp::default());
         for (seconds, alpha) in [(0.0, 1.0), (1.0, 1.0), (2.0, 11.25), (5.0, 45.0), (11.0, 126.0)] {
-            let found = law.increase(at(seconds), 1000.0, &Ack::default()) * 1000.0;
+            let found = rule.increase(at(seconds), 1000.0, &Ack::default()) * 1000.0;
             assert!((found - alpha).abs() < 1e-9, "{seconds} s: {found}");
         }
-        law.beta = 0.8;
-        assert!((law.increase(at(2.0), 1000.0, &Ack::default()) * 1000.0 - 4.5).abs() < 1e-9);
-        assert_eq!(law.increase(at(1000.0), 10.0, &Ack::default()), 1.0, "no faster than slow start");
+        rule.beta = 0.8;
+        assert!((rule.increase(at(2.0), 1000.0, &Ack::default()) * 1000.0 - 4.5).abs() < 1e-9);
+        assert_eq!(rule.increase(at(1000.0), 10.0, &Ack::default()), 1.0, "no faster than slow start");
     }
 
     #[test]
-    fn a_steady_flow_gives_up_what_empties_the_queue() {
-        let mut law = Adaptive::new(&Htcp::default());
-        rtt(&mut law, 0.1);
-        rtt(&mut law, 0.15);
-        assert_eq!(law.decrease(at(1.0), 1500.0), 750.0, "the first loss: nothing to compare with");
-        rtt(&mut law, 0.15);
-        assert!((law.decrease(at(2.0), 1500.0) - 1000.0).abs() < 1e-9, "100 ms / 150 ms");
-        rtt(&mut law, 0.101);
-        assert!((law.decrease(at(3.0), 1000.0) - 800.0).abs() < 1e-9, "at most 0.8");
-        rtt(&mut law, 0.11);
-        assert_eq!(law.decrease(at(4.0), 700.0), 350.0, "throughput fell by more than a fifth");
+    fn a_loss_at_steady_throughput_takes_what_empties_the_queue() {
+        let mut rule = HtcpRule::new(&Htcp::default());
+        rtt(&mut rule, 0.1);
+        rtt(&mut rule, 0.15);
+        assert_eq!(rule.decrease(at(1.0), 1500.0), 750.0, "the first loss: nothing to compare with");
+        rtt(&mut rule, 0.15);
+        assert!((rule.decrease(at(2.0), 1500.0) - 1000.0).abs() < 1e-9, "100 ms / 150 ms");
+        rtt(&mut rule, 0.101);
+        assert!((rule.decrease(at(3.0), 1000.0) - 800.0).abs() < 1e-9, "at most 0.8");
+        rtt(&mut rule, 0.11);
+        assert_eq!(rule.decrease(at(4.0), 700.0), 350.0, "throughput fell by more than a fifth");
     }
 }

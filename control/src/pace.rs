@@ -1,23 +1,22 @@
-//! Spaces packets at a rate.
+//! Pacing: when the next packet may leave at a given rate.
 
 use crate::units::{Bytes, Rate, Time};
 
-/// When the next packet may leave: as long after the last one as that one takes at the rate asked for, which may have changed
-/// since.
+/// Spaces packets: the next packet may leave as long after the last one as the last one takes at the present rate.
 #[derive(Clone, Debug, Default)]
 pub struct Pacer {
-    /// When the last packet was due, and its size.
+    /// When the last packet was due, and its size; none before the first packet.
     last: Option<(Time, Bytes)>,
 }
 
 impl Pacer {
-    /// When the next packet is due at `rate`; it may be past.
+    /// When the next packet is due at `rate`. The time may be in the past.
     pub fn due(&self, rate: Rate) -> Time {
         self.last.map_or(Time::ZERO, |(time, size)| time + rate.time_for(size))
     }
 
-    /// A packet of `size` leaves. A host that wakes up a little late keeps to the schedule; one that is later than a whole packet
-    /// at `rate` begins a new one, without a burst.
+    /// A packet of `size` leaves. If the host is late by no more than the time of a packet at `rate`, the schedule
+    /// stays as it was. If it is later, a new schedule begins, so that no burst makes up for the delay.
     pub fn on_send(&mut self, now: Time, size: Bytes, rate: Rate) {
         let due = self.due(rate);
         let in_time = self.last.is_some() && due + rate.time_for(size) >= now;
@@ -48,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_rate_holds_from_the_next_gap_on() {
+    fn a_new_rate_applies_to_the_gap_after_the_last_packet() {
         let mut pacer = Pacer::default();
         pacer.on_send(at(0), SIZE, RATE);
         assert_eq!(pacer.due(RATE * 2.0), at(500));
@@ -56,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_too_early_counts_all_the_same() {
+    fn packets_sent_before_they_are_due_take_their_time_in_the_schedule() {
         let mut pacer = Pacer::default();
         for _ in 0..3 {
             pacer.on_send(at(0), SIZE, RATE);

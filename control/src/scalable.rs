@@ -1,26 +1,27 @@
-//! Scalable TCP, STCP: growth in proportion to the window, so that the time between losses does not depend on the link's rate
-//! (Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 2003, section 2).
+//! Scalable TCP, STCP: the window grows in proportion to its size, so that the time between losses does not depend on
+//! the link's rate (Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 33(2), 2003,
+//! section 2).
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::standard;
 use crate::units::Time;
-use crate::window::{Law, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Scalable {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// a: growth per acknowledged packet, in packets
-    pub increase: f64,
-    /// b: share of the window given up on a loss, 0 to 1
-    pub decrease: f64,
-    /// Up to this window, in packets, it is Reno
-    pub low_window: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Scalable {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// a: growth per acknowledged packet, in packets
+        pub increase: f64,
+        /// b: share of the window given up on a loss, 0 to 1
+        pub decrease: f64,
+        /// Up to this window, in packets, it is Reno
+        pub low_window: f64,
+    }
 }
 
 impl Default for Scalable {
@@ -42,13 +43,13 @@ impl Protocol for Scalable {
     }
 }
 
-impl Law for Scalable {
+impl WindowRule for Scalable {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
-        if w <= self.low_window { reno::increase(w) } else { self.increase }
+        if w <= self.low_window { standard::increase(w) } else { self.increase } // cwnd + a
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        if w <= self.low_window { reno::decrease(w) } else { w * (1.0 - self.decrease) }
+        if w <= self.low_window { standard::decrease(w) } else { w * (1.0 - self.decrease) } // cwnd - b cwnd
     }
 }
 
@@ -57,15 +58,16 @@ mod tests {
     use super::*;
     use crate::window::tests::growth_per_rtt;
 
-    /// The paper's claim: a window is recovered in ln(1/(1-b)) / ln(1+a) round trips, about 13, whatever its size.
+    /// The paper's claim: the window before a loss is regained in ln(1/(1-b)) / ln(1+a) round trips, about 13, whatever
+    /// its size.
     #[test]
     fn recovery_takes_as_long_at_every_window() {
         for w in [100.0, 1_000.0, 100_000.0] {
-            let mut law = Scalable::default();
-            let mut now = law.decrease(Time::ZERO, w);
+            let mut rule = Scalable::default();
+            let mut now = rule.decrease(Time::ZERO, w);
             let mut rtts = 0;
             while now < w {
-                now += growth_per_rtt(&mut law, now);
+                now += growth_per_rtt(&mut rule, now);
                 rtts += 1;
             }
             assert!((13..=14).contains(&rtts), "{w}: {rtts}");
@@ -74,9 +76,9 @@ mod tests {
 
     #[test]
     fn is_reno_up_to_the_low_window() {
-        let mut law = Scalable::default();
-        assert_eq!(law.decrease(Time::ZERO, 16.0), 8.0);
-        assert_eq!(law.decrease(Time::ZERO, 24.0), 21.0);
-        assert!(growth_per_rtt(&mut law, 10.0) > 0.9);
+        let mut rule = Scalable::default();
+        assert_eq!(rule.decrease(Time::ZERO, 16.0), 8.0);
+        assert_eq!(rule.decrease(Time::ZERO, 24.0), 21.0);
+        assert!(growth_per_rtt(&mut rule, 10.0) > 0.9);
     }
 }

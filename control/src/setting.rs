@@ -1,13 +1,7 @@
 //! A parameter whose value depends on the host unless it is given.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{self, IntoDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-
 /// The text that stands for [`Setting::Auto`] in scenarios and on the command line.
+#[cfg(feature = "serde")]
 const AUTO: &str = "auto";
 
 /// The value of a parameter that has a text form, or `"auto"`: the value that suits the host's
@@ -31,55 +25,71 @@ impl<T> Setting<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Setting<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Setting::Auto => serializer.serialize_str(AUTO),
-            Setting::Given(value) => value.serialize(serializer),
+#[cfg(feature = "serde")]
+mod serialize {
+    use super::{AUTO, Setting};
+    use core::fmt;
+    use core::marker::PhantomData;
+    use serde::de::{self, IntoDeserializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    impl<T: Serialize> Serialize for Setting<T> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            match self {
+                Setting::Auto => serializer.serialize_str(AUTO),
+                Setting::Given(value) => value.serialize(serializer),
+            }
+        }
+    }
+
+    impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Setting<T>, D::Error> {
+            deserializer.deserialize_any(Text(PhantomData))
+        }
+    }
+
+    /// Accepts a text: `"auto"`, or what `T` accepts.
+    struct Text<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Text<T> {
+        type Value = Setting<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "\"{AUTO}\" or a value in quotes")
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Setting<T>, E> {
+            if text == AUTO {
+                return Ok(Setting::Auto);
+            }
+            let value = T::deserialize(text.into_deserializer());
+            value.map(Setting::Given).map_err(|problem: E| E::custom(format_args!("{problem}; or \"{AUTO}\"")))
         }
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Setting<T>, D::Error> {
-        deserializer.deserialize_any(Text(PhantomData))
-    }
-}
+#[cfg(feature = "registry")]
+mod schema {
+    use super::{AUTO, Setting};
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+    use std::borrow::Cow;
 
-/// Accepts a text: `"auto"`, or what `T` accepts.
-struct Text<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> de::Visitor<'de> for Text<T> {
-    type Value = Setting<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{AUTO}\" or a value in quotes")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Setting<T>, E> {
-        if text == AUTO {
-            return Ok(Setting::Auto);
+    impl<T: JsonSchema> JsonSchema for Setting<T> {
+        fn schema_name() -> Cow<'static, str> {
+            format!("{}OrAuto", T::schema_name()).into()
         }
-        let value = T::deserialize(text.into_deserializer());
-        value.map(Setting::Given).map_err(|problem: E| E::custom(format_args!("{problem}; or \"{AUTO}\"")))
+
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            json_schema!({ "anyOf": [{ "const": AUTO }, generator.subschema_for::<T>()] })
+        }
     }
 }
 
-impl<T: JsonSchema> JsonSchema for Setting<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}OrAuto", T::schema_name()).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "const": AUTO }, generator.subschema_for::<T>()] })
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "registry"))]
 mod tests {
     use super::*;
     use crate::units::Duration;

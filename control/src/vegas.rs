@@ -1,27 +1,31 @@
-//! Vegas: compares the rate that the window should give with the one it gives, and so keeps between `alpha` and `beta` of its
-//! packets in the queue (Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE JSAC 13(8),
-//! 1995, section III-B and C). Losses are detected by the host and halve the window, as Reno's; Vegas's own retransmission is not here.
+//! Vegas: compares the rate that the window gives without a queue with the actual rate, and so keeps between `alpha`
+//! and `beta` of its packets in the queue (Brakmo, Peterson, "TCP Vegas: end to end congestion avoidance on a global
+//! Internet", IEEE JSAC 13(8), 1995, sections III-B and III-C).
+//!
+//! Losses are detected by the host and halve the window, as in Reno; the paper's own retransmission mechanism (III-A)
+//! is left out.
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::rounds::Rounds;
+use crate::standard;
 use crate::units::Time;
-use crate::window::{Law, Rounds, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Vegas {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha: with fewer of its packets in queues, the window grows
-    pub alpha: f64,
-    /// beta: with more, it shrinks
-    pub beta: f64,
-    /// gamma: with more, slow start ends
-    pub gamma: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Vegas {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha: with fewer of its packets in queues, the window grows
+        pub alpha: f64,
+        /// beta: with more of its packets in queues, the window shrinks
+        pub beta: f64,
+        /// gamma: with more of its packets in queues, slow start ends
+        pub gamma: f64,
+    }
 }
 
 impl Default for Vegas {
@@ -44,29 +48,41 @@ impl Protocol for Vegas {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        let law = Compare { vegas: self.clone(), rounds: Rounds::new(), diff: 0.0, doubling: true };
-        Box::new(Window::new(law, self.initial_window, host.packet))
+        let rule = VegasRule { vegas: self.clone(), rounds: Rounds::new(), diff: 0.0, slow_start: SlowStart::Doubling };
+        Box::new(Window::new(rule, self.initial_window, host.packet))
     }
 }
 
-struct Compare {
+/// Vegas' window growth rule.
+struct VegasRule {
     vegas: Vegas,
     rounds: Rounds,
-    /// (Expected - Actual) baseRTT in the last round trip, packets.
+    /// Diff = (Expected - Actual) baseRTT in the last round trip: the packets that waited in queues.
     diff: f64,
-    /// Slow start doubles in every other round trip, so that the one between shows what the window does.
-    doubling: bool,
+    slow_start: SlowStart,
 }
 
-impl Law for Compare {
+/// What slow start does in the present round trip. Round trips of both kinds alternate (section III-C).
+#[derive(Clone, Copy)]
+enum SlowStart {
+    /// The window doubles.
+    Doubling,
+    /// The window stays fixed, so that the actual rate can be compared with the expected.
+    Comparing,
+}
+
+impl WindowRule for VegasRule {
     fn observe(&mut self, now: Time, w: f64, ack: &Ack) {
         if let Some(rtt) = self.rounds.on_ack(now, ack) {
             self.diff = self.rounds.queued(w, rtt);
-            self.doubling = !self.doubling;
+            self.slow_start = match self.slow_start {
+                SlowStart::Doubling => SlowStart::Comparing,
+                SlowStart::Comparing => SlowStart::Doubling,
+            };
         }
     }
 
-    /// One packet per round trip.
+    /// Section III-B: by one packet per round trip up or down.
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         let Vegas { alpha, beta, .. } = self.vegas;
         if self.diff < alpha {
@@ -79,60 +95,65 @@ impl Law for Compare {
     }
 
     fn slow_start(&mut self, _: f64) -> Option<f64> {
-        (self.diff <= self.vegas.gamma).then_some(if self.doubling { 1.0 } else { 0.0 })
+        let growth = match self.slow_start {
+            SlowStart::Doubling => 1.0,
+            SlowStart::Comparing => 0.0,
+        };
+        (self.diff <= self.vegas.gamma).then_some(growth)
     }
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        reno::decrease(w)
+        standard::decrease(w)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::window::tests::{round, rounds};
+    use crate::rounds::tests::rounds;
+    use crate::window::tests::round;
 
-    fn compare(base: f64) -> Compare {
-        Compare { vegas: Vegas::default(), rounds: rounds(base), diff: 0.0, doubling: true }
+    fn compare(base: f64) -> VegasRule {
+        VegasRule { vegas: Vegas::default(), rounds: rounds(base), diff: 0.0, slow_start: SlowStart::Doubling }
     }
 
     #[test]
     fn grows_below_alpha_shrinks_above_beta_and_stays_between() {
-        // 100 packets at a base of 100 ms: of them 100 (1 - 100/RTT) wait.
+        // Of 100 packets on a path of 100 ms, 100 (1 - 100 ms/RTT) wait.
         for (rtt, waiting, growth) in [(0.1, 0.0, 1.0), (0.1009, 0.9, 1.0), (0.102, 2.0, 0.0), (0.104, 3.8, -1.0)] {
-            let mut law = compare(0.1);
-            let (now, _) = round(&mut law, Time::ZERO, 100.0, rtt);
-            assert!((law.diff - waiting).abs() < 0.1, "{rtt}: {} instead of {waiting}", law.diff);
-            law.diff = law.rounds.queued(100.0, rtt);
-            let (_, end) = round(&mut law, now, 100.0, rtt);
+            let mut rule = compare(0.1);
+            let (now, _) = round(&mut rule, Time::ZERO, 100.0, rtt);
+            assert!((rule.diff - waiting).abs() < 0.1, "{rtt}: {} instead of {waiting}", rule.diff);
+            rule.diff = rule.rounds.queued(100.0, rtt);
+            let (_, end) = round(&mut rule, now, 100.0, rtt);
             assert!((end - 100.0 - growth).abs() < 0.02, "{rtt}: {end}");
         }
     }
 
     #[test]
-    fn two_packets_are_the_least() {
-        let mut law = compare(0.1);
-        law.diff = 5.0;
+    fn the_window_does_not_shrink_below_two_packets() {
+        let mut rule = compare(0.1);
+        rule.diff = 5.0;
         assert_eq!(
-            (law.increase(Time::ZERO, 2.0, &Ack::default()), law.increase(Time::ZERO, 4.0, &Ack::default())),
+            (rule.increase(Time::ZERO, 2.0, &Ack::default()), rule.increase(Time::ZERO, 4.0, &Ack::default())),
             (0.0, -0.25)
         );
     }
 
     #[test]
-    fn slow_start_doubles_every_other_round_trip_until_gamma() {
-        let mut law = compare(0.1);
+    fn slow_start_doubles_in_every_other_round_trip_until_gamma_packets_wait() {
+        let mut rule = compare(0.1);
         let mut now = Time::ZERO;
         let growth: Vec<Option<f64>> = (0..4)
             .map(|_| {
-                now = round(&mut law, now, 8.0, 0.1).0;
-                law.slow_start(8.0)
+                now = round(&mut rule, now, 8.0, 0.1).0;
+                rule.slow_start(8.0)
             })
             .collect();
         assert!(
             growth.windows(2).all(|pair| pair[0] != pair[1] && pair.contains(&Some(1.0)) && pair.contains(&Some(0.0)))
         );
-        law.diff = 1.1;
-        assert_eq!(law.slow_start(8.0), None);
+        rule.diff = 1.1;
+        assert_eq!(rule.slow_start(8.0), None);
     }
 }

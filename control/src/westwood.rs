@@ -1,25 +1,27 @@
-//! Westwood+: Reno, but on a loss the window falls to what the path was measured to deliver in the shortest round trip (Grieco,
-//! Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", ACM CCR 34(2), 2004).
+//! Westwood+: Reno, but on a loss the window falls to the measured bandwidth times the shortest RTT (Grieco, Mascolo,
+//! "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control", ACM CCR 34(2),
+//! 2004).
 //!
-//! The estimate remembers some ten round trips. A slow start that fills a large path in as many leaves it far below the path's
-//! bandwidth, and the first loss the window as low.
+//! The bandwidth estimate averages over some ten round trips. A slow start that fills a large path in about as many
+//! leaves the estimate far below the path's bandwidth, and so the window far too small after the first loss.
 
-use crate::registry::Protocol;
-use crate::reno;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::rounds::Rounds;
+use crate::standard;
 use crate::units::Time;
-use crate::window::{Law, Rounds, Window, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::window::{Window, WindowRule};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Westwood {
-    /// Window at the start, in packets; RFC 6928 has 10
-    pub initial_window: f64,
-    /// alpha: weight of the old estimate against a round trip's new sample of the bandwidth, 0 to 1
-    pub filter: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Westwood {
+        /// Window at the start, in packets; RFC 6928 has 10
+        pub initial_window: f64,
+        /// alpha: weight of the old estimate against a round trip's new sample of the bandwidth, 0 to 1
+        pub filter: f64,
+    }
 }
 
 impl Default for Westwood {
@@ -35,7 +37,7 @@ impl Protocol for Westwood {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        let law = Estimate {
+        let rule = WestwoodRule {
             filter: self.filter,
             packet: host.packet.0 as f64,
             rounds: Rounds::new(),
@@ -43,25 +45,28 @@ impl Protocol for Westwood {
             since: Time::ZERO,
             bandwidth: None,
         };
-        Box::new(Window::new(law, self.initial_window, host.packet))
+        Box::new(Window::new(rule, self.initial_window, host.packet))
     }
 }
 
-struct Estimate {
+/// Westwood+'s window growth rule.
+struct WestwoodRule {
+    /// alpha: weight of the old estimate.
     filter: f64,
-    /// Bytes in a packet.
+    /// Size of a full packet, bytes.
     packet: f64,
     rounds: Rounds,
-    /// Bytes acknowledged in this round trip, and since when.
+    /// Bytes acknowledged in the present round trip.
     acked: u64,
+    /// When the present round trip began.
     since: Time,
-    /// BWE, bytes per second.
+    /// BWE, bytes per second; none before the end of the first round trip.
     bandwidth: Option<f64>,
 }
 
-impl Law for Estimate {
-    /// A sample per round trip, d_k / Delta_k, also while losses are repaired. (Westwood took one per acknowledgment, which
-    /// overestimates when these come in bunches.)
+impl WindowRule for WestwoodRule {
+    /// Takes a sample of the bandwidth per round trip, d_k / Delta_k, also while losses are repaired. (The original
+    /// Westwood took one per acknowledgment, which gives too much when acknowledgments arrive in bunches.)
     fn observe(&mut self, now: Time, _: f64, ack: &Ack) {
         self.acked += ack.acked.0;
         if let Some(rtt) = self.rounds.on_ack(now, ack) {
@@ -75,12 +80,12 @@ impl Law for Estimate {
     }
 
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
-        reno::increase(w)
+        standard::increase(w)
     }
 
-    /// ssthresh = BWE RTT_min / packet. Before there is an estimate, as Reno.
+    /// ssthresh = BWE RTT_min / seg_size. Before the first estimate it is Reno's.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        self.bandwidth.map_or(reno::decrease(w), |bandwidth| bandwidth * self.rounds.base / self.packet)
+        self.bandwidth.map_or(standard::decrease(w), |bandwidth| bandwidth * self.rounds.base / self.packet)
     }
 }
 
@@ -89,37 +94,37 @@ mod tests {
     use super::*;
     use crate::window::tests::round;
 
-    fn estimate() -> Estimate {
+    fn estimate() -> WestwoodRule {
         let (rounds, since) = (Rounds::new(), Time::ZERO);
-        Estimate { filter: 0.9, packet: 1000.0, rounds, acked: 0, since, bandwidth: None }
+        WestwoodRule { filter: 0.9, packet: 1000.0, rounds, acked: 0, since, bandwidth: None }
     }
 
     #[test]
-    fn a_loss_leaves_what_the_path_delivers_in_the_shortest_round_trip() {
-        // 1500 packets per 150 ms on a path of 100 ms without a queue: 1000 of them need none.
-        let mut law = estimate();
-        law.rounds.base = 0.1;
+    fn a_loss_leaves_the_bandwidth_times_the_shortest_rtt() {
+        // 1500 packets per 150 ms on a path of 100 ms without a queue: 1000 packets fill the path without a queue.
+        let mut rule = estimate();
+        rule.rounds.base = 0.1;
         let mut now = Time::ZERO;
         for _ in 0..100 {
-            now = round(&mut law, now, 1500.0, 0.15).0;
+            now = round(&mut rule, now, 1500.0, 0.15).0;
         }
-        let left = law.decrease(now, 1500.0);
+        let left = rule.decrease(now, 1500.0);
         assert!((left / 1000.0 - 1.0).abs() < 0.01, "{left}");
     }
 
     #[test]
-    fn the_filter_keeps_nine_tenths_per_round_trip() {
-        let mut law = estimate();
+    fn the_old_estimate_keeps_a_weight_of_nine_tenths_per_round_trip() {
+        let mut rule = estimate();
         let mut now = Time::ZERO;
         for _ in 0..50 {
-            now = round(&mut law, now, 100.0, 0.1).0;
+            now = round(&mut rule, now, 100.0, 0.1).0;
         }
-        let before = law.bandwidth.unwrap();
+        let before = rule.bandwidth.unwrap();
         for _ in 0..10 {
-            now = round(&mut law, now, 200.0, 0.1).0;
+            now = round(&mut rule, now, 200.0, 0.1).0;
         }
         // From 1 to 2 MB/s: 2 - 0.9^10, give or take a round trip.
-        let after = law.bandwidth.unwrap() / before;
+        let after = rule.bandwidth.unwrap() / before;
         assert!((before / 1e6 - 1.0).abs() < 0.02 && (1.61..1.69).contains(&after), "{before}, {after}");
     }
 

@@ -1,4 +1,4 @@
-//! What must hold of every controller in the registry, whatever happens to its packets.
+//! Properties of every controller in the registry, whatever happens to its packets.
 
 mod toy;
 
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 use toy::{Event, Host, Path};
 
-/// No controller adds more than this many packets per round trip beyond doubling its window: twice AIMD's 32, as what is
-/// acknowledged may still be that of an earlier, larger window.
+/// The most by which a window grows per round trip beyond doubling, in packets: twice AIMD's 32, as the packets
+/// acknowledged in a round trip may be those of an earlier, larger window.
 const LARGEST_STEP: f64 = 64.0;
 
 /// The families of window protocols.
@@ -29,18 +29,18 @@ fn paths() -> impl Strategy<Value = Path> {
     )
 }
 
-/// Packets that get through, then packets that are lost, and so on; a lost run as long as the window is a timeout. And
-/// whether the application holds the flow back meanwhile.
+/// Runs of packets: how many arrive, how many are lost after them, and whether the application limits the flow
+/// meanwhile. A lost run as long as the window causes a timeout.
 fn fates() -> impl Strategy<Value = Vec<(u32, u32, bool)>> {
     let lost = prop_oneof![4 => 1..4u32, 1 => 4..60u32, 1 => 500..600u32];
     prop::collection::vec((0..400u32, lost, prop::bool::weighted(0.1)), 1..12)
 }
 
-/// Drives `controller` through it all and checks the state after every event.
+/// Sends packets with these fates over `path`, and checks the state after every event.
 fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
     let rtt = path.rtt;
     let mut host = Host::new(controller, path);
-    let mut history = VecDeque::new(); // the windows of the last round trip, oldest first
+    let mut history = VecDeque::new(); // times and windows of the last round trip, oldest first
     for &(arriving, lost, app_limited) in fates {
         host.app_limited = app_limited;
         let mut sent = 0;
@@ -50,11 +50,11 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
             let event = host.step(sent >= arriving);
             let after = host.state();
             if event == Event::Lost(Loss::Event) {
-                before = host.before_loss; // asking it for the next packet may have changed it since
+                before = host.before_loss; // a call of `next` may have changed the state since
             }
             check_state(&after);
             check_loss(controller.name, event, &before, &after);
-            // Where a window only bounds what a rate decides, it follows the model of the path.
+            // The window of a rate protocol is only a limit that follows its model of the path.
             let window = after.window.filter(|_| controller.family != Family::Rate);
             if let Some(w) = window {
                 check_window(controller.family, event, &before, &after);
@@ -62,7 +62,7 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
             }
             sent += u32::from(event == Event::Sent);
             steps += 1;
-            assert!(steps < 100_000, "sends nothing any more");
+            assert!(steps < 100_000, "the sender sends no more packets");
         }
     }
 }
@@ -76,7 +76,7 @@ fn check_state(state: &State) {
     }
 }
 
-/// A loss never makes a sender faster, and a timeout leaves one packet of its window.
+/// A loss never raises a window or a rate, and a timeout leaves a window of one packet.
 fn check_loss(name: &str, event: Event, before: &State, after: &State) {
     let faster = after.window > before.window || after.rate > before.rate;
     match event {
@@ -86,8 +86,8 @@ fn check_loss(name: &str, event: Event, before: &State, after: &State) {
     }
 }
 
-/// Sending changes no window, and while a loss is being repaired none grows; those of window protocols do not change at all: one
-/// reduction per loss event.
+/// Sending does not change a window, and no window grows while losses are repaired. The window of a window protocol
+/// does not change at all in that time: there is one reduction per loss event.
 fn check_window(family: Family, event: Event, before: &State, after: &State) {
     match event {
         Event::Sent => assert_eq!(before.window, after.window),
@@ -100,7 +100,7 @@ fn check_window(family: Family, event: Event, before: &State, after: &State) {
     }
 }
 
-/// Within a round trip a window may double, and a bit.
+/// Within a round trip, a window grows by no more than doubling and [`LARGEST_STEP`].
 fn check_growth(history: &mut VecDeque<(Time, f64)>, now: Time, rtt: Duration, w: f64) {
     while history.front().is_some_and(|&(time, _)| now.since(time) > rtt) {
         history.pop_front();
@@ -114,16 +114,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_controller_keeps_its_wits(path in paths(), fates in fates()) {
+    fn every_controller_keeps_its_state_valid_and_reacts_to_losses(path in paths(), fates in fates()) {
         for controller in registry::all() {
             check(controller, path.clone(), &fates);
         }
     }
 }
 
-/// Windows larger than a test can fill, too, react as they should to a loss.
+/// Windows that are too large to be filled in a test are reduced by a loss, too.
 #[test]
-fn large_windows_react_to_losses() {
+fn large_windows_are_reduced_by_losses() {
     let windows = registry::all().iter().filter(|c| c.family != Family::Rate);
     for controller in windows.filter(|c| c.defaults().get("initial-window").is_some()) {
         for w in [1.0, 20.0, 50.0, 1e3, 1e5, 1e6] {
@@ -140,7 +140,7 @@ fn large_windows_react_to_losses() {
     }
 }
 
-/// The names are unique, families stay together, and the defaults valid and in the form in which they are read.
+/// Names are unique, families are listed together, and defaults are valid and in the form in which they are read.
 #[test]
 fn the_registry_is_sound() {
     let mut families = None;

@@ -1,5 +1,5 @@
-//! The second host, in wall-clock time: window and rate controllers both move data over loopback. How much is the machine's
-//! business.
+//! The example `loopback`, a second host in real time: window and rate controllers move data over the loopback
+//! interface. How much they move depends on the machine.
 
 #[allow(dead_code)]
 #[path = "../examples/loopback.rs"]
@@ -8,7 +8,7 @@ mod loopback;
 use control::{Bytes, Duration};
 
 #[test]
-fn the_same_controllers_move_data_in_wall_clock_time() {
+fn the_same_controllers_move_data_in_real_time() {
     for name in ["reno", "thalweg"] {
         let delivered = loopback::transfer(name, Duration::from_secs(1.0)).unwrap();
         println!("{name}: {} bytes", delivered.0);

@@ -1,5 +1,5 @@
-//! What each controller did on one and the same path, round trip by round trip, so that a change in behaviour shows in review.
-//! `INSTA_UPDATE=always cargo test -p control` accepts a change.
+//! What each controller did on one and the same path, round trip by round trip, so that a change in behaviour shows in
+//! review. `INSTA_UPDATE=always cargo test -p control` accepts a change.
 
 mod toy;
 
@@ -8,8 +8,9 @@ use control::{Bytes, Duration, Rate, Time};
 use std::fmt::Write;
 use toy::{Event, Host, Path};
 
-/// 100 Mbps, 100 ms, a buffer of half a bandwidth-delay product: 1250 packets in flight and 625 waiting. Slow start overshoots
-/// it, then congestion avoidance finds it again; in the 60th to 62nd round trip everything is lost, and a timeout follows.
+/// The path has 100 Mbps, 100 ms and a buffer of half a bandwidth-delay product: it holds 1250 packets, and 625 more
+/// can wait. Slow start exceeds that, and congestion avoidance approaches it again. From the 60th to the 62nd round
+/// trip all packets are lost, and a timeout follows.
 #[test]
 fn a_hundred_round_trips() {
     let rtt = Duration::from_millis(100);

@@ -1,35 +1,55 @@
-//! What happens during a copy, for whoever shows it.
+//! What happens during a copy, for whoever displays it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Something happened. Paths are the sender's below its sources.
+/// Something that happened during a copy. At the sender, paths are those of the sources; at the receiver, they are
+/// relative to the destination's folder.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// There is one more file to copy, of so many bytes.
-    Listed(u64),
-    /// How far a file is.
-    At {
+    /// One more file is to be copied.
+    Listed {
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// More of a file has been received.
+    Progress {
         /// The file.
         path: PathBuf,
-        /// Bytes in all.
+        /// Its size in bytes.
         size: u64,
-        /// Bytes that are there.
+        /// Bytes of it that the receiver has.
         position: u64,
     },
-    /// So many bytes more have crossed the network.
-    Moved(u64),
-    /// A file of so many bytes is complete and verified.
-    Done(PathBuf, u64),
-    /// Something could not be copied, and why.
-    Problem(String, String),
-    /// The connection was lost, for this reason; it is tried again, from the beginning of the list.
-    Retry(String),
-    /// The other end was started again, or something else that is worth a line.
+    /// The receiver has received more bytes of file contents since the last event of this kind.
+    Received {
+        /// How many more, in bytes.
+        bytes: u64,
+    },
+    /// A file is complete and verified.
+    Done {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// Something could not be copied, or not as it should be.
+    Problem {
+        /// What: a path without control characters, or nothing.
+        path: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// The connection was lost and the client tries again, from the beginning of the list.
+    Retry {
+        /// Why it was lost.
+        reason: String,
+    },
+    /// Something else that users should know, for example that the server is started again.
     Note(String),
-    /// How this end sends: for whoever wants to know more.
+    /// Something that users may want to know, for example how packets are paced.
     Detail(String),
 }
 
-/// Who is told.
-pub type Watch = Arc<dyn Fn(Event) + Send + Sync>;
+/// Whom a copy tells what happens. It is called from several threads.
+pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;

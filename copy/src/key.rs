@@ -1,86 +1,82 @@
-//! The connection string that `thalweg serve` prints: where the server is, by which certificate it is known, and a secret that
-//! only whoever was given the string knows.
+//! How a server and its clients know each other: the server's certificate and a shared secret.
 //!
-//! `thalweg://FINGERPRINT-SECRET@HOST:PORT/PATH`. The key comes first so that a path can be written behind what was printed, and
-//! nothing in it means anything to a shell. The path is taken as it stands, without escapes.
+//! A [`Key`] is the clients' half: the fingerprint of the certificate, and the secret. [`Credentials`] are the server's
+//! half: the certificate with its private key, and the secret.
 
+use crate::error::Error;
 use ring::rand::{SecureRandom, SystemRandom};
-use std::ffi::OsStr;
+use std::error;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::str::FromStr;
 use wire::{Fingerprint, Identity};
 
-/// What strings begin with.
-const SCHEME: &str = "thalweg://";
-
-/// What a client must know of a server.
+/// What a client must know of a server. It is written `FINGERPRINT-SECRET`, 64 and 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Of the server's certificate.
+    /// The fingerprint of the server's certificate.
     pub server: Fingerprint,
     secret: [u8; 16],
 }
 
 impl Key {
-    /// What shows to the other end of a TLS session that this end knows the secret: neither the secret is sent nor anything that
-    /// would be of use in another session. `exported` is keying material of the session (RFC 8446, section 7.5).
+    /// The proof for the other end of a TLS session that this end knows the secret. `exported` is keying material of
+    /// the session (RFC 8446, section 7.5), so that the proof is of no use in another session; the secret itself is not
+    /// sent.
     pub fn proof(&self, exported: &[u8; 32]) -> blake3::Hash {
         let key = blake3::derive_key("thalweg 2026 cp: a client knows the server's secret", &self.secret);
         blake3::keyed_hash(&key, exported)
     }
 }
 
-/// What a server has to be known by: the other half of a [`Key`].
-pub struct Pass {
+/// A server's certificate with its private key, and the secret that its clients must know.
+pub struct Credentials {
     pub(crate) identity: Identity,
     secret: [u8; 16],
 }
 
-impl Pass {
-    /// A new one. Fails if the system has no randomness.
-    pub fn new() -> Result<Pass, String> {
+impl Credentials {
+    /// Generates new credentials. Fails if the system returns no random numbers.
+    pub fn generate() -> Result<Credentials, Error> {
         let mut secret = [0; 16];
-        SystemRandom::new().fill(&mut secret).map_err(|_| "no secret: the system has no randomness")?;
-        Ok(Pass { identity: Identity::new()?, secret })
+        SystemRandom::new().fill(&mut secret).map_err(|_| Error::NoRandomness)?;
+        Ok(Credentials { identity: Identity::new().map_err(Error::tls)?, secret })
     }
 
-    /// What clients must know.
+    /// The key for the clients of this server.
     pub fn key(&self) -> Key {
         Key { server: self.identity.fingerprint(), secret: self.secret }
     }
 
-    /// What this server's connections are ended with after a restart, if it is known by the same pass.
-    pub(crate) fn resets(&self) -> [u8; 32] {
+    /// The key of the server's stateless resets (RFC 9000, section 10.3). A restarted server with the same credentials
+    /// has the same one, and can therefore end connections from before the restart.
+    pub(crate) fn reset_key(&self) -> [u8; 32] {
         blake3::derive_key("thalweg 2026 cp: stateless resets", &self.identity.to_bytes())
     }
 
-    /// The one in this file, which only its owner may read, or a new one that is written there. Fails, with a line, if that
-    /// cannot be done.
-    pub fn keep(file: &Path) -> Result<Pass, String> {
-        let error = |e: &io::Error| format!("{}: {}", crate::shown_path(file), crate::list::reason(e));
+    /// Reads the credentials in `file`. If there is no such file, generates credentials and writes them to it, readable
+    /// only by its owner. Fails if the file cannot be read or written, or holds something else.
+    pub fn load_or_generate(file: &Path) -> Result<Credentials, Error> {
+        let error = |source: io::Error| Error::File { path: file.into(), source };
         match std::fs::read(file) {
-            Ok(bytes) => Pass::read(&bytes).ok_or_else(|| {
-                format!("{}: this is no key that thalweg serve has written; name another file", crate::shown_path(file))
-            }),
+            Ok(bytes) => Credentials::from_bytes(&bytes).ok_or_else(|| Error::NotCredentials(file.into())),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let pass = Pass::new()?;
+                let credentials = Credentials::generate()?;
                 let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-                let bytes = [&pass.secret[..], &pass.identity.to_bytes()].concat();
-                opened.and_then(|mut opened| opened.write_all(&bytes)).map_err(|e| error(&e))?;
-                Ok(pass)
+                let bytes = [&credentials.secret[..], &credentials.identity.to_bytes()].concat();
+                opened.and_then(|mut opened| opened.write_all(&bytes)).map_err(error)?;
+                Ok(credentials)
             }
-            Err(e) => Err(error(&e)),
+            Err(e) => Err(error(e)),
         }
     }
 
-    fn read(bytes: &[u8]) -> Option<Pass> {
+    fn from_bytes(bytes: &[u8]) -> Option<Credentials> {
         let (secret, identity) = bytes.split_first_chunk()?;
-        Some(Pass { identity: Identity::from_bytes(identity)?, secret: *secret })
+        Some(Credentials { identity: Identity::from_bytes(identity)?, secret: *secret })
     }
 }
 
@@ -91,61 +87,39 @@ impl fmt::Display for Key {
     }
 }
 
-/// Without the secret: keys end up in messages.
+/// Leaves the secret out, as debug output ends up in logs.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({})", self.server)
     }
 }
 
+/// A text is not a [`Key`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidKey;
+
+impl fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the key is damaged: a key is 64 hexadecimal digits, a hyphen and 32 more digits; use the whole \
+             string that thalweg serve has printed",
+        )
+    }
+}
+
+impl error::Error for InvalidKey {}
+
 impl FromStr for Key {
-    type Err = String;
+    type Err = InvalidKey;
 
-    fn from_str(text: &str) -> Result<Key, String> {
-        let error = || "the key is damaged: it is 64 hexadecimal digits, a hyphen and 32 more".to_string();
-        let (server, secret) = text.split_once('-').ok_or_else(error)?;
-        let server = server.parse().map_err(|_| error())?;
+    fn from_str(text: &str) -> Result<Key, InvalidKey> {
+        let (server, secret) = text.split_once('-').ok_or(InvalidKey)?;
+        let server = server.parse().map_err(|_| InvalidKey)?;
         if secret.len() != 32 || !secret.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(error());
+            return Err(InvalidKey);
         }
-        let secret = u128::from_str_radix(secret, 16).map_err(|_| error())?.to_be_bytes();
+        let secret = u128::from_str_radix(secret, 16).map_err(|_| InvalidKey)?.to_be_bytes();
         Ok(Key { server, secret })
-    }
-}
-
-/// A connection string, taken apart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Address {
-    /// Name or address, and port: `example.org:4433`, `[2001:db8::1]:4433`.
-    pub host: String,
-    /// The key, if it is there.
-    pub key: Option<Key>,
-    /// The path, without the slash in front.
-    pub path: Vec<u8>,
-}
-
-impl Address {
-    /// The parts of a connection string; none if `argument` is none. Fails if it is not complete.
-    pub fn parse(argument: &OsStr) -> Option<Result<Address, String>> {
-        let rest = argument.as_bytes().strip_prefix(SCHEME.as_bytes())?;
-        let end = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
-        let (authority, path) = rest.split_at(end);
-        let path = path.strip_prefix(b"/").unwrap_or_default().to_vec();
-        Some(Address::of(authority, path))
-    }
-
-    fn of(authority: &[u8], path: Vec<u8>) -> Result<Address, String> {
-        let form = "write thalweg://KEY@HOST:PORT/PATH, as thalweg serve prints it";
-        let authority = std::str::from_utf8(authority).map_err(|_| format!("the host is not UTF-8; {form}"))?;
-        let (key, host) = match authority.rsplit_once('@') {
-            Some((key, host)) => (Some(key.parse()?), host),
-            None => (None, authority),
-        };
-        let port = host.rsplit_once(':').filter(|(name, _)| !name.is_empty()).map(|(_, port)| port.parse::<u16>());
-        match port {
-            Some(Ok(1..)) => Ok(Address { host: host.into(), key, path }),
-            _ => Err(format!("`{}` is no host and port; {form}", crate::shown(host))),
-        }
     }
 }
 
@@ -153,44 +127,27 @@ impl Address {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Option<Result<Address, String>> {
-        Address::parse(OsStr::new(text))
-    }
-
     #[test]
-    fn a_string_reads_as_it_prints() {
-        let key = Pass::new().unwrap().key();
-        let whole = Address { host: "[::1]:4433".into(), key: Some(key), path: b"a/b @:c".to_vec() };
-        assert_eq!(parse(&format!("thalweg://{key}@[::1]:4433/a/b @:c")), Some(Ok(whole)));
-        let short = Address { host: "h:1".into(), key: None, path: vec![] };
-        assert_eq!(parse("thalweg://h:1"), Some(Ok(short.clone())));
-        assert_eq!(parse("thalweg://h:1/"), Some(Ok(short)));
-        let bytes = Address::parse(OsStr::from_bytes(b"thalweg://h:1/\xff")).unwrap().unwrap();
-        assert_eq!(bytes.path, b"\xff");
-        assert_eq!(parse("host:thalweg://"), None);
-    }
-
-    #[test]
-    fn a_key_that_is_kept_is_the_same_again() {
+    fn credentials_in_a_file_are_the_same_after_a_restart() {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("key");
-        let key = Pass::keep(&file).unwrap().key();
-        assert_eq!(Pass::keep(&file).unwrap().key(), key);
+        let key = Credentials::load_or_generate(&file).unwrap().key();
+        assert_eq!(Credentials::load_or_generate(&file).unwrap().key(), key);
+    }
+
+    #[test]
+    fn a_file_that_holds_no_credentials_is_an_error() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("key");
         for wrong in [&b""[..], b"x", &[7; 500]] {
             std::fs::write(&file, wrong).unwrap();
-            assert!(Pass::keep(&file).err().unwrap().contains("is no key"));
+            assert!(matches!(Credentials::load_or_generate(&file), Err(Error::NotCredentials(_))));
         }
     }
 
     #[test]
-    fn what_is_damaged_is_said() {
-        let key = Pass::new().unwrap().key().to_string();
-        for text in ["thalweg://", "thalweg://h", "thalweg://h:0/", "thalweg://:1/", "thalweg://h:99999/x"] {
-            assert!(parse(text).unwrap().unwrap_err().contains("HOST:PORT"), "{text}");
-        }
-        for key in [&key[1..], &key[..90], "x", &key.replace('-', "")] {
-            assert!(parse(&format!("thalweg://{key}@h:1/")).unwrap().unwrap_err().contains("damaged"), "{key}");
-        }
-        assert!(!format!("{:?}", key.parse::<Key>().unwrap()).contains(&key[70..]));
+    fn debug_output_does_not_contain_the_secret() {
+        let key = Credentials::generate().unwrap().key();
+        assert!(!format!("{key:?}").contains(&key.to_string()[70..]));
     }
 }

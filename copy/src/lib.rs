@@ -1,53 +1,67 @@
-//! Files over QUIC with Thalweg's controllers: what `thalweg cp` and `thalweg serve` do.
+//! File copy over QUIC with Thalweg's congestion controllers: the library behind `thalweg cp` and `thalweg serve`.
 //!
-//! What lives here: the protocol between the two ends, what they may read and write, and how a copy that was broken off goes
-//! on. What does not: QUIC and pacing, which are `wire`'s; arguments, progress bars and exit codes, which are the command
-//! line's. docs/cp.md says what holds for users.
+//! [`Client`] copies files from or to a server. [`Server`] serves one folder; [`ssh`] starts a server on another host.
+//! docs/cp.md describes what users see. QUIC and pacing are in the crate `wire`; arguments, progress bars and exit
+//! codes are in the command line.
 //!
-//! The side that sends offers files; the side that receives says which it wants, and from where on; contents follow on a stream
-//! of their own. Threads read and write files and speak the protocol with plain [`std::io::Read`] and [`std::io::Write`];
-//! tasks carry bytes between them and QUIC.
+//! # The protocol
 //!
-//! Rules of the room: a peer is believed nothing; what it says has a length, a range and an order, or the copy ends. Files are
-//! opened relative to a folder that was opened before (`cap-std`), never by an absolute path that a peer had a hand in.
+//! The sender offers a list of files ([`message::Offer`]). The receiver answers which of them it wants, and from which
+//! byte on ([`message::Answer`]). The contents follow on streams of their own ([`message::Piece`]).
+//!
+//! # Modules
+//!
+//! From the top down; a module uses only those below it.
+//!
+//! - `client`, `server`: the two ends of a copy. `ssh` is between them: the client starts a server with it.
+//! - `session`: one copy over one connection. `handshake` and `close` are the connection's beginning and end.
+//! - `sender`, `receiver`: the two sides of the protocol. Each is a few threads, which read and write messages and
+//!   files with blocking calls.
+//! - `streams`: the tasks that carry bytes between the threads' `pipe`s and QUIC.
+//! - `files`: what may be read, where files are written, partial files, hashes.
+//! - [`message`] and [`frame`]: the protocol's messages and their encoding.
+//!
+//! # Rules
+//!
+//! - No peer is trusted: its messages have bounded lengths, values within ranges, and an order; otherwise the copy
+//!   ends.
+//! - Files are opened relative to a folder that was opened before (`cap-std`), and never by an absolute path that a
+//!   peer has a part in.
 
 #![cfg(unix)]
 
+mod address;
 mod client;
-mod contents;
-mod destination;
+mod close;
+mod error;
 mod event;
-mod extents;
+mod files;
+pub mod frame;
+mod handshake;
 mod key;
-mod list;
 pub mod message;
 mod name;
-mod partial;
 mod pipe;
+mod reason;
 mod receiver;
-mod root;
 mod sender;
 mod server;
 mod session;
 pub mod ssh;
-mod stop;
+mod streams;
+mod thread;
 
-pub use client::{Copy, Job, Peer};
-pub use event::{Event, Watch};
-pub use key::{Address, Key, Pass};
-pub use name::{shown, shown_path};
-pub use root::Root;
-pub use server::Server;
+#[cfg(test)]
+mod both_sides;
 
-use rustix::fs::Mode;
-use std::sync::OnceLock;
-
-/// The user's mask for permissions. It can only be read by setting it: the first call should be made before there are threads.
-pub fn umask() -> u32 {
-    static MASK: OnceLock<u32> = OnceLock::new();
-    *MASK.get_or_init(|| {
-        let mask = rustix::process::umask(Mode::empty());
-        rustix::process::umask(mask);
-        mask.bits()
-    })
-}
+pub use address::{Address, InvalidAddress};
+pub use client::{Client, Job, Peer};
+pub use error::Error;
+pub use event::{Event, Observer};
+pub use files::attributes::umask;
+pub use files::root::Root;
+pub use key::{Credentials, InvalidKey, Key};
+pub use message::{Options, Summary};
+pub use name::{printable, printable_path};
+pub use reason::reason;
+pub use server::{Access, Server};

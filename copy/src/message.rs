@@ -1,243 +1,202 @@
-//! What the two ends say to each other: postcard in frames, a length of four bytes in front of each.
+//! The messages of the copy protocol.
 //!
-//! A connection has one bidirectional stream: [`Hello`] and [`Welcome`], then [`Offer`]s from the side that sends files and
-//! [`Answer`]s from the one that receives them. The files' contents are [`Piece`]s on a stream of their own.
+//! A connection has one bidirectional stream. On it the client sends [`Hello`] and the server answers with
+//! [`Response`]; then the sender of the files sends [`Offer`]s and the receiver sends [`Answer`]s. The contents of the
+//! files are [`Piece`]s, on unidirectional streams from the sender. Each message is a frame ([`crate::frame`]); the
+//! order of the fields and variants below is the wire format (postcard).
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
 
-/// No frame is longer, but for [`Hello`].
-pub const LONGEST: usize = 16 << 10;
-/// A [`Hello`] may name many files.
-pub const LONGEST_HELLO: usize = 4 << 20;
-/// No path is longer.
-pub const LONGEST_PATH: usize = 8 << 10;
-/// No [`Piece::Data`] is longer.
-pub const LONGEST_DATA: u32 = 1 << 20;
-/// No more files are offered than this before answers come: it bounds what both ends remember.
-pub const OFFERED: usize = 1 << 15;
+/// The longest message other than [`Hello`], in bytes.
+pub const MAX_MESSAGE: usize = 16 << 10;
+/// The longest [`Hello`], in bytes: it can name many files.
+pub const MAX_HELLO: usize = 4 << 20;
+/// The longest path in [`SourcePath`], in bytes.
+pub const MAX_PATH: usize = 8 << 10;
+/// The largest value of [`Piece::Data`], in bytes.
+pub const MAX_DATA: u32 = 1 << 20;
+/// The largest number of files that are offered and not yet done or failed. It bounds what both ends remember.
+pub const MAX_OPEN_FILES: usize = 1 << 15;
+/// The longest text of a reason in a message, in bytes.
+const MAX_REASON: usize = 500;
 
-/// The client's first word, once it knows the server by its certificate.
+/// The client's first message, sent after it has verified the server's certificate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// That it knows the secret, if the server has one ([`crate::key::Key::proof`]).
+    /// The proof that the client knows the server's secret ([`crate::Key::proof`]). A server without a secret ignores
+    /// it.
     pub proof: [u8; 32],
-    /// What it wants.
+    /// What the client asks for.
     pub request: Request,
 }
 
-/// What a client wants.
+/// What a client asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// These files.
+    /// The server is to send files.
     Fetch {
-        /// As the user wrote them.
+        /// The paths of the sources, as the user wrote them.
         paths: Vec<Vec<u8>>,
-        /// Folders with all that is in them.
+        /// Whether folders are copied, with everything in them.
         recursive: bool,
     },
-    /// To send files.
+    /// The server is to receive files.
     Push {
-        /// Where to, as the user wrote it.
+        /// The destination, as the user wrote it.
         destination: Vec<u8>,
-        /// What each source is called, if it has a name.
+        /// The last component of each source's path; empty if it has none.
         names: Vec<Vec<u8>>,
-        /// An earlier attempt was [granted](Welcome::Granted) so: the folder that is there now is of its making.
-        named: bool,
-        /// How they are to be written.
-        manner: Manner,
+        /// The value of [`Response::Granted`] in an earlier attempt of the same copy: if true, a folder that has the
+        /// destination's name now was made by that attempt.
+        renames: bool,
+        /// How the files are copied.
+        options: Options,
     },
 }
 
-/// How files are to be written.
+/// How files are copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manner {
-    /// Folders, too.
+pub struct Options {
+    /// Whether folders are copied, with everything in them.
     pub recursive: bool,
-    /// With their permissions and times.
+    /// Whether copies get the permissions and times of their sources.
     pub preserve: bool,
 }
 
 /// The server's answer to [`Hello`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Welcome {
-    /// Go on.
+pub enum Response {
+    /// The copy begins.
     Granted {
-        /// The destination is not a folder that sources go into, but what the one source is to be called.
-        named: bool,
+        /// Whether the destination's last component is the name of the copy of the one source, and not a folder that
+        /// the source goes into.
+        renames: bool,
     },
-    /// No, and why.
+    /// The server refuses, for this reason.
     Refused(String),
 }
 
-/// One of the sources that were asked for, and what is below it: components with `/` between them, or nothing.
+/// The path of a file or folder to copy: a source and a path below it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
-    /// Counts the sources from zero.
+pub struct SourcePath {
+    /// The index of the source in the request, from zero.
     pub source: u32,
-    /// Below it.
+    /// The path below the source: components separated by `/`. Empty for the source itself.
     pub path: Vec<u8>,
 }
 
-/// Permissions and times.
+/// Permissions and times of a file or folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attributes {
     /// Permission bits.
     pub mode: u32,
-    /// Last change: seconds since 1970 and nanoseconds.
+    /// Time of the last change: seconds since 1970 and nanoseconds.
     pub modified: (i64, u32),
-    /// Last access.
+    /// Time of the last access: seconds since 1970 and nanoseconds.
     pub accessed: (i64, u32),
 }
 
-/// What the sender has.
+/// An entry of the sender's list of files, and the end of the list and of the copy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Offer {
-    /// A folder; it comes before what is in it.
-    Folder(Place, Attributes),
+    /// A folder. It comes before its contents.
+    Folder(SourcePath, Attributes),
     /// A file.
     File {
-        /// Its number, one more than the last one's.
+        /// The file's number: zero for the first, and one more for each further file.
         id: u64,
-        /// Where.
-        place: Place,
-        /// Bytes.
+        /// Its path.
+        path: SourcePath,
+        /// Its size in bytes when it was listed. The size that counts is that of [`Piece::Begin`].
         size: u64,
     },
     /// Something that cannot be sent, and why.
-    Problem(Place, String),
-    /// There is no more.
+    Problem(SourcePath, String),
+    /// The list is complete.
     End,
-    /// The receiver has all it wanted. How it was.
-    Goodbye(Farewell),
+    /// The last message: the receiver has [finished](Answer::Finished).
+    Goodbye(Summary),
 }
 
-/// What the sender knows of the transfer in the end.
+/// What the sender reports about its packets at the end of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Farewell {
-    /// Packets sent, whatever was in them.
+pub struct Summary {
+    /// Packets sent, whatever they contained.
     pub packets: u64,
-    /// Of these, lost.
+    /// Packets that QUIC declared lost.
     pub lost: u64,
-    /// Which controller drove, and why if it is not the chosen one.
+    /// The congestion controller that was in charge and, if it is not the chosen one, why.
     pub controller: String,
 }
 
-/// What the receiver makes of that.
+/// The receiver's answers to offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// Send this file. The receiver has `offset` bytes of something that may be its beginning, with this BLAKE3.
+    /// Send this file. The receiver has `offset` bytes that may be its beginning.
     Want {
-        /// Which.
+        /// The file's number.
         id: u64,
-        /// Bytes that are there.
+        /// Bytes that the receiver has.
         offset: u64,
-        /// Of these bytes.
+        /// The BLAKE3 of these bytes; zeros if there are none.
         hash: [u8; 32],
     },
-    /// How far a file is: for the display of progress.
-    At {
-        /// Which.
+    /// How much of a file has been received, for the display of progress.
+    Progress {
+        /// The file's number.
         id: u64,
-        /// Bytes of it that are there.
+        /// Bytes of the file that the receiver has.
         position: u64,
-        /// Bytes of all files that have arrived over this connection.
-        moved: u64,
+        /// Bytes of all files received over this connection.
+        received: u64,
     },
-    /// A file is there, complete and verified.
+    /// The file of this number is complete and verified.
     Done(u64),
-    /// A file cannot be had, and why.
+    /// The file of this number could not be copied, and why.
     Failed(u64, String),
-    /// Something else that could not be done, and why.
-    Problem(Place, String),
-    /// All that was offered is done, or has failed.
+    /// Something else could not be copied, and why.
+    Problem(SourcePath, String),
+    /// Every offered file is done or has failed, and the list is complete.
     Finished {
-        /// Bytes of all files that have arrived over this connection.
-        moved: u64,
+        /// Bytes of all files received over this connection.
+        received: u64,
     },
 }
 
-/// Contents of files, one after the other.
+/// The contents of the wanted files, one file after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Piece {
-    /// A file that was wanted begins, at the offset that was proposed or at zero.
+    /// The contents of a wanted file begin.
     Begin {
-        /// Which.
+        /// The file's number.
         id: u64,
-        /// Bytes that are not sent.
+        /// The first byte that is sent: the offset of [`Answer::Want`] if its hash matched, or zero.
         offset: u64,
-        /// Bytes in all.
+        /// The file's size in bytes.
         size: u64,
-        /// As they were when it was opened.
+        /// The file's attributes when it was opened.
         attributes: Attributes,
     },
-    /// So many bytes follow.
+    /// This number of bytes of the file follows the message.
     Data(u32),
-    /// So many zero bytes that take no room.
+    /// The file has a hole of this number of bytes.
     Hole(u64),
-    /// The file is over.
+    /// The file is complete.
     End {
-        /// BLAKE3 of all of it, with what was not sent.
+        /// The BLAKE3 of the whole file, with the bytes before `offset`.
         hash: [u8; 32],
-        /// It was changed meanwhile: this is how it was read, which it may never have been.
+        /// The file was changed while the sender read it: the contents may never have existed at one time.
         changed: bool,
     },
-    /// The file will not be completed, and why.
-    Broken(String),
-    /// No more files.
+    /// The rest of the file will not be sent, and why. The reason is empty if the receiver's own failure is the reason.
+    Abandoned(String),
+    /// No more files follow.
     Over,
 }
 
-/// Reads a message of at most `longest` bytes. Fails with `InvalidData` if it is longer or none.
-pub fn read_long<T: DeserializeOwned>(from: &mut impl Read, longest: usize) -> io::Result<T> {
-    let mut length = [0; 4];
-    from.read_exact(&mut length)?;
-    let mut frame = vec![0; checked(length, longest)?];
-    from.read_exact(&mut frame)?;
-    decode(&frame)
-}
-
-/// Reads a message of at most [`LONGEST`] bytes.
-pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<T> {
-    read_long(from, LONGEST)
-}
-
-/// Writes a message.
-pub fn write<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
-    to.write_all(&encode(message)?)
-}
-
-/// A message with its length.
-pub fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
-    let mut frame = postcard::to_extend(message, vec![0; 4]).map_err(io::Error::other)?;
-    let length = u32::try_from(frame.len() - 4).map_err(io::Error::other)?;
-    frame[..4].copy_from_slice(&length.to_be_bytes());
-    Ok(frame)
-}
-
-/// How long the frame is that begins with `length`, if that is no more than `longest`.
-pub fn checked(length: [u8; 4], longest: usize) -> io::Result<usize> {
-    let length = u32::from_be_bytes(length) as usize;
-    if length <= longest { Ok(length) } else { Err(invalid("a message is too long")) }
-}
-
-/// The message in a frame, without its length.
-pub fn decode<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
-    match postcard::take_from_bytes(frame) {
-        Ok((message, [])) => Ok(message),
-        _ => Err(invalid("a message makes no sense")),
-    }
-}
-
-/// What the peer did is against the protocol.
-pub(crate) fn invalid(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, what)
-}
-
-/// An explanation, short enough for a message.
-pub(crate) fn short(mut reason: String) -> String {
-    let end = (0..=500.min(reason.len())).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or(0);
+/// The beginning of a reason, short enough for a message.
+pub(crate) fn truncated(mut reason: String) -> String {
+    let end = (0..=MAX_REASON.min(reason.len())).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or(0);
     reason.truncate(end);
     reason
 }

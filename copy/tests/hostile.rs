@@ -1,7 +1,8 @@
-//! Peers that know the key and mean harm: what they name, and what they say.
+//! Hostile peers that know the key: the paths that they name and the messages that they send.
 
-use copy::message::{Answer, Attributes, Hello, Manner, Offer, Piece, Place, Request, Welcome, encode};
-use copy::{Copy, Event, Job, Key, Pass, Peer, Server, Watch};
+use copy::frame::{decode, encode, read};
+use copy::message::{Answer, Attributes, Hello, Offer, Piece, Request, Response, SourcePath};
+use copy::{Access, Client, Credentials, Event, Job, Key, Observer, Options, Peer, Server};
 use proptest::prelude::*;
 use quinn::{RecvStream, SendStream};
 use serde::Serialize;
@@ -16,7 +17,8 @@ use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
 
 const PROTOCOL: &[u8] = b"thalweg-cp/2";
 const LOOPBACK: &str = "127.0.0.1:0";
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a test may take.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn choice() -> Choice {
     Choice::new("cubic", &serde_json::Map::new()).unwrap()
@@ -24,25 +26,27 @@ fn choice() -> Choice {
 
 fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { timeout(PATIENCE, test).await.expect("it hangs") });
+    runtime.block_on(async { timeout(TIMEOUT, test).await.expect("the test takes too long") });
 }
 
-fn place(source: u32, path: &[u8]) -> Place {
-    Place { source, path: path.to_vec() }
+fn source_path(source: u32, path: &[u8]) -> SourcePath {
+    SourcePath { source, path: path.to_vec() }
 }
 
 fn file(id: u64, source: u32, path: &[u8]) -> Offer {
-    Offer::File { id, place: place(source, path), size: 4 }
+    Offer::File { id, path: source_path(source, path), size: 4 }
 }
 
 fn bytes(messages: &[impl Serialize]) -> Vec<u8> {
     messages.iter().flat_map(|message| encode(message).unwrap()).collect()
 }
 
-/// What follows a welcome.
+/// What a hostile server sends after it has granted the request.
 struct Script {
-    control: Vec<u8>,
-    data: Vec<u8>,
+    /// Bytes on the stream of the messages.
+    messages: Vec<u8>,
+    /// Bytes on the stream of the contents.
+    contents: Vec<u8>,
 }
 
 fn contents(text: &[u8]) -> Vec<u8> {
@@ -58,35 +62,35 @@ fn contents(text: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// What a client comes to that asks a server that says this; and what it was told.
-async fn fetch_from(script: Script, path: &str, manner: Manner, to: &Path) -> (Result<(), String>, Vec<Event>) {
+/// Runs a client against a server that follows `script`. Returns how the copy ended and the events of the client.
+async fn fetch_from(script: Script, path: &str, options: Options, to: &Path) -> (Result<(), String>, Vec<Event>) {
     let identity = Identity::new().unwrap();
     let key: Key = format!("{}-{}", identity.fingerprint(), "0".repeat(32)).parse().unwrap();
     let tls = server_tls(identity, None, PROTOCOL).unwrap();
     let server = Endpoint::server(LOOPBACK.parse().unwrap(), choice(), tls).unwrap();
     let host = server.quinn().local_addr().unwrap().to_string();
     let job = Job::Fetch { paths: vec![path.into()], destination: to.into() };
-    let mut copy = Copy::new(job, Peer::Known { host, key }, manner, choice());
-    copy.patience = Duration::ZERO;
+    let mut client = Client::new(job, Peer::Served { host, key }, options, choice());
+    client.retry_for = Duration::ZERO;
     let events = Arc::new(Mutex::new(Vec::new()));
     let heard = events.clone();
-    let watch: Watch = Arc::new(move |event| heard.lock().unwrap().push(event));
+    let observer: Observer = Arc::new(move |event| heard.lock().unwrap().push(event));
     let serve = async {
         loop {
             let connection = server.accept().await.unwrap().finish().await.unwrap();
             let (mut control, mut hear) = connection.accept_bi().await.unwrap();
             let mut data = connection.open_uni().await.unwrap();
-            let welcome = encode(&Welcome::Granted { named: false }).unwrap();
-            let _ = control.write_all(&[&welcome, &script.control[..]].concat()).await;
-            // Contents come when they are wanted, or unasked a little later.
+            let welcome = encode(&Response::Granted { renames: false }).unwrap();
+            let _ = control.write_all(&[&welcome, &script.messages[..]].concat()).await;
+            // The contents are sent when the client wants them, or a little later although it does not.
             let _ = timeout(Duration::from_millis(300), hear.read_exact(&mut [0; 100])).await;
-            let _ = data.write_all(&script.data).await;
-            // What it has to say is said; it keeps its streams until the client has had enough.
+            let _ = data.write_all(&script.contents).await;
+            // Both streams stay open until the client closes the connection.
             let _ = timeout(Duration::from_secs(1), connection.closed()).await;
         }
     };
     let outcome = tokio::select! {
-        outcome = copy.run(&watch) => outcome.map(drop),
+        outcome = client.run(&observer) => outcome.map(drop).map_err(|e| e.to_string()),
         () = serve => unreachable!(),
     };
     let events = events.lock().unwrap().clone();
@@ -101,13 +105,13 @@ fn a_hostile_server_writes_nothing_that_was_not_asked_for() {
     fs::create_dir(home.path().join("elsewhere")).unwrap();
     std::os::unix::fs::symlink("../elsewhere", to.join("way")).unwrap();
     run(async {
-        let folder = |path: &[u8]| Offer::Folder(place(0, path), Attributes::default());
+        let folder = |path: &[u8]| Offer::Folder(source_path(0, path), Attributes::default());
         for (offers, recursive) in [
-            // For one file, only that.
+            // The client asked for one file.
             (vec![file(0, 0, b"x")], false),
             (vec![file(0, 1, b"")], false),
             (vec![folder(b"")], false),
-            // For a folder, only what is in it.
+            // The client asked for a folder and its contents.
             (vec![file(0, 0, b"..")], true),
             (vec![file(0, 0, b"../x")], true),
             (vec![file(0, 0, b"../../elsewhere/x")], true),
@@ -118,29 +122,29 @@ fn a_hostile_server_writes_nothing_that_was_not_asked_for() {
             (vec![file(0, 7, b"x")], true),
             (vec![folder(b"../x")], true),
             (vec![folder(b"")], false),
-            // In order.
+            // File numbers begin at zero, and each file is begun once.
             (vec![file(1, 0, b"x")], true),
             (vec![folder(b""), file(0, 0, b"x"), file(0, 0, b"y")], true),
         ] {
             let said = format!("{offers:?}");
-            let script = Script { control: bytes(&offers), data: contents(b"evil") };
-            let manner = Manner { recursive, preserve: true };
-            let (outcome, _) = fetch_from(script, "asked", manner, &to).await;
+            let script = Script { messages: bytes(&offers), contents: contents(b"evil") };
+            let options = Options { recursive, preserve: true };
+            let (outcome, _) = fetch_from(script, "asked", options, &to).await;
             assert!(outcome.is_err_and(|why| why.contains("breaks the protocol")), "{said}");
             assert!(!home.path().join("x").exists() && !to.join("x").exists(), "{said}");
         }
-        // Through a link that is there, by the name that was asked for: the name is a folder's.
+        // A link in the destination has the name of the source and leads elsewhere.
         let offers = [folder(b""), file(0, 0, b"x")];
-        let script = Script { control: bytes(&offers), data: vec![] };
-        let (outcome, events) = fetch_from(script, "way", Manner { recursive: true, preserve: true }, &to).await;
-        assert!(outcome.is_err() && events.iter().any(|event| matches!(event, Event::Problem(..))), "{outcome:?}");
+        let script = Script { messages: bytes(&offers), contents: vec![] };
+        let (outcome, events) = fetch_from(script, "way", Options { recursive: true, preserve: true }, &to).await;
+        assert!(outcome.is_err() && events.iter().any(|event| matches!(event, Event::Problem { .. })), "{outcome:?}");
     });
     assert_eq!(fs::read_dir(home.path().join("elsewhere")).unwrap().count(), 0);
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
 }
 
 #[test]
-fn contents_that_do_not_match_are_not_kept() {
+fn contents_that_do_not_match_their_hash_get_no_name() {
     let home = TempDir::new().unwrap();
     let control = bytes(&[file(0, 0, b""), Offer::End]);
     let attributes = Attributes::default();
@@ -148,10 +152,10 @@ fn contents_that_do_not_match_are_not_kept() {
     let end = Piece::End { hash: [0; 32], changed: false };
     let damaged = [bytes(&[begin(0, 4), Piece::Data(4)]), b"evil".to_vec(), bytes(std::slice::from_ref(&end))].concat();
     run(async {
-        let script = Script { control: control.clone(), data: damaged };
-        let (_, events) = fetch_from(script, "asked", Manner::default(), home.path()).await;
+        let script = Script { messages: control.clone(), contents: damaged };
+        let (_, events) = fetch_from(script, "asked", Options::default(), home.path()).await;
         assert!(
-            events.iter().any(|event| matches!(event, Event::Problem(_, why) if why.contains("damaged"))),
+            events.iter().any(|event| matches!(event, Event::Problem { reason, .. } if reason.contains("damaged"))),
             "{events:?}"
         );
         for pieces in [
@@ -164,9 +168,9 @@ fn contents_that_do_not_match_are_not_kept() {
             vec![end.clone()],
         ] {
             let said = format!("{pieces:?}");
-            let script = Script { control: control.clone(), data: bytes(&pieces) };
-            let fetch = fetch_from(script, "asked", Manner::default(), home.path());
-            // A hole without end is hashed as long as the connection lasts, and no longer.
+            let script = Script { messages: control.clone(), contents: bytes(&pieces) };
+            let fetch = fetch_from(script, "asked", Options::default(), home.path());
+            // An immense hole is hashed for as long as the connection lasts, and not longer.
             let (outcome, _) = fetch.await;
             assert!(outcome.is_err(), "{said}");
         }
@@ -174,16 +178,17 @@ fn contents_that_do_not_match_are_not_kept() {
     assert!(!home.path().join("asked").exists());
 }
 
-/// A server of `folder`, its key and address.
+/// A server of `folder` with its key and its address.
 fn server(folder: &Path, writable: bool) -> (Server, Key, SocketAddr) {
-    let pass = Pass::new().unwrap();
-    let key = pass.key();
+    let credentials = Credentials::generate().unwrap();
+    let key = credentials.key();
     let addresses = [LOOPBACK.parse().unwrap()].into_iter();
-    let server = Server::of_folder(folder, addresses, &choice(), pass, (writable, true)).unwrap();
+    let server = Server::new(folder, addresses, &choice(), credentials, Access { writable, keep: true }).unwrap();
     let address = server.endpoint.quinn().local_addr().unwrap();
     (server, key, address)
 }
 
+/// Connects to a server and sends this request with a valid proof.
 async fn greet(key: &Key, address: SocketAddr, request: Request) -> (Endpoint, Connection, SendStream, RecvStream) {
     let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice()).unwrap();
     let connection = endpoint.connect(address, "x", client_tls(key.server, None, PROTOCOL)).await.unwrap();
@@ -197,37 +202,37 @@ async fn greet(key: &Key, address: SocketAddr, request: Request) -> (Endpoint, C
 
 fn push(names: &[&[u8]], destination: &[u8]) -> Request {
     let names = names.iter().map(|name| name.to_vec()).collect();
-    let manner = Manner { recursive: true, preserve: true };
-    Request::Push { destination: destination.to_vec(), names, named: false, manner }
+    let options = Options { recursive: true, preserve: true };
+    Request::Push { destination: destination.to_vec(), names, renames: false, options }
 }
 
-/// That the server still does its work for somebody else.
+/// Checks that the server still serves another client.
 async fn assert_serves(key: Key, address: SocketAddr, to: &Path) {
     let job = Job::Fetch { paths: vec![b"fine".to_vec()], destination: to.into() };
-    let peer = Peer::Known { host: address.to_string(), key };
-    let watch: Watch = Arc::new(|_| {});
-    Copy::new(job, peer, Manner::default(), choice()).run(&watch).await.unwrap();
+    let peer = Peer::Served { host: address.to_string(), key };
+    let observer: Observer = Arc::new(|_| {});
+    Client::new(job, peer, Options::default(), choice()).run(&observer).await.unwrap();
     assert_eq!(fs::read_to_string(to.join("fine")).unwrap(), "fine");
 }
 
 #[test]
-fn a_hostile_client_neither_leaves_the_folder_nor_stops_the_server() {
+fn a_hostile_client_cannot_leave_the_folder_or_stop_the_server() {
     let home = TempDir::new().unwrap();
     let (inside, to) = (home.path().join("inside"), home.path().join("to"));
     [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(inside.join("fine"), "fine").unwrap();
     run(async {
         let (server, key, address) = server(&inside, true);
-        let watch: Watch = Arc::new(|_| {});
+        let observer: Observer = Arc::new(|_| {});
         let attack = async {
-            // Names that lead elsewhere.
+            // Names and destinations outside of the folder.
             for request in [push(&[b"../x"], b""), push(&[b".."], b""), push(&[b"x"], b".."), push(&[b"x"], b"/tmp")] {
                 let said = format!("{request:?}");
                 let (_endpoint, _connection, _to, mut from) = greet(&key, address, request).await;
                 let answer = from.read_to_end(10_000).await.unwrap();
-                assert!(matches!(copy::message::decode(&answer[4..]), Ok(Welcome::Refused(_))), "{said}");
+                assert!(matches!(decode(&answer[4..]), Ok(Response::Refused(_))), "{said}");
             }
-            // Messages against the protocol, of every kind, and messages that are none.
+            // Messages of each kind that violate the protocol, and bytes that are no messages.
             let fetch = Request::Fetch { paths: vec![b"fine".to_vec()], recursive: true };
             for (request, said) in [
                 (push(&[b"x"], b""), bytes(&[file(0, 0, b"../../y")])),
@@ -243,7 +248,7 @@ fn a_hostile_client_neither_leaves_the_folder_nor_stops_the_server() {
                 to.write_all(&said).await.unwrap();
                 assert!(matches!(connection.closed().await, quinn::ConnectionError::ApplicationClosed(_)), "{said:?}");
             }
-            // A word that is too long, and one that never comes, from somebody without the key.
+            // A message that is too long, and one that never comes, from a client without the key.
             let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice()).unwrap();
             for word in [vec![0xff; 5], vec![]] {
                 let connection = endpoint.connect_pinned(address, key.server, PROTOCOL).await.unwrap();
@@ -253,7 +258,7 @@ fn a_hostile_client_neither_leaves_the_folder_nor_stops_the_server() {
             assert_serves(key, address, &to).await;
         };
         tokio::select! {
-            () = server.run(&watch) => unreachable!(),
+            () = server.run(&observer) => unreachable!(),
             () = attack => {}
         }
     });
@@ -261,7 +266,7 @@ fn a_hostile_client_neither_leaves_the_folder_nor_stops_the_server() {
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
 }
 
-/// Genuine first datagrams of as many clients, which never hear what they are answered.
+/// The first datagrams of `count` clients, which never receive an answer.
 async fn first_datagrams(key: Key, count: usize) -> Vec<Vec<u8>> {
     let mut datagrams = Vec::new();
     for _ in 0..count {
@@ -280,16 +285,17 @@ async fn first_datagrams(key: Key, count: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn forged_addresses_take_nobodys_place() {
+fn datagrams_with_forged_addresses_keep_no_client_out() {
     let home = TempDir::new().unwrap();
     let (inside, to) = (home.path().join("inside"), home.path().join("to"));
     [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(inside.join("fine"), "fine").unwrap();
     run(async {
         let (server, key, address) = server(&inside, false);
-        let watch: Watch = Arc::new(|_| {});
+        let observer: Observer = Arc::new(|_| {});
         let attack = async {
-            // From addresses of which nobody answers, each its own, and more than there are places.
+            // Each comes from another address that does not answer, and they are more than the server has places for
+            // strangers.
             for datagram in first_datagrams(key, 20).await {
                 let forged = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
                 forged.send_to(&datagram, address).unwrap();
@@ -298,7 +304,7 @@ fn forged_addresses_take_nobodys_place() {
             assert_serves(key, address, &to).await;
         };
         tokio::select! {
-            () = server.run(&watch) => unreachable!(),
+            () = server.run(&observer) => unreachable!(),
             () = attack => {}
         }
     });
@@ -306,18 +312,18 @@ fn forged_addresses_take_nobodys_place() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_the_reader_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        fn read<T: serde::de::DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
-            if let Ok(message) = copy::message::decode::<T>(bytes) {
+    fn no_bytes_make_the_decoder_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn check<T: serde::de::DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+            if let Ok(message) = decode::<T>(bytes) {
                 let again = encode(&message).unwrap();
-                assert_eq!(copy::message::decode::<T>(&again[4..]).unwrap(), message);
+                assert_eq!(decode::<T>(&again[4..]).unwrap(), message);
             }
-            let _ = copy::message::read::<T>(&mut &bytes[..]);
+            let _ = read::<T>(&mut &bytes[..]);
         }
-        read::<Hello>(&bytes);
-        read::<Welcome>(&bytes);
-        read::<Offer>(&bytes);
-        read::<Answer>(&bytes);
-        read::<Piece>(&bytes);
+        check::<Hello>(&bytes);
+        check::<Response>(&bytes);
+        check::<Offer>(&bytes);
+        check::<Answer>(&bytes);
+        check::<Piece>(&bytes);
     }
 }

@@ -1,8 +1,9 @@
 //! The loop: takes in what arrives, lets out what is due, and waits.
 
-use crate::crossing::{Crossing, Path};
+use crate::crossing::Crossing;
 use crate::handle::{Direction, Handle};
 use crate::histogram::Histogram;
+use crate::path::Path;
 use crate::pool::Pool;
 use crate::record::{Record, Totals};
 use control::{Duration, Stamp, Time};
@@ -91,7 +92,7 @@ pub fn run(
     go_on: &mut dyn FnMut() -> bool,
     tell: &mut dyn FnMut(&Progress),
 ) -> io::Result<Record> {
-    let mut record = Record::new(path.hops.len(), sample);
+    let mut record = Record::new(path.observed(), sample);
     record.realtime = hurry(FIRST);
     let mut emulator =
         Emulator { crossing: Crossing::new(path), pool: Pool::default(), record, recent: Histogram::default() };
@@ -160,7 +161,8 @@ impl Emulator {
         if let Some(slot) = self.pool.put(payload) {
             self.crossing.arrive(
                 at,
-                Handle { slot, size, flow, route, direction, step: 0, flipped: None, stamp },
+                route,
+                Handle { slot, size, flow, direction, hop: 0, flipped: None, stamp },
                 &mut self.pool,
             );
         }

@@ -25,10 +25,9 @@ pub struct Handle {
     pub(crate) slot: u32,
     pub(crate) size: u32,
     pub(crate) flow: u64,
-    /// Which way it takes, and which of that way's hops it is on.
-    pub(crate) route: u16,
     pub(crate) direction: Direction,
-    pub(crate) step: u16,
+    /// Where it goes next on its route: a position in the topology.
+    pub(crate) hop: u32,
     /// The bit that was flipped on its way.
     pub(crate) flipped: Option<u32>,
     /// What it asks routers for.
@@ -44,7 +43,9 @@ impl Packet for Handle {
         self.flow
     }
 
-    fn pass_hop(&mut self) {}
+    fn pass_hop(&mut self) {
+        self.hop += 1;
+    }
 
     fn stamp(&mut self) -> Option<&mut Stamp> {
         (self.stamp != Stamp::None).then_some(&mut self.stamp)

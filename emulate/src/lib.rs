@@ -12,14 +12,15 @@ mod engine;
 mod handle;
 mod histogram;
 pub mod namespace;
+mod path;
 mod pool;
 pub mod record;
 pub mod relay;
 pub mod tunnel;
 mod udp;
 
-pub use crossing::{Hop, Path};
 pub use engine::{Ends, Progress, Received, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;
+pub use path::Path;
 pub use record::{Record, Sample, Totals};

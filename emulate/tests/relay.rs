@@ -2,9 +2,9 @@
 //! arrives, in which order, and not before the path allows.
 
 use control::{Duration, Rate};
-use emulate::{Handle, Hop, Path, Record, relay::Relay};
+use emulate::{Path, Record, relay::Relay};
 use nix::sys::socket::{setsockopt, sockopt};
-use path::{Buffer, Impairments, Link};
+use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
 use realtime::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -20,12 +20,12 @@ struct Running {
 }
 
 impl Running {
-    fn start(server: SocketAddr, clients: usize, hop: impl Fn() -> Hop) -> Running {
+    fn start(server: SocketAddr, clients: usize, link: LinkSetup) -> Running {
         let mut relay = Relay::new(&["127.0.0.1:0".parse().unwrap()], server, clients).unwrap();
         let address = relay.addresses().unwrap()[0];
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let path = Path::of([vec![hop()], vec![hop()]]);
+        let path = path(&link, &[0]);
         let thread = thread::spawn(move || {
             let mut go_on = || !stopped.load(Ordering::Relaxed);
             let sample = Duration::from_millis(10);
@@ -62,8 +62,20 @@ fn echo() -> SocketAddr {
     address
 }
 
-fn link(mbps: f64, ms: u64, buffer: Buffer) -> Link<Handle> {
-    Link::new(Some(Rate::from_mbps(mbps)), Duration::from_millis(ms), buffer)
+fn link(mbps: f64, ms: u64, buffer: Buffer) -> LinkSetup {
+    LinkSetup::plain("", Rate::from_mbps(mbps), Duration::from_millis(ms), buffer)
+}
+
+/// A route over `link` for each of `beyond`: by how many milliseconds its round-trip time exceeds the link's.
+fn path(link: &LinkSetup, beyond: &[u64]) -> Path {
+    let route = Route { links: vec![0], reverse: false };
+    let hosts = beyond.iter().map(|&ms| HostPair {
+        route: &route,
+        rtt: link.delay.scale(2.0) + Duration::from_millis(ms),
+        access: None,
+        interfaces: [None; 2],
+    });
+    Path::new(std::slice::from_ref(link), 1, hosts).unwrap()
 }
 
 fn numbered(number: u32) -> Vec<u8> {
@@ -92,7 +104,7 @@ fn receive_until(socket: &UdpSocket, last: u32) -> Vec<(u32, Instant)> {
 
 #[test]
 fn datagrams_come_back_in_order_and_not_before_the_round_trip() {
-    let running = Running::start(echo(), 8, || Hop::plain(link(100.0, 20, Buffer::Unlimited)));
+    let running = Running::start(echo(), 8, link(100.0, 20, Buffer::UNLIMITED));
     let client = socket();
     let receiver = client.try_clone().unwrap();
     let receiving = thread::spawn(move || receive_until(&receiver, 299));
@@ -119,7 +131,7 @@ fn datagrams_come_back_in_order_and_not_before_the_round_trip() {
 #[test]
 fn a_burst_leaves_at_the_links_rate_and_a_full_buffer_drops_its_end() {
     let server = socket();
-    let running = Running::start(server.local_addr().unwrap(), 8, || Hop::plain(link(4.0, 5, Buffer::Packets(20))));
+    let running = Running::start(server.local_addr().unwrap(), 8, link(4.0, 5, Buffer::Packets(20)));
     let client = socket();
     let begin = Instant::now();
     // 2 ms each on the link: 200 of them are far more than it takes in, however slowly they are sent.
@@ -146,12 +158,13 @@ fn a_burst_leaves_at_the_links_rate_and_a_full_buffer_drops_its_end() {
 #[test]
 fn losses_and_copies_are_those_of_the_path() {
     let server = socket();
-    let hop = || {
-        let impairments = Impairments::new().with_errors(0.2, 1).with_late(0.1, 1).with_twice(0.1, 1);
-        let link = link(1000.0, 1, Buffer::Unlimited).with_impairments(impairments);
-        Hop { link, late: Some(Duration::from_millis(5)), twice: true }
+    let link = LinkSetup {
+        errors: Errors::Uniform(0.2),
+        reorder: Some(Reorder { probability: 0.1, delay: Duration::from_millis(5) }),
+        duplicate: 0.1,
+        ..link(1000.0, 1, Buffer::UNLIMITED)
     };
-    let running = Running::start(server.local_addr().unwrap(), 8, hop);
+    let running = Running::start(server.local_addr().unwrap(), 8, link);
     server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
     let receiving = thread::spawn(move || receive_until(&server, u32::MAX));
     let client = socket();
@@ -166,13 +179,13 @@ fn losses_and_copies_are_those_of_the_path() {
     let mut copies = vec![0u64; 1000];
     received.iter().for_each(|(number, _)| copies[*number as usize] += 1);
     let count = |n| copies.iter().filter(|&&copies| copies == n).count() as u64;
-    assert_eq!((count(0), count(2)), (counters.struck, counters.doubled));
-    assert!(counters.struck > 100 && counters.doubled > 30 && counters.late > 30, "{counters:?}");
+    assert_eq!((count(0), count(2)), (counters.lost, counters.duplicated));
+    assert!(counters.lost > 100 && counters.duplicated > 30 && counters.reordered > 30, "{counters:?}");
 }
 
 #[test]
 fn each_client_has_its_own_answers_and_the_table_is_bounded() {
-    let running = Running::start(echo(), 2, || Hop::plain(link(100.0, 1, Buffer::Unlimited)));
+    let running = Running::start(echo(), 2, link(100.0, 1, Buffer::UNLIMITED));
     let clients = [socket(), socket(), socket()];
     for round in 0..20u32 {
         for (client, i) in clients.iter().zip(0..) {
@@ -196,7 +209,7 @@ fn a_server_that_is_not_there_yet_is_no_reason_to_end() {
     let place = socket();
     let server = place.local_addr().unwrap();
     drop(place);
-    let running = Running::start(server, 2, || Hop::plain(link(100.0, 1, Buffer::Unlimited)));
+    let running = Running::start(server, 2, link(100.0, 1, Buffer::UNLIMITED));
     let client = socket();
     for i in 0..10 {
         client.send_to(&numbered(i), running.address).unwrap();
@@ -214,8 +227,7 @@ fn each_address_has_a_route_of_its_own() {
     let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
     let mut relay = Relay::new(&[any, any], echo(), 2).unwrap();
     let addresses = relay.addresses().unwrap();
-    let delay = |ms| Hop::plain(Link::new(None, Duration::from_millis(ms), Buffer::Unlimited));
-    let path = Path { hops: vec![delay(0), delay(60)], routes: vec![[vec![0], vec![0]], [vec![1], vec![0]]] };
+    let path = path(&link(1000.0, 0, Buffer::UNLIMITED), &[0, 60]);
     let stop = Arc::new(AtomicBool::new(false));
     let stopping = stop.clone();
     let running = thread::spawn(move || {
@@ -241,9 +253,8 @@ fn each_address_has_a_route_of_its_own() {
 #[test]
 fn of_a_datagram_that_is_corrupted_one_bit_is_flipped() {
     let server = socket();
-    let impairments = || Impairments::new().with_corruption(0.2, 1);
-    let hop = || Hop::plain(link(1000.0, 1, Buffer::Unlimited).with_impairments(impairments()));
-    let running = Running::start(server.local_addr().unwrap(), 8, hop);
+    let link = LinkSetup { corrupt: 0.2, ..link(1000.0, 1, Buffer::UNLIMITED) };
+    let running = Running::start(server.local_addr().unwrap(), 8, link);
     server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
     let receiving = thread::spawn(move || {
         let (mut buffer, mut flipped) = ([0; 2000], Vec::new());

@@ -2,7 +2,8 @@
 
 use crate::traffic::Population;
 use control::{Bytes, Duration, Rate, Recovery, Time};
-use path::{Change, Discipline, GilbertElliott, Trace};
+use path::topology::listed_directions;
+use path::{HostPair, LinkDirection, LinkSetup, Route};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub struct Experiment {
     /// Totals and means are taken over this interval, which lies within the run.
     pub measure: (Time, Time),
     /// The links that flows share.
-    pub links: Vec<Link>,
+    pub links: Vec<LinkSetup>,
     /// The transfers.
     pub flows: Vec<Flow>,
     /// Traffic that does not react.
@@ -28,105 +29,22 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// The seed of one direction of link `link`, `back` or forth: each use of chance has one of its own.
-    pub fn seed_of(&self, link: usize, back: bool) -> u64 {
-        let number = 2 * link as u64 + u64::from(back);
-        self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number)
-    }
-}
-
-/// A link, in both directions alike.
-#[derive(Clone, Debug)]
-pub struct Link {
-    /// What results call it.
-    pub name: String,
-    /// Capacity of either direction; with a trace, its mean.
-    pub rate: Rate,
-    /// Propagation delay of either direction.
-    pub delay: Duration,
-    /// How either direction changes, in the order of time.
-    pub changes: Vec<Change>,
-    /// Delivery opportunities in place of a rate, in either direction.
-    pub trace: Option<Arc<Trace>>,
-    /// How much waits before arrivals are dropped, in either direction.
-    pub buffer: Buffer,
-    /// Who waits, who goes next and who is dropped, in either direction.
-    pub queue: Discipline,
-    /// A router at either direction's queue.
-    pub router: Option<Router>,
-    /// Transmission errors, in either direction.
-    pub errors: Errors,
-    /// Probability that a packet arrives with a bit flipped, per packet and direction; no host takes such.
-    pub corrupt: f64,
-    /// Packets that others overtake, in either direction.
-    pub reorder: Option<Reorder>,
-    /// Probability that a packet arrives twice, per packet and direction.
-    pub duplicate: f64,
-}
-
-impl Link {
-    /// Its rate at `time`.
-    pub fn rate_at(&self, time: Time) -> Rate {
-        let past = self.changes.iter().rev().filter(|change| change.at <= time);
-        past.filter_map(|change| change.rate).next().unwrap_or(self.rate)
-    }
-}
-
-/// Transmission errors of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Errors {
-    /// Each packet with this probability, whatever befalls the others.
-    Uniform(f64),
-    /// In bursts.
-    Bursts(GilbertElliott),
-}
-
-impl Errors {
-    /// The share of packets lost in the long run.
-    pub fn mean(&self) -> f64 {
-        match self {
-            Errors::Uniform(p) => *p,
-            Errors::Bursts(bursts) => bursts.mean_loss(),
+    /// The directions of links that results list, in their order: those that data crosses, and of a link that no data crosses
+    /// the forward one.
+    pub fn listed_directions(&self) -> Vec<LinkDirection> {
+        let mut used = vec![[false; 2]; self.links.len()];
+        let flows = self.flows.iter().map(|flow| (&flow.route, [true, false]));
+        let cross = self.cross.iter().map(|cross| (&cross.route, [true, false]));
+        let workloads = self.workloads.iter().map(|workload| (&workload.route, workload.sends));
+        for (route, sends) in flows.chain(cross).chain(workloads) {
+            for back in [false, true].into_iter().filter(|&back| sends[usize::from(back)]) {
+                for LinkDirection { link, reverse } in route.directions(back) {
+                    used[link][usize::from(reverse)] = true;
+                }
+            }
         }
+        listed_directions(&used)
     }
-}
-
-/// Packets that take a detour at the end of a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reorder {
-    /// Probability that a packet does.
-    pub probability: f64,
-    /// How much longer it takes.
-    pub delay: Duration,
-}
-
-/// A router that takes part in congestion control.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Router {
-    /// One of [`control::routers`].
-    pub protocol: String,
-    /// All of its parameters, from [`control::routers::RouterProtocol::parameters`].
-    pub parameters: Value,
-    /// What it takes the buffer to hold.
-    pub buffer: Bytes,
-}
-
-/// How much a queue holds, without the packet in transmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffer {
-    /// Packets of any size.
-    Packets(u64),
-    /// Bytes.
-    Bytes(Bytes),
-}
-
-/// A way through the network: indices into [`Experiment::links`], in the order in which data crosses them.
-#[derive(Clone, Debug)]
-pub struct Route {
-    /// Which links.
-    pub links: Vec<usize>,
-    /// Whether data crosses them from their far end to their near end (and acknowledgments the other way).
-    pub reverse: bool,
 }
 
 /// One transfer.
@@ -166,6 +84,13 @@ pub struct Flow {
     pub jitter: Option<Duration>,
     /// Least margin of the retransmission timeout over the smoothed round-trip time (200 ms on today's systems).
     pub min_rto: Duration,
+}
+
+impl Flow {
+    /// Its hosts and what lies between them, without interfaces.
+    pub fn hosts(&self) -> HostPair<'_> {
+        HostPair { route: &self.route, rtt: self.rtt, access: self.access, interfaces: [None; 2] }
+    }
 }
 
 /// Connections that come and go, and what they have in common.

@@ -6,11 +6,11 @@
 //! files, and units in texts are elsewhere.
 
 mod acquire;
-mod build;
 mod emulator;
 pub mod experiment;
 mod fairness;
 mod identity;
+mod link;
 pub mod outcome;
 mod run;
 mod statistics;
@@ -19,9 +19,10 @@ pub mod traffic;
 
 pub use acquire::{ACQUIRED_RTTS, ACQUIRED_SHARE, Acquire, spare_capacity};
 pub use emulator::EmulatorSummary;
-pub use experiment::{Buffer, Cross, Errors, Experiment, Flow, Link, Pattern, Reorder, Route, Router, Workload};
+pub use experiment::{Cross, Experiment, Flow, Pattern, Workload};
 pub use fairness::{jain_over_windows, median_jain, shares_of_active};
 pub use identity::{Identity, Place, describe};
+pub use link::mean_queue;
 pub use outcome::{
     FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
 };

@@ -156,7 +156,7 @@ pub struct WorkloadSeries {
 /// One direction of one link.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LinkOutcome {
-    /// The link's name, followed by " (reverse)" for the direction that data crosses second.
+    /// The link's name, followed by " (reverse)" for the direction from its far to its near end.
     pub name: String,
     /// Share of the measured interval in which the link transmitted, 0 to 1.
     pub utilization: f64,

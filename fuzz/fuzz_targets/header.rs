@@ -6,8 +6,7 @@ use control::routers::{self, Port};
 use control::{Bytes, Conditions, Duration, Rate, Stamp, Time, registry};
 use header::{Header, ROUTED, Unverified};
 use libfuzzer_sys::fuzz_target;
-use wire::replays::Replays;
-use wire::tag::{self, Key};
+use wire::fuzzing::{Key, Replays, verify, write};
 
 const KEY: Key = [1; 32];
 
@@ -15,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     // As it comes, from somebody without the key; routers cannot tell.
     if let Some(header) = Unverified::read(data) {
         assert!(header.size < data.len());
-        assert!(tag::verify(&header, &KEY).is_none(), "a tag was guessed");
+        assert!(verify(&header, &KEY).is_none(), "a tag was guessed");
     }
     if let Some(stamp) = header::stamp(data) {
         let mut answered = data.to_vec();
@@ -43,9 +42,9 @@ fn receive(data: &[u8]) {
         };
         let header = Header { token: 1, number: word(0), stamp };
         let mut datagram = [0x40; ROUTED + 100];
-        let size = tag::write(&header, &KEY, datagram.first_chunk_mut().expect("room"));
+        let size = write(&header, &KEY, datagram.first_chunk_mut().expect("room"));
         let read = Unverified::read(&datagram[ROUTED - size..]).expect("it has the shape");
-        let Some(header) = tag::verify(&read, &KEY) else { continue };
+        let Some(header) = verify(&read, &KEY) else { continue };
         assert!(!replays.is_new(header.number) || !replays.is_new(header.number), "none counts twice");
         now += Duration(word(18) >> 20);
         receiver.on_arrival(now, &header.stamp, Bytes(100));

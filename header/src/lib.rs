@@ -1,21 +1,22 @@
-//! The header that stamped datagrams carry in front of their QUIC packet: docs/wire.md has the layout.
+//! The header that a stamped datagram carries in front of its QUIC packet. docs/wire.md has the layout.
 //!
-//! It is outside of QUIC's encryption, because routers must read it and may write the field at its end. What the sender wrote
-//! carries a tag, which whoever holds the key makes and checks; that is no matter of the layout, and not of routers.
+//! The header is not encrypted: routers read it, and may write the field at its end. A tag authenticates the bytes that
+//! the sender wrote. This crate knows where the tag stands; the two ends, which hold the key, make it and check it.
+//! Routers cannot check it.
 
 use control::{Stamp, Time};
 
-/// Bytes of the header without router fields.
+/// Length in bytes of a header without a router's field.
 pub const SIZE: usize = 48;
-/// Bytes of the header with a router's field.
+/// Length in bytes of a header with a router's field.
 pub const ROUTED: usize = SIZE + 8;
-/// Bytes of the longest header that is read: a later version's routers may have more to say.
+/// Length in bytes of the longest header that is read. A later version may have more fields for routers.
 pub const LONGEST: usize = SIZE + 64;
-/// The first bytes, which the tag is of; it follows them.
+/// How many bytes, from the first, the tag authenticates. The tag follows them.
 pub const TAGGED: usize = 40;
 
-/// First byte. QUIC's packets have the second bit set (RFC 9000, section 17), as long as it is not greased (RFC 9287), which these
-/// endpoints turn off; no other protocol that RFC 9443 knows begins with this value.
+/// The first byte of a header. QUIC's packets have the bit `0x40` set (RFC 9000, section 17) unless it is greased (RFC
+/// 9287), which these endpoints do not do. No other protocol in RFC 9443 begins with this value.
 pub const MAGIC: u8 = 0x1b;
 
 const NONE: u8 = 0;
@@ -23,22 +24,23 @@ const PROBE: u8 = 1;
 const RATE: u8 = 2;
 const WINDOW: u8 = 3;
 
-/// What tells a header of the key's holder from any other.
+/// The tag of a header. Only a holder of the key can make it.
 pub type Tag = [u8; SIZE - TAGGED];
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Header {
-    /// Names the flow to its receiver, which chose it.
+    /// Names the flow to its receiver. Both ends derive it from their TLS session.
     pub token: u64,
-    /// Counts the flow's stamped datagrams.
+    /// The number of the datagram among the flow's stamped ones.
     pub number: u64,
     /// The sender's stamp.
     pub stamp: Stamp,
 }
 
 impl Header {
-    /// Writes the header into the last bytes of `room`, with the tag that `tag` makes of its first ones; how many it takes.
+    /// Writes the header into the last bytes of `room`, with the tag that `tag` makes of its first [`TAGGED`] bytes.
+    /// Returns its length in bytes: [`SIZE`] or [`ROUTED`].
     pub fn write(&self, room: &mut [u8; ROUTED], tag: impl FnOnce(&[u8]) -> Tag) -> usize {
         room.fill(0);
         let size = match self.stamp {
@@ -77,12 +79,14 @@ impl Header {
     }
 }
 
-/// What a router on the way reads: the stamp of `datagram`, if it carries one that makes sense. Routers cannot check the tag.
+/// The stamp of `datagram`, as a router reads it; none if the datagram carries no header or one that makes no sense.
+/// The tag is not checked.
 pub fn stamp(datagram: &[u8]) -> Option<Stamp> {
     Some(Unverified::read(datagram)?.header()?.stamp)
 }
 
-/// Writes what routers have made of `stamp` into the header that `datagram` carried it in, where they may write: behind the tag.
+/// Writes a router's answer in `stamp` into the header of `datagram`, from which `stamp` was read: the field behind the
+/// tag. Does nothing if such a stamp has no field for routers.
 pub fn answer(datagram: &mut [u8], stamp: &Stamp) {
     let answer = match stamp {
         Stamp::Rate { rate, .. } => rate,
@@ -94,23 +98,23 @@ pub fn answer(datagram: &mut [u8], stamp: &Stamp) {
     }
 }
 
-/// A header as it arrived, of which only the shape is known yet.
+/// A header as it arrived. Its length is plausible; its tag has not been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Unverified<'a> {
     bytes: &'a [u8; SIZE],
-    /// What routers write, if there is room for it.
+    /// The routers' field, if the header has one.
     routed: Option<f32>,
-    /// How much of the datagram the header takes.
+    /// The header's length in bytes. The datagram is longer.
     pub size: usize,
 }
 
 impl<'a> Unverified<'a> {
-    /// Whether a datagram claims to carry a header. If not, it may be QUIC's.
+    /// Whether a datagram begins as a header does. If it does not, it may be a QUIC packet.
     pub fn claimed(datagram: &[u8]) -> bool {
         datagram.first() == Some(&MAGIC)
     }
 
-    /// The header in front of `datagram`, if it has the shape of one.
+    /// The header in front of `datagram`; none if there is no header of a plausible length, or nothing behind it.
     pub fn read(datagram: &'a [u8]) -> Option<Unverified<'a>> {
         let bytes: &[u8; SIZE] = datagram.first_chunk()?;
         let size = u16::from_be_bytes([bytes[2], bytes[3]]) as usize;
@@ -119,23 +123,23 @@ impl<'a> Unverified<'a> {
         fits.then_some(Unverified { bytes, routed: routed.map(f32::from_be_bytes), size })
     }
 
-    /// Whose header it claims to be.
+    /// The token of the flow that the header claims to belong to.
     pub fn token(&self) -> u64 {
         u64::from_be_bytes(self.array(8))
     }
 
-    /// The bytes that the tag is of.
+    /// The bytes that the tag authenticates.
     pub fn tagged(&self) -> &[u8] {
         &self.bytes[..TAGGED]
     }
 
-    /// Their tag, as it arrived.
+    /// The tag, as it arrived.
     pub fn tag(&self) -> Tag {
         self.array(TAGGED)
     }
 
-    /// What it says, if that makes sense, whoever wrote it. The holder of the key may be malicious as well: neither receivers nor
-    /// routers need cope with what no sender means.
+    /// The header's contents, whoever wrote them; none if no sender could have meant them. A holder of the key may be
+    /// malicious, too, so that neither receivers nor routers need to cope with such contents.
     pub fn header(&self) -> Option<Header> {
         let stamp = match self.bytes[1] {
             NONE => Stamp::None,
@@ -144,7 +148,8 @@ impl<'a> Unverified<'a> {
                 let index = u16::from_be_bytes(self.array(32));
                 let len = u16::from_be_bytes(self.array(34));
                 let rate = f32::from_be_bytes(self.array(36));
-                // Probes of no length, any number of them, are those of a sender that repairs a loss: they end a stream.
+                // A sender that repairs a loss sends probes of streams without a length, at any index: they end the
+                // stream before.
                 let sensible = rate.is_finite() && rate >= 0.0 && (index < len || len == 0);
                 if !sensible {
                     return None;
@@ -154,7 +159,7 @@ impl<'a> Unverified<'a> {
             RATE | WINDOW => {
                 let window = f32::from_be_bytes(self.array(32));
                 let rtt = f32::from_be_bytes(self.array(36));
-                // Infinite: no router has written anything.
+                // An infinite value is allowed: no router has written anything.
                 let routed = self.routed.filter(|routed| !routed.is_nan())?;
                 let sensible = |value: f32| value.is_finite() && value >= 0.0;
                 match self.bytes[1] {
@@ -180,7 +185,7 @@ mod tests {
 
     const UNTOUCHED: f32 = f32::INFINITY;
 
-    /// The datagram that a sender makes of `stamp`.
+    /// A datagram with a header that carries `stamp`.
     fn datagram(stamp: Stamp) -> Vec<u8> {
         let mut room = [0; ROUTED];
         let size = Header { token: 0x0123_4567_89ab_cdef, number: 77, stamp }.write(&mut room, |_| [9; 8]);
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn headers_are_read_as_they_were_written() {
         let stamps = [
             (Stamp::Probe { stream: 9, index: 3, len: 90, rate: 1.25e9, sent: Time(123_456_789_000) }, SIZE),
             (Stamp::None, SIZE),
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn routers_answer_and_change_nothing_else() {
+    fn a_routers_answer_changes_its_field_and_nothing_else() {
         let answered = [
             (Stamp::Rate { rate: UNTOUCHED, rtt: 0.1 }, Stamp::Rate { rate: 25e6, rtt: 0.1 }),
             (
@@ -224,11 +229,11 @@ mod tests {
         let probe = datagram(Stamp::Probe { stream: 1, index: 0, len: 1, rate: 1e6, sent: Time(0) });
         let mut after = probe.clone();
         answer(&mut after, &stamp(&probe).unwrap());
-        assert_eq!(after, probe, "whose packet begins where the field would be");
+        assert_eq!(after, probe, "its packet begins where the field would be");
     }
 
     #[test]
-    fn an_answer_that_is_no_number_is_none() {
+    fn a_routers_answer_that_is_no_usable_number_is_refused() {
         for nonsense in [f32::NAN, f32::NEG_INFINITY] {
             let mut datagram = datagram(Stamp::Window { window: 9.0, rtt: 0.1, feedback: UNTOUCHED });
             datagram[SIZE..SIZE + 4].copy_from_slice(&nonsense.to_be_bytes());
@@ -237,10 +242,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_of_another_protocol_is_no_header() {
+    fn truncated_headers_and_other_protocols_are_no_headers() {
         let whole = datagram(Stamp::Rate { rate: UNTOUCHED, rtt: 0.1 });
         for len in 0..=ROUTED {
-            assert_eq!(stamp(&whole[..len]), None, "the first {len} bytes, which leave no packet");
+            assert_eq!(stamp(&whole[..len]), None, "the first {len} bytes, with no packet behind the header");
         }
         let quic = [&[0x40], &whole[1..]].concat();
         assert_eq!(stamp(&quic), None);
@@ -249,9 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn what_no_sender_means_is_refused() {
+    fn contents_that_no_sender_means_are_refused() {
         let probe = |index, len, rate| stamp(&datagram(Stamp::Probe { stream: 1, index, len, rate, sent: Time(0) }));
-        assert!(probe(0, 0, 1e6).is_some() && probe(40_000, 0, 1e6).is_some(), "what repairs a loss");
+        assert!(
+            probe(0, 0, 1e6).is_some() && probe(40_000, 0, 1e6).is_some(),
+            "probes of a sender that repairs a loss"
+        );
         assert!(probe(89, 90, 0.0).is_some());
         assert_eq!(probe(90, 90, 1e6), None);
         assert_eq!(probe(u16::MAX, 90, 1e6), None);

@@ -3,43 +3,45 @@
 use control::{Duration, Time};
 use std::time::{Instant, SystemTime};
 
-/// A monotonic clock that began at [`Time::ZERO`].
+/// A monotonic clock that showed [`Time::ZERO`] when it was started.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: Instant,
 }
 
 impl Clock {
-    /// Time begins.
+    /// A clock that starts now.
     pub fn start() -> Clock {
         Clock { origin: Instant::now() }
     }
 
-    /// The time.
+    /// The present time.
     pub fn now(&self) -> Time {
         self.at(Instant::now())
     }
 
-    /// The time at `instant`; zero for what was before it began.
+    /// The time at `instant`; zero if that was before the clock was started.
     pub fn at(&self, instant: Instant) -> Time {
         Time::ZERO + from_std(instant.saturating_duration_since(self.origin))
     }
 
-    /// The time of what the kernel stamped so long after 1970, by its clock of the time of day.
+    /// The time of an event that the kernel stamped with its clock of the time of day: `stamp` after the beginning of
+    /// 1970.
     pub fn of_stamp(&self, stamp: std::time::Duration) -> Time {
-        // In this order: who is interrupted between the two takes a packet for younger than it is, and lets none leave early.
+        // In this order, an interruption between the two readings makes the event seem later than it was, and no packet
+        // leaves early.
         let day = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let now = self.now();
         now - from_std(day.saturating_sub(stamp))
     }
 }
 
-/// Nanoseconds to picoseconds; what is too long becomes [`Duration::MAX`].
+/// The duration in picoseconds, as `control` has them; [`Duration::MAX`] if it is too long for that.
 pub fn from_std(duration: std::time::Duration) -> Duration {
     Duration(u64::try_from(duration.as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
 }
 
-/// Picoseconds to whole nanoseconds.
+/// The duration in whole nanoseconds, as the standard library has them; the rest is cut off.
 pub fn to_std(duration: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(duration.0 / 1000)
 }

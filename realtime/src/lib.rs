@@ -1,10 +1,11 @@
-//! Real time for what is about to be due: the emulator's packets and the pacer's.
+//! Real time for threads that must act at exact times: the emulator's and the pacer's.
 //!
-//! What lives here: the [clock](Clock) in the units of `control`; when a thread must stop [sleeping](Waking) to be there in time; how it
-//! gets [before others](hurry), and how much it must [rest](Rest) then. What does not: packets.
+//! What lives here: the [clock](Clock) in the units of `control`; when a thread must stop [sleeping](Waking) to act in
+//! time; how it is [scheduled before others](hurry), and how much it must [rest](Rest) then. What does not live here:
+//! packets.
 
 mod clock;
-#[cfg_attr(not(unix), path = "priority_none.rs")]
+#[cfg_attr(not(unix), path = "priority_unsupported.rs")]
 mod priority;
 mod rest;
 mod waking;

@@ -1,39 +1,46 @@
-//! A scenario's text as a tree of values, and where in the text each of them stands.
+//! A scenario's text as a tree of values, and the line and column at which each of them stands.
 
 use super::key_path::{KeyPath, Step};
-use super::problem::{Place, Problem};
+use super::plain::plain;
+use super::problem::{Location, Problem};
 use super::set::{self, Set};
 use super::wording;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use toml::de::{DeTable, DeValue};
 
-/// A scenario's text, parsed, and what was laid over it since.
+/// A parsed scenario, with the values of `--set` and `[sweep]` in place of the file's own.
 #[derive(Clone)]
 pub(super) struct Document<'t> {
+    /// What problems call the file.
     name: &'t str,
     text: &'t str,
+    /// The file's own values, with their places in the text.
     spans: Rc<DeTable<'t>>,
+    /// The values in effect.
     tree: Value,
-    laid_over: Vec<(KeyPath, Origin)>,
+    /// The keys that were changed since the text was parsed, in the order of the changes.
+    changed: Vec<(KeyPath, Origin)>,
 }
 
-/// Where a value came from that is not the file's own.
+/// What changed a value of the file.
 #[derive(Clone)]
 enum Origin {
-    /// The command line.
+    /// A `--set` of the command line.
     Set,
-    /// This element of `[sweep]`.
+    /// The element of `[sweep]` at this path.
     Sweep(KeyPath),
 }
 
-/// Which part of `key = value` to point at.
+/// The part of `key = value` that a problem points at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
+    /// The key.
     Key,
+    /// The value.
     Value,
 }
 
@@ -42,37 +49,37 @@ impl<'t> Document<'t> {
     pub fn parse(name: &'t str, text: &'t str) -> Result<Document<'t>, Vec<Problem>> {
         let syntax = |span: Option<Range<usize>>, message: &str| Problem {
             file: name.into(),
-            place: span.map_or(Place::File, |span| place(text, span.start)),
+            location: span.map_or(Location::File, |span| line_and_column(text, span.start)),
             key: String::new(),
             message: format!("{}; correct the TOML here", message.trim_end().replace('\n', ", ")),
         };
         let spans = DeTable::parse(text).map_err(|e| vec![syntax(e.span(), e.message())])?.into_inner();
         let tree =
             plain(&DeValue::Table(spans.clone())).map_err(|(span, message)| vec![syntax(Some(span), &message)])?;
-        Ok(Document { name, text, spans: Rc::new(spans), tree, laid_over: Vec::new() })
+        Ok(Document { name, text, spans: Rc::new(spans), tree, changed: Vec::new() })
     }
 
-    /// Lays a `--set` over the file.
+    /// Changes the value that a `--set` names.
     pub fn set(&mut self, set: &Set) -> Result<(), Vec<Problem>> {
-        self.laid_over.push((set.path.clone(), Origin::Set));
+        self.changed.push((set.path.clone(), Origin::Set));
         set::put(&mut self.tree, &set.path, set.value.clone())
             .map_err(|message| vec![self.problem(&set.path, format!("{message}; name a key of the scenario"))])
     }
 
-    /// Lays a value of `[sweep]`, which stands at `element`, over the file.
+    /// Changes the value at `path` to one of the values of `[sweep]`, the one at `element`.
     pub fn sweep(&mut self, path: &KeyPath, value: Value, element: KeyPath) -> Result<(), Vec<Problem>> {
         let result = set::put(&mut self.tree, path, value);
         result.map_err(|message| vec![self.problem(&element, format!("{message}; name a key of the scenario"))])?;
-        self.laid_over.push((path.clone(), Origin::Sweep(element)));
+        self.changed.push((path.clone(), Origin::Sweep(element)));
         Ok(())
     }
 
-    /// The file's name without folder and ending.
+    /// The file's name without its folder and its extension.
     pub fn file_stem(&self) -> &str {
         Path::new(self.name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(self.name)
     }
 
-    /// The folder that the file is in.
+    /// The folder of the file.
     pub fn folder(&self) -> PathBuf {
         Path::new(self.name).parent().unwrap_or(Path::new("")).to_path_buf()
     }
@@ -82,7 +89,7 @@ impl<'t> Document<'t> {
         self.tree.get(key)
     }
 
-    /// Forgets a top-level key; problems still know where it stands.
+    /// Removes a top-level key from the values in effect. Problems with it can still be located.
     pub fn forget(&mut self, key: &str) {
         if let Some(tree) = self.tree.as_object_mut() {
             tree.shift_remove(key);
@@ -100,7 +107,7 @@ impl<'t> Document<'t> {
             let mut at = path.clone();
             at.0.extend(KeyPath::from(error.path()).0);
             let said = wording::of_serde(&error.inner().to_string());
-            // An unknown key is the last step already, a missing one is not.
+            // Serde's path ends with an unknown key, but not with a missing one.
             let at = said.missing.map_or(at.clone(), |key| at.key(&key));
             vec![self.problem_at(&at, if said.unknown_key { Part::Key } else { Part::Value }, said.message)]
         })
@@ -113,19 +120,18 @@ impl<'t> Document<'t> {
 
     /// A problem at `path`.
     pub fn problem_at(&self, path: &KeyPath, part: Part, message: String) -> Problem {
-        // What was laid over last holds; it also made the tables above it, if the file has none.
-        let made = |laid: &KeyPath| laid.is_within(path) && !self.has(path);
-        let origin = self.laid_over.iter().rev().find(|(laid, _)| path.is_within(laid) || made(laid));
-        let origin = origin.map(|(_, origin)| origin);
-        let place = match origin {
-            Some(Origin::Set) => Place::Set,
-            Some(Origin::Sweep(element)) => self.place(element, part),
-            None => self.place(path, part),
+        // The last change of a value is in effect. A change also makes the tables above its key, unless the file has them.
+        let made = |changed: &KeyPath| changed.is_within(path) && !self.has(path);
+        let last = self.changed.iter().rev().find(|(changed, _)| path.is_within(changed) || made(changed));
+        let location = match last.map(|(_, origin)| origin) {
+            Some(Origin::Set) => Location::Set,
+            Some(Origin::Sweep(element)) => self.locate(element, part),
+            None => self.locate(path, part),
         };
-        Problem { file: self.name.into(), place, key: path.to_string(), message }
+        Problem { file: self.name.into(), location, key: path.to_string(), message }
     }
 
-    /// Whether the text has something at `path`.
+    /// Whether the file itself has a value at `path`.
     fn has(&self, path: &KeyPath) -> bool {
         let mut steps = path.0.iter();
         let Some(Step::Key(first)) = steps.next() else { return true };
@@ -138,8 +144,8 @@ impl<'t> Document<'t> {
         found.flatten().is_some()
     }
 
-    /// Where `path` stands in the text; if it is not there, the innermost table that could have it.
-    fn place(&self, path: &KeyPath, part: Part) -> Place {
+    /// Where `path` stands in the text. If the text does not have it: where the innermost table or list on the way begins.
+    fn locate(&self, path: &KeyPath, part: Part) -> Location {
         let mut start = 0;
         let mut here: Option<&DeValue> = None;
         for (i, step) in path.0.iter().enumerate() {
@@ -159,41 +165,14 @@ impl<'t> Document<'t> {
             start = if last && part == Part::Key { key.span().start } else { value.span().start };
             here = Some(value.get_ref());
         }
-        place(self.text, start)
+        line_and_column(self.text, start)
     }
 }
 
 /// Line and column of the byte at `offset`.
-fn place(text: &str, offset: usize) -> Place {
+fn line_and_column(text: &str, offset: usize) -> Location {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |i| i + 1);
     let line = before.matches('\n').count() + 1;
-    Place::At { line, column: before.get(line_start..).unwrap_or("").chars().count() + 1 }
-}
-
-/// A TOML value as plain data; dates become texts. Fails, saying where, on numbers that are out of range or no numbers.
-pub(super) fn plain(value: &DeValue) -> Result<Value, (Range<usize>, String)> {
-    let within = |value: &toml::Spanned<DeValue>| {
-        plain(value.get_ref()).map_err(|(span, message)| (if span.is_empty() { value.span() } else { span }, message))
-    };
-    Ok(match value {
-        DeValue::String(text) => Value::String(text.to_string()),
-        DeValue::Boolean(b) => Value::Bool(*b),
-        DeValue::Datetime(date) => Value::String(date.to_string()),
-        DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
-            Ok(n) => n.into(),
-            Err(_) => return Err((0..0, format!("the number {n} is too large"))),
-        },
-        DeValue::Float(x) => match x.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64) {
-            Some(x) => Value::Number(x),
-            None => return Err((0..0, format!("{x} is no finite number"))),
-        },
-        DeValue::Array(list) => Value::Array(list.iter().map(within).collect::<Result<_, _>>()?),
-        DeValue::Table(table) => {
-            let pair = |(key, value): (&toml::Spanned<std::borrow::Cow<str>>, _)| {
-                Ok((key.get_ref().to_string(), within(value)?))
-            };
-            Value::Object(table.iter().map(pair).collect::<Result<Map<_, _>, _>>()?)
-        }
-    })
+    Location::At { line, column: before.get(line_start..).unwrap_or("").chars().count() + 1 }
 }

@@ -1,16 +1,16 @@
 //! `[compare]` and `[sweep]`: the runs that a scenario asks for.
 
 use super::document::Document;
+use super::files::trace::TraceFiles;
+use super::files::vectors::VectorFiles;
 use super::key_path::KeyPath;
 use super::keys::{Compare, Scenario};
 use super::machine::Machine;
-use super::memory::Memory;
+use super::plan::Plan;
 use super::problem::Problem;
-use super::resolve::{self, Problems};
-use super::trace::Traces;
-use super::traffic::Files;
+use super::problems::Problems;
+use super::resolve::{self, Memory};
 use super::wording;
-use crate::Plan;
 use experiment::{Identity, Place, Run};
 use serde_json::{Map, Value};
 
@@ -45,9 +45,9 @@ pub(super) fn plan(
     };
 
     let folder = document.folder();
-    let files = Files::new(&folder);
+    let files = VectorFiles::new(&folder);
     let mut memory = Memory::new(*machine);
-    let traces = Traces::new(&folder, beside);
+    let traces = TraceFiles::new(&folder, beside);
     let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
     for point in 0..points {
         let mut document = fixed.clone();

@@ -1,4 +1,4 @@
-//! The path to a key: `flow[2].start`.
+//! The path to a key of a scenario: `flow[2].start`.
 
 use serde_path_to_error::{Path, Segment};
 use std::fmt;
@@ -7,22 +7,26 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPath(pub(super) Vec<Step>);
 
-/// One step down.
+/// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// To a table's key.
+    /// To this key of a table.
     Key(String),
-    /// To a list's element, counted from 0.
+    /// To this element of a list, counted from 0.
     Index(usize),
 }
 
 impl KeyPath {
-    /// More steps than any scenario has; it bounds how deep `--set` may nest.
+    /// The most steps that a path given by the user may have. No key of a scenario is as deep; the bound keeps `--set` from making
+    /// deeply nested tables.
     const DEEPEST: usize = 16;
 
-    /// Reads `flow[2].start`, `flow.2.start` or `sweep."path.rate"`. A bare number is taken for an index.
+    /// Reads `flow[2].start`, `flow.2.start` or `sweep."path.rate"`. A step that is a bare number is an index.
+    ///
+    /// # Errors
+    /// What is wrong with the path, and an example of one.
     pub fn parse(text: &str) -> Result<KeyPath, String> {
-        let bad = |why: &str| format!("`{text}` is no key ({why}); write one like path.rate or flow[0].start");
+        let bad = |why: &str| format!("`{text}` is not a key ({why}); write one like path.rate or flow[0].start");
         let mut steps = Vec::new();
         let mut rest = text.trim();
         loop {
@@ -42,11 +46,11 @@ impl KeyPath {
             }
             while let Some(indexed) = rest.strip_prefix('[') {
                 let (index, after) = indexed.split_once(']').ok_or_else(|| bad("a bracket is not closed"))?;
-                steps.push(Step::Index(index.trim().parse().map_err(|_| bad("an index is no whole number"))?));
+                steps.push(Step::Index(index.trim().parse().map_err(|_| bad("an index is not a whole number"))?));
                 rest = after;
             }
             if steps.len() > KeyPath::DEEPEST {
-                return Err(bad("it is too deep"));
+                return Err(bad("it has too many steps"));
             }
             match rest.strip_prefix('.') {
                 Some(after) => rest = after,
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_read_back() {
+    fn a_displayed_path_is_the_path_that_was_read() {
         for (text, shown) in [
             ("path.rate", "path.rate"),
             ("flow[2].start", "flow[2].start"),

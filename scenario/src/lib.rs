@@ -1,44 +1,45 @@
-//! Scenarios: TOML files that say what to simulate, and how they become a [`Plan`].
+//! Scenarios: TOML files that say what to run, and how they become a [`Plan`].
 //!
-//! A file is parsed into a tree that remembers where each key stands (`document`); `--set`, `[compare]` and `[sweep]` change
-//! the tree ([`set`], `grid`); the tree is read into plain structs ([`keys`]), which are checked and completed to one
-//! [`experiment::Experiment`] per run (`resolve`). Whatever is wrong with a scenario is found before anything runs, and is a
-//! [`Problem`]: one line that names the place, the key and the remedy.
+//! The way of a scenario through this crate:
+//!
+//! 1. [`document`] parses the text into a tree of values, and knows the line and column of each. `--set` ([`set`]), `[sweep]` and
+//!    `[compare]` ([`grid`]) change the tree.
+//! 2. [`keys`] has the structs that the tree is read into, and [`values`] the values with a notation of their own, such as buffer
+//!    sizes.
+//! 3. [`resolve`] checks the keys and completes them to one [`experiment::Experiment`] per run. [`files`] reads the files that a
+//!    scenario names.
+//!
+//! All mistakes in a scenario are found before anything runs. Each is a [`Problem`]: a line that names the place, the key and the
+//! remedy.
 
-pub mod buffer;
+mod checks;
 mod document;
-mod draw;
-mod flows;
+mod files;
 mod grid;
-pub mod impairments;
 mod key_path;
 pub mod keys;
-pub mod load;
 mod machine;
-mod memory;
-mod network;
+mod plain;
 mod plan;
 mod problem;
+mod problems;
 pub mod queue;
 mod resolve;
 mod schema;
 pub mod set;
-pub mod size;
-pub mod spread;
 #[cfg(test)]
 mod tests;
-mod trace;
-mod traffic;
-pub mod vectors;
+pub mod values;
 mod wording;
 
 use document::Document;
 use std::path::Path;
 
+pub use files::vectors;
 pub use key_path::KeyPath;
 pub use machine::Machine;
 pub use plan::Plan;
-pub use problem::{Place, Problem, reason};
+pub use problem::{Location, Problem, reason};
 pub use resolve::find as controller;
 pub use schema::schema;
 pub use set::Set;

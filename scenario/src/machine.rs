@@ -1,4 +1,4 @@
-//! What the runs may use.
+//! The memory and the cores that runs may use.
 
 use std::num::NonZero;
 

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, in one line.
+//! One problem with a scenario, as users see it: a line that names the file, the place, the key and the remedy.
 
 use std::fmt;
 
@@ -8,44 +8,44 @@ use std::fmt;
 pub struct Problem {
     /// The file, as the user named it.
     pub file: String,
-    /// Where in it.
-    pub place: Place,
-    /// The key, such as `flow[2].start`; empty if the problem is the file itself.
+    /// Where in the file, or outside of it, the cause is.
+    pub location: Location,
+    /// The key, such as `flow[2].start`; empty if the problem concerns the file as a whole.
     pub key: String,
-    /// What is wrong and what to do.
+    /// What is wrong, a semicolon, and what to do.
     pub message: String,
 }
 
-/// Where a problem lies.
+/// Where the cause of a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the file, lines and columns counted from 1; columns count characters.
+pub enum Location {
+    /// At this line and column of the file.
     At {
-        /// Line.
+        /// The line, counted from 1.
         line: usize,
-        /// Column.
+        /// The column in characters, counted from 1.
         column: usize,
     },
-    /// In a `--set` on the command line.
+    /// In a `--set` of the command line.
     Set,
-    /// The file itself.
+    /// The file as a whole.
     File,
 }
 
 impl Problem {
     /// A problem with the file as a whole.
     pub(super) fn of_file(file: &str, message: &str) -> Problem {
-        Problem { file: file.into(), place: Place::File, key: String::new(), message: message.into() }
+        Problem { file: file.into(), location: Location::File, key: String::new(), message: message.into() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem { file, place, key, message } = self;
-        let mut line = match place {
-            Place::At { line, column } => format!("{file}:{line}:{column}: "),
-            Place::Set => format!("{file}: --set "),
-            Place::File => format!("{file}: "),
+        let Problem { file, location, key, message } = self;
+        let mut line = match location {
+            Location::At { line, column } => format!("{file}:{line}:{column}: "),
+            Location::Set => format!("{file}: --set "),
+            Location::File => format!("{file}: "),
         };
         if !key.is_empty() {
             line += &format!("{key}: ");
@@ -55,13 +55,15 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Keys and values are quoted in messages, and they may contain anything and be of any length.
+/// `text` without characters that break the line or control the terminal, cut off after some 600 bytes. Messages quote keys and
+/// values of the user, which may contain any character and be of any length.
 fn one_line(text: &str) -> String {
+    /// The length of a message, in bytes, after which the rest is cut off.
     const LONGEST: usize = 600;
     let mut line = String::new();
     for c in text.chars() {
         match c {
-            // Some of these move the cursor or turn the direction of writing, and none can be seen.
+            // Besides control characters: line and paragraph separators, and marks that change the direction of writing.
             c if c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
                 line.extend(c.escape_default());
             }
@@ -75,7 +77,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// What the system says of an error, in its words but without its number.
+/// The operating system's description of `error`, in lower case and without the error number.
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()

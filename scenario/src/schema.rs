@@ -5,7 +5,7 @@ use control::registry;
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// The JSON Schema of a scenario file. It knows all controllers and their parameters.
+/// The JSON Schema of a scenario file, with all controllers and their parameters.
 pub fn schema() -> Schema {
     let mut schema = schemars::schema_for!(Scenario);
     let names: Vec<&str> = registry::all().iter().map(|c| c.name).collect();
@@ -13,7 +13,7 @@ pub fn schema() -> Schema {
     for controller in registry::all() {
         let mut of = controller.schema().as_value().clone();
         let Some(table) = of.as_object_mut() else { continue };
-        // A scenario gives those that differ from the defaults.
+        // No parameter is required: a scenario gives only those that differ from the defaults.
         table.remove("required");
         table.remove("$schema");
         table.insert("description".into(), format!("{} ({})", controller.summary, controller.source).into());

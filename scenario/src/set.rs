@@ -1,14 +1,15 @@
-//! `--set path.rate=10Gbps`: a value laid over the scenario's.
+//! `--set path.rate=10Gbps`: a value that takes the place of the file's.
 
 use super::key_path::{KeyPath, Step};
+use super::plain::plain;
 use super::wording;
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
-/// A key and the value it shall have instead of the file's.
+/// A key, and the value that takes the place of the file's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
-    /// Which key.
+    /// The key.
     pub path: KeyPath,
     /// Its new value.
     pub value: Value,
@@ -17,23 +18,22 @@ pub struct Set {
 impl FromStr for Set {
     type Err = String;
 
-    /// Reads `KEY=VALUE`. A value that is not TOML is a text, so that `10Gbps` needs no quotes.
+    /// Reads `KEY=VALUE`. A value that is not TOML is taken as a string, so that `10Gbps` needs no quotes.
     fn from_str(text: &str) -> Result<Set, String> {
         let (key, value) = text
             .split_once('=')
             .ok_or_else(|| format!("`{text}` has no `=`; write KEY=VALUE, like path.rate=10Gbps"))?;
         let path = KeyPath::parse(key)?;
         let value = match toml::de::DeValue::parse(value.trim()) {
-            Ok(toml) => {
-                super::document::plain(toml.get_ref()).map_err(|(_, why)| format!("{path}: {why}; write another"))?
-            }
+            Ok(toml) => plain(toml.get_ref()).map_err(|(_, why)| format!("{path}: {why}; write another number"))?,
             Err(_) => value.trim().into(),
         };
         Ok(Set { path, value })
     }
 }
 
-/// Puts `value` at `path` below `root`. Tables on the way are made; a list grows by one if the index is its length.
+/// Puts `value` at `path` below `root`. Tables on the way that do not exist are made; an index that equals a list's length appends an
+/// element.
 pub(super) fn put(root: &mut Value, path: &KeyPath, value: Value) -> Result<(), String> {
     let mut here = root;
     for step in &path.0 {
@@ -42,14 +42,18 @@ pub(super) fn put(root: &mut Value, path: &KeyPath, value: Value) -> Result<(), 
                 if here.is_null() {
                     *here = Value::Object(Map::new());
                 }
-                let table = here.as_object_mut().ok_or_else(|| format!("`{key}` is looked for in what is no table"))?;
+                let table = here
+                    .as_object_mut()
+                    .ok_or_else(|| format!("`{key}` is a key below a value that is not a table"))?;
                 table.entry(key.clone()).or_insert(Value::Null)
             }
             Step::Index(index) => {
                 if here.is_null() {
                     *here = Value::Array(Vec::new());
                 }
-                let list = here.as_array_mut().ok_or_else(|| format!("[{index}] is looked for in what is no list"))?;
+                let list = here
+                    .as_array_mut()
+                    .ok_or_else(|| format!("[{index}] is an index into a value that is not a list"))?;
                 if *index == list.len() {
                     list.push(Value::Null);
                 }
@@ -73,7 +77,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn values_are_toml_or_text() {
+    fn a_value_is_toml_or_else_a_string() {
         for (text, value) in [
             ("path.rate=10Gbps", json!("10Gbps")),
             ("path.rate = \"10 Gbps\"", json!("10 Gbps")),
@@ -88,14 +92,15 @@ mod tests {
         }
         assert!("path.rate".parse::<Set>().unwrap_err().contains("KEY=VALUE"));
         assert!("=1".parse::<Set>().is_err());
-        for (text, said) in [("seed=99999999999999999999", "too large"), ("path.packet-error=nan", "no finite number")]
+        for (text, said) in
+            [("seed=99999999999999999999", "too large"), ("path.packet-error=nan", "not a finite number")]
         {
             assert!(text.parse::<Set>().unwrap_err().contains(said), "{text}");
         }
     }
 
     #[test]
-    fn lists_grow_by_one() {
+    fn an_index_one_past_the_end_appends_to_a_list() {
         let mut tree = json!({});
         put(&mut tree, &KeyPath::parse("flow[0].count").unwrap(), json!(2)).unwrap();
         put(&mut tree, &KeyPath::parse("flow[1].count").unwrap(), json!(3)).unwrap();

@@ -1,19 +1,19 @@
-//! Serde's messages in our words: what is wrong; what to do.
+//! The words of error messages: serde's messages reworded for users, suggestions for misspelt names, and examples of values.
 
-/// What serde said.
-pub(super) struct Said {
-    /// What is wrong; what to do.
+/// An error of serde, reworded.
+pub(super) struct SerdeError {
+    /// What is wrong, a semicolon, and what to do.
     pub message: String,
-    /// It does not know a key.
+    /// Whether the error is a key that does not exist.
     pub unknown_key: bool,
-    /// It misses this key.
+    /// The key that is missing, if that is the error.
     pub missing: Option<String>,
 }
 
-/// Puts serde's `message` in our words. Its texts are stable in practice, and tests hold ours; one that is not known stays as
-/// it is.
-pub(super) fn of_serde(message: &str) -> Said {
-    let mut said = Said { message: message.to_string(), unknown_key: false, missing: None };
+/// Rewords serde's `message`. Its texts are not part of serde's interface, but they change rarely, and tests hold ours. A
+/// message that is not known here stays as it is.
+pub(super) fn of_serde(message: &str) -> SerdeError {
+    let mut said = SerdeError { message: message.to_string(), unknown_key: false, missing: None };
     if let Some((name, known)) = between(message, "unknown field `", "`, ") {
         said.message = unknown("key", name, &quoted(known));
         said.unknown_key = true;
@@ -36,7 +36,7 @@ pub(super) fn of_serde(message: &str) -> Said {
     said
 }
 
-/// "there is no such key as `rte`; did you mean `rate`?", and the whole list if nothing is near or the list is short.
+/// "there is no key `rte`; did you mean `rate`?", or the list of all known names if none of them is similar.
 pub(super) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     let list = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
     let remedy = match nearest(name, known) {
@@ -47,12 +47,21 @@ pub(super) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("there is no {what} `{name}`; {remedy}")
 }
 
-/// The name that was probably meant.
+/// The known name that is most similar to `name`: by the number of characters inserted, deleted, replaced or transposed. None if that
+/// number exceeds a third of the known name's length (2 for short names), or makes the whole name.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    let distance = |k: &&&str| strsim::damerau_levenshtein(&name.to_lowercase(), &k.to_lowercase());
-    let long = name.chars().count() > 64;
-    let near = if long { None } else { known.iter().min_by_key(distance) };
-    near.filter(|k| distance(k) <= (k.chars().count() / 3).max(2).min(k.chars().count() - 1)).copied()
+    /// The length of a name, in characters, above which it is not compared: the comparison takes time and memory that grow with
+    /// the product of the lengths.
+    const LONGEST: usize = 64;
+    if name.chars().count() > LONGEST {
+        return None;
+    }
+    let distance = |known: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase());
+    let nearest = known.iter().copied().min_by_key(|known| distance(known))?;
+    let length = nearest.chars().count();
+    // A known name may be empty: it can come from the user, as the name of a link does.
+    let most = (length / 3).max(2).min(length.saturating_sub(1));
+    (distance(nearest) <= most).then_some(nearest)
 }
 
 /// "1 run", "2 runs".
@@ -70,14 +79,14 @@ fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// Rust's names for types, in the words of someone who writes a scenario.
+/// What serde `expected`, in words that do not need knowledge of Rust.
 fn plainly(expected: &str) -> String {
     match expected {
         "u64" | "usize" | "u32" | "u16" | "u8" => "a whole number, 0 or more".into(),
         "i64" | "i32" => "a whole number".into(),
         "f64" | "f32" => "a number".into(),
         "a boolean" => "true or false".into(),
-        "a string" => "a text in quotes".into(),
+        "a string" => "a string in quotes".into(),
         "a sequence" => "a list in brackets, like [\"a\", \"b\"]".into(),
         "a map" => "a table".into(),
         "an array of length 2" | "fewer elements in array" => "a list of 2".into(),
@@ -86,7 +95,7 @@ fn plainly(expected: &str) -> String {
     }
 }
 
-/// How to write a key that must not be missing.
+/// An example of the required key `key` and its value.
 pub(super) fn example(key: &str) -> String {
     match key {
         "duration" => "duration = \"60 s\", how long to simulate, at the top".into(),
@@ -102,5 +111,26 @@ pub(super) fn example(key: &str) -> String {
         "off" => "off = \"500 ms\"".into(),
         "uniform" => "uniform = [\"0 s\", \"20 s\"]".into(),
         key => format!("{key} = ..."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_is_recognised_and_an_unrelated_one_is_not() {
+        for (name, known, expected) in [
+            ("rte", &["rate", "rtt", "delay"][..], Some("rate")),
+            ("bottlneck", &["a", "bottleneck"], Some("bottleneck")),
+            ("x", &["rate", "a"], None),
+            ("rate", &[], None),
+            ("", &["rate"], None),
+            ("a", &[""], None),
+            ("", &[""], Some("")),
+        ] {
+            assert_eq!(nearest(name, known), expected, "{name} among {known:?}");
+        }
+        assert_eq!(nearest(&"x".repeat(100_000), &["rate"]), None);
     }
 }

@@ -6,7 +6,7 @@ use crate::print;
 use control::{Duration, Rate};
 use scenario::reason;
 use std::io;
-use wire::bench::{Errors, pacing};
+use wire::bench::{GapErrors, TIMESTAMPS, pacing};
 
 /// What is measured unless told otherwise.
 const RATES: [Rate; 3] = [Rate::from_mbps(100.0), Rate::from_mbps(500.0), Rate::from_mbps(1000.0)];
@@ -33,11 +33,7 @@ pub fn bench(bench: &Bench) -> Result<(), Failure> {
         .map_err(|e| Failure::Failed(format!("loopback: {}", reason(&e))))?;
     let mut text = format!(
         "Packets of 1200 bytes on loopback. Pacing: {}. Arrival times: {}.\nBy how much gaps miss their plan, microseconds:\n\n{:12} {:>9} {:>10}",
-        runs[0].1.pacing,
-        wire::TIMESTAMPS,
-        "rate",
-        "reached",
-        "gap"
+        runs[0].1.pacing, TIMESTAMPS, "rate", "reached", "gap"
     );
     for clock in ["left", "seen"] {
         QUANTILES.iter().for_each(|(_, name)| text += &format!(" {:>12}", format!("{clock} {name}")));
@@ -58,6 +54,6 @@ fn micros(duration: Duration) -> f64 {
     duration.as_secs() * 1e6
 }
 
-fn shown(errors: &Errors, share: f64) -> String {
+fn shown(errors: &GapErrors, share: f64) -> String {
     errors.quantile(share).map_or("-".into(), |error| format!("{:.2}", micros(error)))
 }

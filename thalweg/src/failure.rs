@@ -7,21 +7,32 @@ use std::process::ExitCode;
 /// Why a command ends early.
 #[derive(Debug)]
 pub enum Failure {
-    /// What the user asked for is wrong: a line for each problem.
+    /// The command line or a scenario is wrong: a line for each problem.
     Wrong(Vec<String>),
-    /// It could not be done.
+    /// The command failed: a line that says why.
     Failed(String),
-    /// The user stopped it.
+    /// Ctrl-C was pressed.
+    #[cfg(any(feature = "lab", feature = "copy"))]
     Interrupted,
-    /// A command that was run ended with this exit code.
-    #[cfg(target_os = "linux")]
+    /// A command that was run behind a path ended with this exit code.
+    #[cfg(all(feature = "real", target_os = "linux"))]
     Command(u8),
-    /// Nobody reads the output any more (`| head`).
+    /// The reader of standard output closed it, as `| head` does. This is no error.
     Unread,
 }
 
 impl Failure {
-    /// Tells the user; returns the exit code.
+    /// The same failure, with lines that begin with the name of `what` failed.
+    #[cfg(all(feature = "real", target_os = "linux"))]
+    fn of(self, what: &str) -> Failure {
+        match self {
+            Failure::Wrong(lines) => Failure::Wrong(lines.iter().map(|line| format!("{what}: {line}")).collect()),
+            Failure::Failed(line) => Failure::Failed(format!("{what}: {line}")),
+            other => other,
+        }
+    }
+
+    /// Writes the lines to standard error, and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Wrong(lines) => {
@@ -32,11 +43,33 @@ impl Failure {
                 print::note(&line);
                 ExitCode::FAILURE
             }
-            // What shells say of a process that SIGINT ended.
+            // The exit code that shells use for a process that SIGINT ended.
+            #[cfg(any(feature = "lab", feature = "copy"))]
             Failure::Interrupted => ExitCode::from(130),
-            #[cfg(target_os = "linux")]
+            #[cfg(all(feature = "real", target_os = "linux"))]
             Failure::Command(code) => ExitCode::from(code),
             Failure::Unread => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// One line with the error, its cause and the remedy.
+#[cfg(all(feature = "real", target_os = "linux"))]
+impl From<real::Error> for Failure {
+    fn from(error: real::Error) -> Failure {
+        use std::error::Error;
+        match error {
+            real::Error::Interrupted => Failure::Interrupted,
+            real::Error::Unsupported(why) => Failure::Wrong(vec![why]),
+            real::Error::Run { name, source } => Failure::from(*source).of(&name),
+            error => {
+                let cause = error.source().map_or(String::new(), |cause| match cause.downcast_ref() {
+                    Some(cause) => format!(" ({})", scenario::reason(cause)),
+                    None => format!(" ({cause})"),
+                });
+                let remedy = error.remedy().map_or(String::new(), |remedy| format!("; {remedy}"));
+                Failure::Failed(format!("{error}{cause}{remedy}"))
+            }
         }
     }
 }

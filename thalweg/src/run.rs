@@ -1,62 +1,43 @@
 //! `thalweg run`.
 
-use crate::args::{Format, Run};
+use crate::args::Run;
 use crate::failure::Failure;
-use crate::folder::Folder;
 use crate::interrupt::Interrupt;
-use crate::print;
+use crate::output::Destination;
 use crate::progress::Bar;
-#[cfg(target_os = "linux")]
-use crate::real::{self, Real};
-use lab::results;
+#[cfg(all(feature = "real", target_os = "linux"))]
+use crate::real;
 use lab::runner::{self, Stopped};
+use scenario::Plan;
 use scenario::{self, Machine};
-use scenario::{Plan, reason};
 
-/// Simulates a scenario and prints what came out.
+/// Simulates a scenario, runs it in real time if asked to, and prints the results.
 pub fn run(args: &Run) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);
     let plan = plan(args, &machine)?;
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "real", target_os = "linux"))]
     let real = match args.real {
-        true => Some(Real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
+        true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
         false => None,
     };
-    // Ctrl-C is caught before there is anything to clean up.
+    // Ctrl-C is caught before there is a folder to remove, and after processes for real runs were started.
     let interrupt = Interrupt::catch();
-    let folder = args.out.as_deref().map(Folder::prepare).transpose()?;
+    let destination = Destination::prepare(&args.output)?;
 
-    let finished = simulate(&plan, &machine, &interrupt, args.quiet)?;
-    #[cfg(target_os = "linux")]
+    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet)?;
+    #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
-        Some(real) => real.run(&plan, finished, &interrupt, args.quiet)?,
+        Some(runs) => real::run(runs, finished, &interrupt, args.output.quiet)?,
         None => finished,
     };
-    let Plan { title, seed, .. } = &plan;
-    if let (Some(folder), Some(name)) = (folder, &args.out) {
-        let written = report::write(folder.path(), title, *seed, &finished);
-        written
-            .map_err(|e| Failure::Failed(format!("--out {}: cannot be written ({})", name.display(), reason(&e))))?;
-        if interrupt.came() {
-            return Err(Failure::Interrupted);
-        }
-        folder.publish()?;
-        if !args.quiet {
-            print::note(&format!("report: {}", name.join("report.html").display()));
-        }
-    }
-    let summary = results::summary(title, *seed, &finished);
-    match args.format {
-        Format::Table => print::text(&results::table(&summary)),
-        Format::Json => print::json(&summary),
-    }
+    destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)
 }
 
-/// The runs of the scenario; what is to be made for real, too, with its packets.
+/// The runs of the scenario. If they are made in real time, too, packets have the size of real ones.
 fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     #[allow(unused_mut)]
     let mut sets = args.scenario.sets.clone();
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "real", target_os = "linux"))]
     if args.real {
         sets.push(real::packets());
     }

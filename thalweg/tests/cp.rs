@@ -1,4 +1,4 @@
-//! `thalweg cp` and `thalweg serve`, two processes on loopback.
+//! `thalweg cp` and `thalweg serve` as processes that talk over the loopback interface.
 
 #![cfg(unix)]
 
@@ -14,9 +14,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a test waits for a process or a file before it fails.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A `thalweg serve` and what it has printed.
+/// A running `thalweg serve` and the connection string that it has printed.
 struct Served {
     child: Child,
     string: String,
@@ -46,11 +47,11 @@ impl Served {
         self.string.rsplit('@').next().unwrap().trim_end_matches('/')
     }
 
-    /// It ends by itself: exit code, standard error.
+    /// Waits until the server ends by itself. Returns its exit code and its standard error.
     fn end(&mut self) -> (Option<i32>, String) {
         let begin = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
-            assert!(begin.elapsed() < PATIENCE, "it goes on");
+            assert!(begin.elapsed() < TIMEOUT, "the server does not end");
             thread::sleep(Duration::from_millis(10));
         }
         let mut said = String::new();
@@ -77,10 +78,12 @@ fn cp(args: &[&str]) -> Output {
     command(args).output().unwrap()
 }
 
+/// The standard error of a command.
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Checks that a command has succeeded. Returns its standard error.
 #[track_caller]
 fn succeeds(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", said(output));
@@ -91,7 +94,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Bytes that repeat nowhere.
+/// Pseudorandom bytes.
 fn noise(size: usize, seed: u64) -> Vec<u8> {
     let mut x = seed | 1;
     let next = move || {
@@ -105,7 +108,8 @@ fn noise(size: usize, seed: u64) -> Vec<u8> {
 
 const NOT_UTF8: &[u8] = b"n\xffm\xfe";
 
-/// One of everything.
+/// A folder with a large, an empty, a sparse and a read-only file, links, an empty folder, and a name that is not
+/// UTF-8.
 fn tree(at: &Path) {
     fs::create_dir_all(at.join("deep/er/est")).unwrap();
     fs::create_dir(at.join("hollow")).unwrap();
@@ -127,7 +131,7 @@ fn tree(at: &Path) {
     }
 }
 
-/// That both hold the same, links followed; with `preserve`, permissions and times.
+/// Checks that two folders have the same contents, links followed, and with `preserve` the same permissions and times.
 #[track_caller]
 fn assert_same(one: &Path, other: &Path, preserve: bool) {
     let (found, there) = (fs::metadata(one).unwrap(), fs::metadata(other).unwrap());
@@ -150,7 +154,7 @@ fn assert_same(one: &Path, other: &Path, preserve: bool) {
 }
 
 #[test]
-fn a_tree_is_the_same_on_the_other_side() {
+fn a_folder_is_copied_with_contents_permissions_and_times() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     tree(&from);
@@ -158,19 +162,22 @@ fn a_tree_is_the_same_on_the_other_side() {
     let mut served = Served::new(&from, &[]);
     succeeds(&cp(&["-rp", &served.string, text(&to)]));
     assert_same(&from, &to, true);
-    assert!(fs::metadata(to.join("sparse")).unwrap().blocks() * 512 < 5_000_000, "its holes are holes");
-    assert_eq!(served.end().0, Some(0), "the string is good for one copy");
+    assert!(
+        fs::metadata(to.join("sparse")).unwrap().blocks() * 512 < 5_000_000,
+        "the copy of a sparse file is not sparse"
+    );
+    assert_eq!(served.end().0, Some(0), "the server does not end after one copy");
 
-    // And the other way, to a folder that is not there yet.
+    // In the other direction, to a folder that does not exist yet.
     let mut served = Served::new(&to, &["--writable"]);
     let said = succeeds(&cp(&["-rpv", text(&from), &format!("{}new", served.string)]));
-    assert!(said.contains("pacing: sleep until"), "loopback keeps no launch times: {said}");
+    assert!(said.contains("pacing: sleep until"), "{said}");
     assert_same(&from, &to.join("new"), true);
     assert_eq!(served.end().0, Some(0));
 }
 
 #[test]
-fn a_thousand_small_files_need_no_round_trip_each() {
+fn a_thousand_small_files_are_copied_and_not_sent_again() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     fs::create_dir(&from).unwrap();
@@ -179,13 +186,13 @@ fn a_thousand_small_files_need_no_round_trip_each() {
     let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
     assert!(said.contains("1000 files"), "{said}");
     assert_same(&from, &to, false);
-    // Again, in vain.
+    // The second copy has nothing to send.
     let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
     assert!(said.contains("of it there before") && said.contains(": 0.0 Mbps"), "{said}");
 }
 
 #[test]
-fn one_bad_file_stops_no_other_and_is_named() {
+fn a_file_that_cannot_be_copied_is_named_and_the_others_are_copied() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     fs::create_dir_all(from.join("folder")).unwrap();
@@ -212,15 +219,16 @@ fn one_bad_file_stops_no_other_and_is_named() {
     for good in ["a", "z", "folder/b"] {
         assert_eq!(fs::read_to_string(to.join(good)).unwrap(), good);
     }
-    // Without -r, a folder is one of them.
+    // Without -r, a folder cannot be copied.
     let output = cp(&[&format!("{}folder", served.string), &format!("{}a", served.string), text(&to)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(crate::said(&output).contains("-r copies folders"));
 }
 
+/// The size of the file whose copy the tests interrupt, in bytes.
 const LARGE: usize = 12_000_000;
 
-/// Waits until a temporary file in `folder` has this size.
+/// Waits until a partial file in `folder` has at least `size` bytes.
 fn wait_for_partial(folder: &Path, size: u64) {
     let begin = Instant::now();
     let grown = || {
@@ -231,23 +239,24 @@ fn wait_for_partial(folder: &Path, size: u64) {
         })
     };
     while !grown() {
-        assert!(begin.elapsed() < PATIENCE, "nothing arrives");
+        assert!(begin.elapsed() < TIMEOUT, "no partial file grows to this size");
         thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// That at least `least` bytes were not sent again, and that nothing is left lying about.
+/// Checks that at least `least` bytes were not sent again, that the copy is complete, and that no other file is left
+/// beside it.
 #[track_caller]
 fn assert_resumed(said: &str, from: &Path, to: &Path, least: f64) {
     let before = said.split(" MB of it there before").next().filter(|_| said.contains("there before"));
     let before: f64 = before.and_then(|text| text.rsplit(' ').next()).and_then(|mb| mb.parse().ok()).unwrap_or(0.0);
     assert!(before * 1e6 >= least, "{said}");
     assert!(fs::read(from).unwrap() == fs::read(to).unwrap());
-    assert_eq!(fs::read_dir(to.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
+    assert_eq!(fs::read_dir(to.parent().unwrap()).unwrap().count(), 1, "another file is left");
 }
 
 #[test]
-fn a_killed_receiver_continues_where_it_was() {
+fn a_copy_whose_receiver_was_killed_is_resumed() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -264,7 +273,7 @@ fn a_killed_receiver_continues_where_it_was() {
 }
 
 #[test]
-fn a_killed_sender_continues_where_it_was() {
+fn a_copy_whose_sender_was_killed_is_resumed() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -280,7 +289,7 @@ fn a_killed_sender_continues_where_it_was() {
 }
 
 #[test]
-fn ctrl_c_is_exit_code_130_and_the_same_command_continues() {
+fn ctrl_c_is_exit_code_130_and_the_same_command_resumes_the_copy() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -296,7 +305,7 @@ fn ctrl_c_is_exit_code_130_and_the_same_command_continues() {
 }
 
 #[test]
-fn a_server_that_is_killed_and_restarted_is_found_again() {
+fn a_client_continues_with_a_restarted_server() {
     let home = TempDir::new().unwrap();
     let (from, to, key) = (home.path().join("from"), home.path().join("to"), home.path().join("key"));
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -317,14 +326,14 @@ fn a_server_that_is_killed_and_restarted_is_found_again() {
 }
 
 #[test]
-fn a_restarted_server_tells_whoever_waits_for_the_old_one() {
+fn a_restarted_server_ends_connections_from_before_the_restart() {
     let home = TempDir::new().unwrap();
     let (from, to, key) = (home.path().join("from"), home.path().join("to"), home.path().join("key"));
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(from.join("large"), noise(LARGE, 4)).unwrap();
     let args = ["--key-file", text(&key)];
     let mut served = Served::new(&from, &args);
-    // Silence alone would end it long after the test.
+    // The client's idle timeout would end the connection long after the test.
     let source = format!("{}large", served.string);
     let mut child = command(&["--timeout", "10min", &source, text(&to)]).spawn().unwrap();
     wait_for_partial(&to, LARGE as u64 / 4);
@@ -332,7 +341,7 @@ fn a_restarted_server_tells_whoever_waits_for_the_old_one() {
     served.child.wait().unwrap();
     let begin = Instant::now();
     let _again = Served::at(served.address(), &from, &args);
-    while child.try_wait().unwrap().is_none() && begin.elapsed() < PATIENCE {
+    while child.try_wait().unwrap().is_none() && begin.elapsed() < TIMEOUT {
         thread::sleep(Duration::from_millis(10));
     }
     let _ = child.kill();
@@ -341,14 +350,14 @@ fn a_restarted_server_tells_whoever_waits_for_the_old_one() {
 }
 
 #[test]
-fn what_has_changed_since_is_copied_anew() {
+fn a_file_that_has_changed_since_the_last_copy_is_sent_again() {
     let home = TempDir::new().unwrap();
     let (from, to) = (home.path().join("from"), home.path().join("to"));
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(from.join("file"), noise(100_000, 7)).unwrap();
     let served = Served::new(&from, &["--keep"]);
     succeeds(&cp(&["-r", &served.string, text(&to)]));
-    // Of the same length.
+    // The new contents have the same length.
     fs::write(from.join("file"), noise(100_000, 5)).unwrap();
     let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
     assert!(!said.contains("there before"), "{said}");
@@ -356,7 +365,7 @@ fn what_has_changed_since_is_copied_anew() {
 }
 
 #[test]
-fn nothing_outside_of_the_folder_is_read_or_written() {
+fn a_server_reads_and_writes_nothing_outside_of_its_folder() {
     let home = TempDir::new().unwrap();
     let (inside, to) = (home.path().join("inside"), home.path().join("to"));
     [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -373,7 +382,7 @@ fn nothing_outside_of_the_folder_is_read_or_written() {
         assert_eq!(output.status.code(), Some(1), "{path}: {}", said(&output));
         assert_eq!(fs::read_dir(&to).unwrap().count(), 0, "{path}");
     }
-    // All but the links is copied.
+    // Everything but the links to the outside is copied.
     let output = cp(&["-r", &served.string, text(&to)]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(said(&output).matches("leads out of the folder").count(), 3, "{}", said(&output));
@@ -383,7 +392,7 @@ fn nothing_outside_of_the_folder_is_read_or_written() {
         let output = cp(&[text(&file), &format!("{}{path}", served.string)]);
         assert_eq!(output.status.code(), Some(1), "{path}: {}", said(&output));
     }
-    // A link in a file's place is replaced, not written through.
+    // A link in the place of a file is replaced; its target is not written to.
     fs::write(to.join("out"), "out").unwrap();
     succeeds(&cp(&[text(&to.join("out")), &served.string]));
     assert!(!fs::symlink_metadata(inside.join("out")).unwrap().is_symlink());
@@ -393,7 +402,7 @@ fn nothing_outside_of_the_folder_is_read_or_written() {
 }
 
 #[test]
-fn a_server_that_only_lets_read_is_not_written_to() {
+fn a_read_only_server_refuses_files_and_names_the_option() {
     let home = TempDir::new().unwrap();
     fs::write(home.path().join("a"), "a").unwrap();
     let served = Served::new(home.path(), &[]);
@@ -404,7 +413,7 @@ fn a_server_that_only_lets_read_is_not_written_to() {
 }
 
 #[test]
-fn who_does_not_know_the_key_gets_nothing_and_the_wrong_server_is_not_believed() {
+fn a_wrong_secret_and_a_wrong_server_are_detected() {
     let home = TempDir::new().unwrap();
     fs::write(home.path().join("a"), "a").unwrap();
     let (served, other) = (Served::new(home.path(), &[]), Served::new(home.path(), &[]));
@@ -421,13 +430,13 @@ fn who_does_not_know_the_key_gets_nothing_and_the_wrong_server_is_not_believed()
         assert_eq!(output.status.code(), Some(1));
         assert!(!to.exists());
     }
-    // After all that it is still good for the one who knows.
+    // The server still serves a client with the right key.
     succeeds(&command(&[&format!("thalweg://{address}a"), text(&to)]).env("THALWEG_KEY", key).output().unwrap());
     assert_eq!(fs::read_to_string(&to).unwrap(), "a");
 }
 
 #[test]
-fn over_ssh_both_ways_with_whatever_a_shell_says_first() {
+fn files_are_copied_over_ssh_in_both_directions() {
     let home = TempDir::new().unwrap();
     let (from, to, ssh) = (home.path().join("from"), home.path().join("to"), home.path().join("ssh"));
     tree(&from);
@@ -452,7 +461,7 @@ fn over_ssh_both_ways_with_whatever_a_shell_says_first() {
 }
 
 #[test]
-fn what_makes_no_sense_is_exit_code_2_and_a_line() {
+fn a_wrong_command_line_is_exit_code_2_and_one_line() {
     let key = format!("{}-{}", "0".repeat(64), "0".repeat(32));
     let url = format!("thalweg://{key}@127.0.0.1:9/x");
     for (args, why) in [

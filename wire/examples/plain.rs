@@ -1,7 +1,8 @@
-//! quinn alone, with what it does unless told otherwise: one file over one stream. `bench/cp` measures `thalweg cp` beside it.
+//! quinn alone, with what it does unless told otherwise: one file over one stream. `bench/cp` measures `thalweg cp`
+//! beside it.
 //!
-//! `plain serve FILE` prints its port and the fingerprint of its certificate, sends the file to the first who asks and ends;
-//! `plain fetch 127.0.0.1:PORT FINGERPRINT FILE` gets it.
+//! `plain serve FILE` prints its port and the fingerprint of its certificate, sends the file to the first who asks and
+//! ends; `plain fetch 127.0.0.1:PORT FINGERPRINT FILE` gets it.
 
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, Endpoint, ServerConfig};
@@ -30,7 +31,7 @@ async fn serve(file: &str) -> Result<(), Box<dyn Error>> {
     let crypto = QuicServerConfig::try_from(server_tls(identity, None, PROTOCOL)?)?;
     let endpoint = Endpoint::server(ServerConfig::with_crypto(Arc::new(crypto)), "127.0.0.1:0".parse()?)?;
     println!("{} {fingerprint}", endpoint.local_addr()?.port());
-    let connection = endpoint.accept().await.ok_or("it is open")?.await?;
+    let connection = endpoint.accept().await.ok_or("the endpoint is open")?.await?;
     let mut stream = connection.open_uni().await?;
     let (mut file, mut block) = (File::open(file)?, vec![0; BLOCK]);
     loop {

@@ -12,19 +12,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
     send(&controller, args.next().map_or(Ok(1), |text| text.parse())?).await
 }
 
-/// Sends so many megabytes to itself.
+/// Sends data over loopback, from a client to a server in the same process.
 pub async fn send(controller: &str, megabytes: usize) -> Result<(), Box<dyn Error>> {
-    // Clients know the server by its certificate's fingerprint. What a server sends has a controller, too.
+    // The client knows the server by its certificate's fingerprint. What a server sends has a controller, too.
     let identity = Identity::new()?;
     let fingerprint = identity.fingerprint();
     let tls = server_tls(identity, None, b"example")?;
-    let server = Endpoint::server("127.0.0.1:0".parse()?, Choice::new("cubic", &Default::default())?, tls)?;
-    let client = Endpoint::client("127.0.0.1:0".parse()?, Choice::new(controller, &Default::default())?)?;
+    let server = Endpoint::builder(Choice::new("cubic", &Default::default())?).accept(tls);
+    let server = server.bind("127.0.0.1:0".parse()?)?;
+    let client = Endpoint::builder(Choice::new(controller, &Default::default())?).bind("127.0.0.1:0".parse()?)?;
     let connecting = client.connect_pinned(server.quinn().local_addr()?, fingerprint, b"example");
-    let (near, far) = tokio::join!(connecting, async { server.accept().await.expect("it is open").finish().await });
+    let (near, far) =
+        tokio::join!(connecting, async { server.accept().await.expect("the endpoint is open").finish().await });
     let (near, far) = (near?, far?);
 
-    // From here on it is quinn, but for `state` and `stamps`.
+    // From here on all is quinn's, except `state` and `stamps`.
     let (mut stream, data) = (near.open_uni().await?, vec![7; megabytes * 1_000_000]);
     let (sent, received) = tokio::join!(stream.write_all(&data), async {
         far.accept_uni().await?.read_exact(&mut vec![0; data.len()]).await.map_err(Box::<dyn Error>::from)

@@ -1,18 +1,22 @@
-//! Which controller drives a connection's data, and with which parameters.
+//! Which controller decides when a connection's packets leave, and with which parameters.
 
+use crate::datagram::PACKET;
+use crate::error::ChoiceError;
 use control::registry::{self, Controller, Parties};
 use control::{Bytes, Conditions, Duration, Sender};
+use registry::ParameterError::Together;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// What drives a flow until its stamps are granted, and for good if they are refused.
+/// The controller that decides until stamps are granted, and for good if they are refused.
 const FALLBACK: &str = "cubic";
 
-/// How exact times are on the wire: neither scheduler nor clock of a host is as exact as the simulator's.
+/// How far departures and arrivals may be from the times that the controllers see: neither a host's scheduler nor its
+/// clock is exact.
 const TIMING: Duration = Duration::from_micros(10);
 
-/// What a host on the wire tells its controllers of itself, with packets of `packet` bytes.
-pub(crate) fn conditions(packet: u64) -> Conditions {
+/// What a host on the wire can do, as its controllers are told, with packets of `packet` bytes.
+fn conditions(packet: u64) -> Conditions {
     Conditions { packet: Bytes(packet), timing: TIMING }
 }
 
@@ -21,29 +25,26 @@ pub(crate) fn conditions(packet: u64) -> Conditions {
 pub struct Choice {
     controller: &'static Controller,
     parameters: Value,
+    /// Whether the controller has a receiver, which reads stamps.
     stamps: bool,
 }
 
 impl Choice {
-    /// The controller of that name in the [registry], with `parameters` laid over its defaults. Fails, with a line that says what
-    /// to do, if there is no such controller or a parameter is wrong.
-    pub fn new(name: &str, parameters: &Map<String, Value>) -> Result<Choice, String> {
-        let known = || registry::all().iter().map(|c| c.name).collect::<Vec<_>>().join(", ");
-        let controller =
-            registry::find(name).ok_or_else(|| format!("no controller `{name}`; there are {}", known()))?;
-        use registry::ParameterError::{Bad, Together, Unknown};
-        let parameters = controller.parameters(parameters).map_err(|e| match e {
-            Unknown { name: unknown, known } => {
-                format!("{name} has no parameter `{unknown}`; it has {}", known.join(", "))
-            }
-            Bad { name: bad, problem } => format!("{name}.{bad}: {problem}"),
-            Together { problem } => format!("{name}: {problem}"),
-        })?;
-        let stamps = controller.build(&parameters, &conditions(1200))?.receiver.is_some();
+    /// The controller of that name in the [registry], with `parameters` laid over its defaults. Fails, with a line that
+    /// says what to write instead, if there is no such controller or a parameter is wrong.
+    pub fn new(name: &str, parameters: &Map<String, Value>) -> Result<Choice, ChoiceError> {
+        let known = || registry::all().iter().map(|controller| controller.name).collect();
+        let unknown = || ChoiceError::Controller { name: name.into(), known: known() };
+        let controller = registry::find(name).ok_or_else(unknown)?;
+        let wrong = |error| ChoiceError::Parameter { controller: controller.name, error };
+        let parameters = controller.parameters(parameters).map_err(wrong)?;
+        let parties = controller.build(&parameters, &conditions(PACKET));
+        let stamps = parties.map_err(|problem| wrong(Together { problem }))?.receiver.is_some();
         Ok(Choice { controller, parameters, stamps })
     }
 
-    /// The same, by the peer: its whole set of parameters, as JSON.
+    /// The choice that the peer names, with all of its parameters, as JSON; none if there is no such controller or they
+    /// are wrong.
     pub(crate) fn parse(name: &str, parameters: &str) -> Option<Choice> {
         Choice::new(name, serde_json::from_str::<Value>(parameters).ok()?.as_object()?).ok()
     }
@@ -53,23 +54,27 @@ impl Choice {
         self.controller.name
     }
 
-    /// Its parameters, all of them, as JSON.
+    /// All of its parameters, as JSON.
     pub fn parameters(&self) -> String {
         self.parameters.to_string()
     }
 
-    /// Whether it needs a receiver that sees its stamps. Those that do not work against any QUIC endpoint.
+    /// Whether it needs a peer that reads its stamps. Without that it works against any QUIC endpoint.
     pub fn needs_stamps(&self) -> bool {
         self.stamps
     }
 
     /// The parties of a flow with packets of `packet` bytes.
     pub(crate) fn parties(&self, packet: u64) -> Parties {
-        self.controller.build(&self.parameters, &conditions(packet)).expect("checked before")
+        let parties =
+            self.controller.build(&self.parameters, &conditions(packet)).expect("the parameters were checked");
+        #[cfg(test)]
+        let parties = Parties { sender: control::contract::checked(parties.sender), ..parties };
+        parties
     }
 
-    /// What begins: the controller itself, or the fallback until there are stamps.
-    pub(crate) fn first(&self, packet: u64) -> Box<dyn Sender> {
+    /// The sender of a connection's first packets: the controller's own, or the fallback's if it needs stamps.
+    pub(crate) fn first_sender(&self, packet: u64) -> Box<dyn Sender> {
         if self.stamps { fallback().parties(packet).sender } else { self.parties(packet).sender }
     }
 }
@@ -89,15 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_said_with_what_to_do() {
-        let error = |name, parameters: Value| Choice::new(name, parameters.as_object().unwrap()).unwrap_err();
+    fn errors_say_what_to_write_instead() {
+        let error =
+            |name, parameters: Value| Choice::new(name, parameters.as_object().unwrap()).unwrap_err().to_string();
         assert!(error("rabid", Value::Object(Map::new())).contains("rapid, "));
         assert!(error("rapid", serde_json::json!({"strean": 90})).contains("it has stream, "));
         assert!(error("rapid", serde_json::json!({"stream": 1})).starts_with("rapid.stream: "));
     }
 
     #[test]
-    fn the_peer_builds_the_same() {
+    fn the_peer_builds_the_same_controller() {
         let choice = Choice::new("rapid", serde_json::json!({"stream": 60}).as_object().unwrap()).unwrap();
         let parsed = Choice::parse("rapid", &choice.parameters()).unwrap();
         assert_eq!(parsed.parameters, choice.parameters);

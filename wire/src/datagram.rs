@@ -1,54 +1,61 @@
 //! A datagram that waits for its time.
 
-use crate::batch::Way;
-use control::Bytes;
+use control::{Bytes, Time};
 use header::ROUTED;
-use std::time::Instant;
+use quinn::udp::{EcnCodepoint, Transmit};
+use std::net::{IpAddr, SocketAddr};
+
+/// Bytes of a full QUIC packet. Path MTU discovery is off: what analyses delays needs packets of one size.
+pub const PACKET: u64 = 1200;
+
+/// Where a datagram goes, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Addressing {
+    pub(crate) destination: SocketAddr,
+    /// The address it is sent from; none for the system's choice.
+    pub(crate) source: Option<IpAddr>,
+    pub(crate) ecn: Option<EcnCodepoint>,
+}
 
 /// A datagram with room for a header in front of it.
 pub(crate) struct Datagram {
+    /// [`ROUTED`] bytes of room, and the QUIC packet behind them.
     bytes: Vec<u8>,
-    /// How much of the room is a header.
+    /// How many bytes of the room, at its end, are a header.
     header: usize,
-    /// Where it goes.
-    pub(crate) way: Way,
-    /// When quinn believes to have sent it.
-    pub(crate) sent: Option<Instant>,
-    /// Datagrams that had come when it was built, which it may acknowledge.
-    pub(crate) heard: u64,
+    pub(crate) addressing: Addressing,
+    /// When quinn counts it as sent, by the endpoint's clock.
+    pub(crate) sent: Option<Time>,
+    /// How many datagrams to be acknowledged had arrived when quinn built it.
+    pub(crate) received: u64,
 }
 
 impl Datagram {
-    /// Of these contents, in a buffer to use again.
-    pub(crate) fn new(mut bytes: Vec<u8>, contents: &[u8], way: Way) -> Datagram {
-        bytes.clear();
-        bytes.resize(ROUTED, 0);
-        bytes.extend_from_slice(contents);
-        Datagram { bytes, header: 0, way, sent: None, heard: 0 }
+    /// A copy of `transmit`, in a buffer to use again.
+    pub(crate) fn new(mut buffer: Vec<u8>, transmit: &Transmit<'_>, sent: Option<Time>, received: u64) -> Datagram {
+        buffer.clear();
+        buffer.resize(ROUTED, 0);
+        buffer.extend_from_slice(transmit.contents);
+        let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
+        Datagram { bytes: buffer, header: 0, addressing: Addressing { destination, source, ecn }, sent, received }
     }
 
-    /// What the network sees.
+    /// What the network sees: the header, if there is one, and the QUIC packet.
     pub(crate) fn contents(&self) -> &[u8] {
         &self.bytes[ROUTED - self.header..]
     }
 
-    /// Bytes that QUIC knows of.
+    /// Bytes of the QUIC packet.
     pub(crate) fn size(&self) -> Bytes {
         Bytes((self.bytes.len() - ROUTED) as u64)
     }
 
-    /// Whether there is a header.
-    pub(crate) fn is_stamped(&self) -> bool {
-        self.header > 0
-    }
-
-    /// Has `write` write a header into the room for one, and say how long it is: that is returned.
+    /// Has `write` write a header into the end of the room for one and return its length, which this returns, too.
     pub(crate) fn stamp(&mut self, write: impl FnOnce(&mut [u8; ROUTED]) -> usize) -> usize {
         self.header = self.bytes.first_chunk_mut().map_or(0, write);
         self.header
     }
 
-    /// The buffer.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.bytes
     }

@@ -1,8 +1,10 @@
-//! Launch times (`SO_TXTIME`): the kernel gets a datagram before it is due, and the queue of the interface holds it until then.
+//! Launch times (`SO_TXTIME`): the kernel gets a datagram before it is due, and the queue of the interface holds it
+//! until then.
 //!
-//! That is `fq`'s to do; others drop launch times, or know them by another clock (`etf`, which needs privileges and a set-up of its own).
+//! Of the queueing disciplines `fq` does that. Others drop launch times or take them by another clock (`etf`, which
+//! needs privileges and a set-up of its own).
 
-use crate::netlink::{self, Queue};
+use crate::netlink::{self, Discipline};
 use crate::pacing::Pacing;
 use control::{Duration, Time};
 use nix::libc;
@@ -14,34 +16,36 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-/// A queue whose timers may be later than this is no better than spinning. `fq` says 10 us unless it is told otherwise: packets of
-/// 1 Gbps would leave two at a time.
-const LATE: Duration = Duration::from_micros(2);
-/// What says nothing of how packets leave: only how cards with several queues share them, and hooks for filters.
+/// The most by which the timers of `fq` may be late for launch times to be better than spinning. By default `fq` has 10
+/// us: packets of 1 Gbps would leave two at a time.
+const MOST_SLACK: Duration = Duration::from_micros(2);
+/// Disciplines that do not decide when packets leave: they only divide packets between the queues of a card, or are
+/// hooks for filters.
 const TRANSPARENT: [&str; 3] = ["mq", "ingress", "clsact"];
 
 /// How packets from `socket` to `destination` are best sent at their time.
 pub(crate) fn choose(socket: &UdpSocket, destination: SocketAddr) -> Pacing {
-    let queues = netlink::interface(destination.ip().to_canonical()).and_then(netlink::queues);
-    match queues.map_or(Pacing::Spin, |queues| pacing(&queues)) {
+    let disciplines = netlink::interface(destination.ip().to_canonical()).and_then(netlink::disciplines);
+    match disciplines.map_or(Pacing::Spin, |disciplines| pacing(&disciplines)) {
         Pacing::Launch if allow(socket).is_err() => Pacing::Spin,
         pacing => pacing,
     }
 }
 
-/// Has `socket` take launch times.
+/// Makes `socket` take launch times.
 pub(crate) fn allow(socket: &UdpSocket) -> io::Result<()> {
     Ok(setsockopt(socket, sockopt::TxTime, &libc::sock_txtime { clockid: libc::CLOCK_MONOTONIC, flags: 0 })?)
 }
 
-/// What these queues of an interface are good for.
-fn pacing(queues: &[Queue]) -> Pacing {
-    let mut slacks = queues.iter().filter(|queue| !TRANSPARENT.contains(&&*queue.kind)).map(|queue| queue.slack);
+/// How packets are best sent through an interface with these queueing disciplines.
+fn pacing(disciplines: &[Discipline]) -> Pacing {
+    let deciding = disciplines.iter().filter(|discipline| !TRANSPARENT.contains(&&*discipline.kind));
+    let mut slacks = deciding.map(|discipline| discipline.slack);
     let first = slacks.next().flatten();
     match first.and_then(|first| slacks.try_fold(first, |most, slack| Some(most.max(slack?)))) {
         None => Pacing::Spin,
         Some(most) => match from_std(std::time::Duration::from_nanos(most.into())) {
-            slack if slack > LATE => Pacing::Coarse(slack),
+            slack if slack > MOST_SLACK => Pacing::Coarse(slack),
             _ => Pacing::Launch,
         },
     }
@@ -49,7 +53,7 @@ fn pacing(queues: &[Queue]) -> Pacing {
 
 /// Hands over datagrams with launch times.
 pub(crate) struct Launcher {
-    /// What CLOCK_MONOTONIC showed at [`Time::ZERO`].
+    /// What `CLOCK_MONOTONIC` showed at [`Time::ZERO`].
     zero: std::time::Duration,
 }
 
@@ -60,7 +64,7 @@ impl Launcher {
             let now = to_std(clock.now().since(Time::ZERO));
             Ok(std::time::Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC)?).saturating_sub(now))
         };
-        // What passes between the two readings is least when nothing interrupts them.
+        // The least difference is the most exact: nothing interrupted these two readings of the clocks.
         let mut zero = read()?;
         for _ in 0..9 {
             zero = zero.min(read()?);
@@ -68,7 +72,8 @@ impl Launcher {
         Ok(Launcher { zero })
     }
 
-    /// Sends through a socket that may, so that what it sends leaves `at` this time.
+    /// Hands a datagram, or several of one size, to a socket that takes launch times, to leave `at` this time. Fails if
+    /// the kernel refuses.
     pub(crate) fn send(&self, socket: &UdpSocket, transmit: &Transmit<'_>, at: Time) -> io::Result<()> {
         let at = (self.zero + to_std(at.since(Time::ZERO))).as_nanos() as u64;
         let ecn = transmit.ecn.map_or(0, |ecn| ecn as u8);
@@ -105,23 +110,23 @@ impl Launcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::receive::Reader;
+    use crate::receive::DatagramReader;
     use quinn::udp::{EcnCodepoint, UdpSockRef, UdpSocketState};
     use std::io::IoSliceMut;
 
     #[test]
-    fn launch_times_are_for_interfaces_that_send_through_a_prompt_fq_alone() {
-        let of = |queues: &[(&str, Option<u32>)]| {
-            let queue = |&(kind, slack): &(&str, _)| Queue { kind: kind.into(), slack };
-            pacing(&queues.iter().map(queue).collect::<Vec<_>>())
+    fn launch_times_are_used_where_every_packet_leaves_through_a_prompt_fq() {
+        let of = |disciplines: &[(&str, Option<u32>)]| {
+            let discipline = |&(kind, slack): &(&str, _)| Discipline { kind: kind.into(), slack };
+            pacing(&disciplines.iter().map(discipline).collect::<Vec<_>>())
         };
         assert_eq!(of(&[("fq", Some(1000))]), Pacing::Launch);
         assert_eq!(of(&[("mq", None), ("fq", Some(0)), ("fq", Some(2000)), ("clsact", None)]), Pacing::Launch);
         assert_eq!(of(&[("fq", Some(10_000))]), Pacing::Coarse(Duration::from_micros(10)));
         assert_eq!(of(&[("mq", None), ("fq", Some(1)), ("fq", Some(3000))]), Pacing::Coarse(Duration::from_micros(3)));
-        assert_eq!(of(&[("fq", None)]), Pacing::Spin, "from before it said so");
+        assert_eq!(of(&[("fq", None)]), Pacing::Spin, "a kernel that does not report the slack");
         assert_eq!(of(&[("mq", None), ("fq", Some(0)), ("pfifo_fast", None)]), Pacing::Spin);
-        assert_eq!(of(&[("tbf", None), ("fq", Some(0))]), Pacing::Spin, "what is shaped has no say in when it leaves");
+        assert_eq!(of(&[("tbf", None), ("fq", Some(0))]), Pacing::Spin, "a shaper decides when packets leave");
         for other in ["noqueue", "pfifo_fast", "fq_codel", "etf", "mq", "clsact"] {
             assert_eq!(of(&[(other, None)]), Pacing::Spin, "{other}");
         }
@@ -129,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_holds_packets_on_loopback() {
+    fn loopback_has_no_queue_that_holds_packets() {
         for own in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(socket) = UdpSocket::bind(own) else { continue }; // no IPv6
             assert_eq!(choose(&socket, socket.local_addr().unwrap()), Pacing::Spin);
@@ -137,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_takes_datagrams_with_launch_times_and_all_else_that_belongs_to_them() {
-        // Loopback has no queue: they arrive at once.
+    fn the_kernel_takes_launch_times_together_with_ecn_source_and_segment_size() {
+        // Loopback has no queue: datagrams arrive at once.
         for own in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(near) = UdpSocket::bind(own) else { continue };
             let far = UdpSocket::bind(own).unwrap();
-            let _ = UdpSocketState::new(UdpSockRef::from(&far)).unwrap(); // has ECN told
-            let (clock, reader) = (Clock::start(), Reader::new(&far).unwrap());
+            let _ = UdpSocketState::new(UdpSockRef::from(&far)).unwrap(); // asks for ECN of what arrives
+            let (clock, reader) = (Clock::start(), DatagramReader::new(&far).unwrap());
             let launcher = Launcher::new(clock).unwrap();
             let from = near.local_addr().unwrap();
             let mut transmit = Transmit {
@@ -154,7 +159,7 @@ mod tests {
                 src_ip: None,
             };
             let at = clock.now() + Duration::from_millis(1);
-            assert!(launcher.send(&near, &transmit, at).is_err(), "it has not been allowed yet");
+            assert!(launcher.send(&near, &transmit, at).is_err(), "the socket does not take launch times yet");
             allow(&near).unwrap();
             for src_ip in [None, Some(from.ip())] {
                 transmit.src_ip = src_ip;
@@ -171,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn launch_times_are_by_the_clock_that_std_reads() {
+    fn launch_times_are_on_the_clock_that_std_reads() {
         let clock = Clock::start();
         let launcher = Launcher::new(clock).unwrap();
         let before = launcher.zero + to_std(clock.now().since(Time::ZERO));
         let now = std::time::Duration::from(clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap());
         let after = launcher.zero + to_std(clock.now().since(Time::ZERO));
-        let slip = std::time::Duration::from_millis(1); // ten readings in a row do not all take longer
+        let slip = std::time::Duration::from_millis(1); // one of ten readings takes less
         assert!(before <= now + slip && now <= after + slip, "{before:?} {now:?} {after:?}");
     }
 }

@@ -1,22 +1,25 @@
 //! QUIC with the controllers of [`control`], unchanged, moving real bytes.
 //!
-//! What lives here: what quinn needs to run them. A UDP socket that sends each packet at the time its [`control::Sender`] asks
-//! for, stamps it and reads the kernel's receive timestamps; the adaptor that tells a sender what quinn observes; the reports
-//! on their way back. What does not: streams, TLS, loss recovery and flow control, which are quinn's, nor any algorithm.
-//! docs/wire.md has the format of stamped datagrams, and what is trusted.
+//! What lives here: what [quinn] needs to run them. A UDP socket that sends each packet at the time its
+//! [`Sender`](control::Sender) asks for, stamps it and reads the kernel's receive timestamps; the adaptor between quinn
+//! and the [`host`]; the receivers' reports on their way back. What does not live here: streams, TLS, loss detection
+//! and flow control, which are quinn's, and any algorithm. docs/wire.md describes the format of stamped datagrams, and
+//! what is trusted.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! use wire::{Choice, Endpoint, Identity, server_tls};
+//!
 //! let choice = Choice::new("thalweg", &serde_json::Map::new())?;
 //! let identity = Identity::new()?;
 //! let fingerprint = identity.fingerprint();
-//! let server = Endpoint::server("127.0.0.1:4433".parse()?, choice.clone(), server_tls(identity, None, b"example")?)?;
+//! let tls = server_tls(identity, None, b"example")?;
+//! let server = Endpoint::builder(choice.clone()).accept(tls).bind("127.0.0.1:4433".parse()?)?;
 //! let serve = tokio::spawn(async move {
-//!     let connection = server.accept().await.expect("open").finish().await?;
+//!     let connection = server.accept().await.expect("the endpoint is open").finish().await?;
 //!     connection.accept_uni().await?.read_to_end(1 << 20).await.map_err(std::io::Error::other)
 //! });
-//! let client = Endpoint::client("127.0.0.1:0".parse()?, choice)?;
+//! let client = Endpoint::builder(choice).bind("127.0.0.1:0".parse()?)?;
 //! let connection = client.connect_pinned("127.0.0.1:4433".parse()?, fingerprint, b"example").await?;
 //! let mut stream = connection.open_uni().await?;
 //! stream.write_all(b"hello").await?;
@@ -26,45 +29,73 @@
 //! # }
 //! ```
 //!
+//! [`Builder`] has the other choices: the caller's socket, transport settings and runtime.
+//!
+//! Features, off by default: `bench` adds a measurement of how exactly packets leave on this machine; `fuzzing` shows the
+//! fuzz targets what they call.
+//!
 //! Rules of the room: nothing that arrives outside of the authenticated connection decides anything; no clock but the
-//! endpoint's; one thread sends, and it owns no policy.
+//! endpoint's; one thread sends, and it decides nothing.
 
 mod adaptor;
-mod arrivals;
 mod batch;
+#[cfg(any(test, feature = "bench"))]
 pub mod bench;
+mod builder;
 mod choice;
-mod confirmed;
+mod connection;
 mod datagram;
 mod endpoint;
-mod flow;
+mod error;
+mod handover;
+mod held_ack;
 mod identity;
-mod lasting;
-#[cfg_attr(not(target_os = "linux"), path = "launch_never.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "launch_unsupported.rs")]
 mod launch;
 mod message;
+mod negotiation;
 #[cfg(target_os = "linux")]
 mod netlink;
-mod owed;
 mod pacer;
 mod pacing;
-mod passage;
-#[cfg_attr(not(target_os = "linux"), path = "receive_late.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "receive_portable.rs")]
 mod receive;
-pub mod replays;
-mod silence;
+mod receiving;
+mod replays;
+mod reset_secret;
+mod send_queue;
+mod sending;
 mod socket;
 mod stamping;
-pub mod tag;
-mod talk;
+mod tag;
+mod timer_queue;
+mod tls;
+mod transport;
 
+#[cfg(test)]
+mod contract_tests;
+#[cfg(test)]
+extern crate self as wire;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod test_ends;
+
+pub use builder::Builder;
 pub use choice::Choice;
-pub use endpoint::{ConnectError, Connection, Endpoint, Incoming, PACKET, client_tls, server_tls};
+pub use connection::Connection;
+pub use datagram::PACKET;
+pub use endpoint::{Endpoint, Incoming};
+pub use error::{ChoiceError, ConnectError, EndpointError, FingerprintError, IdentityError};
 pub use header;
 pub use identity::{Fingerprint, Identity};
+pub use negotiation::Stamps;
 pub use pacing::Pacing;
-pub use talk::Stamps;
+pub use tls::{client_tls, server_tls};
+pub use transport::default_transport;
 
-/// Where the arrival times of packets come from.
-pub const TIMESTAMPS: &str =
-    if cfg!(target_os = "linux") { "the kernel (SO_TIMESTAMPNS)" } else { "the clock, when a datagram is read" };
+/// What reads bytes from outside, for the fuzz targets. No part of the interface.
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing {
+    pub use crate::replays::Replays;
+    pub use crate::tag::{Key, verify, write};
+}

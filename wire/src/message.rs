@@ -1,9 +1,9 @@
-//! What the two ends tell each other of the stamps, in QUIC datagrams: encrypted and authenticated, and not necessarily
-//! delivered. An end that wants to stamp asks; its peer grants it, and reports from then on.
+//! The messages about stamps that the two ends exchange in QUIC datagrams, which are encrypted and authenticated, but
+//! may be lost. An end that wants to stamp its packets asks; its peer grants it, and sends reports from then on.
 
 use control::Report;
 
-/// Name and parameters of a controller must fit into a datagram of the smallest packet.
+/// The longest message, in bytes: it must fit into a QUIC datagram of the smallest packet.
 const LONGEST: usize = 1000;
 
 const ASK: u8 = 1;
@@ -17,23 +17,23 @@ const FEEDBACK: u8 = 7;
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Message {
-    /// I would stamp for the receiver of this controller, with these parameters (a JSON object).
+    /// Asks for the receiver of a controller.
     Ask {
-        /// Its name in the registry.
+        /// The controller's name in the registry.
         controller: String,
-        /// Its parameters.
+        /// All of its parameters, a JSON object.
         parameters: String,
     },
-    /// Do.
+    /// There is such a receiver, and it reads stamps from now on.
     Grant,
-    /// Do not: I have no such receiver.
+    /// There is no such receiver.
     Refuse,
-    /// What the receiver found.
+    /// The receiver's report.
     Report(Report),
 }
 
 impl Message {
-    /// As bytes; none if it is too long.
+    /// The message as bytes; none if it is too long.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
         let bytes = match self {
             Message::Ask { controller, parameters } => {
@@ -54,7 +54,7 @@ impl Message {
         (bytes.len() <= LONGEST).then_some(bytes)
     }
 
-    /// The message that `bytes` are, if they are one.
+    /// The message in `bytes`; none if they are no message.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Message> {
         let (kind, rest) = bytes.split_first()?;
         let rate = |bytes: [u8; 4]| Some(f32::from_be_bytes(bytes)).filter(|rate| rate.is_finite() && *rate >= 0.0);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_heard() {
+    fn messages_are_read_as_they_were_written() {
         let messages = [
             Message::Ask { controller: "rapid".into(), parameters: "{}".into() },
             Message::Grant,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_nothing() {
+    fn bytes_that_are_no_message_are_refused() {
         let unreal = [f32::NAN, f32::INFINITY, -1.0].map(|rate| [&[RECEIVED][..], &rate.to_be_bytes()].concat());
         let others = [
             vec![],

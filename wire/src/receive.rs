@@ -1,5 +1,5 @@
-//! Datagrams and when they arrived: the kernel's own timestamps (`SO_TIMESTAMPNS`), which are not late when this process is.
-//! `quinn-udp` does not pass them on, so that this asks for them itself, through `nix`.
+//! Datagrams and when they arrived, by the kernel's timestamps (`SO_TIMESTAMPNS`), which are exact even when this
+//! process runs late. `quinn-udp` does not pass them on, so that this reads the socket itself, through `nix`.
 
 use control::Time;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
@@ -12,32 +12,33 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Reads datagrams with their timestamps.
-pub(crate) struct Reader {
-    /// What the system's clock showed at [`Time::ZERO`].
+pub(crate) struct DatagramReader {
+    /// The time since 1970 at [`Time::ZERO`], by the system's clock.
     epoch: Duration,
-    /// Room for what comes with a datagram.
-    control: Mutex<Vec<u8>>,
+    /// Room for the control messages of a datagram.
+    room: Mutex<Vec<u8>>,
 }
 
-impl Reader {
-    /// Has the kernel stamp what arrives at `socket`, which quinn-udp has set up before.
-    pub(crate) fn new(socket: &UdpSocket) -> io::Result<Reader> {
+impl DatagramReader {
+    /// Has the kernel take the time of what arrives at `socket`, which quinn-udp has set up before.
+    pub(crate) fn new(socket: &UdpSocket) -> io::Result<DatagramReader> {
         setsockopt(socket, sockopt::ReceiveTimestampns, &true)?;
-        // Datagrams that the kernel joins have one timestamp between them. Where it cannot join any, it cannot be told not to.
+        // Datagrams that the kernel joins (generic receive offload) share one timestamp. A kernel that joins none
+        // refuses the option.
         let _ = setsockopt(socket, sockopt::UdpGroSegment, &false);
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Ok(Reader { epoch, control: Mutex::new(vec![0; 256]) })
+        Ok(DatagramReader { epoch, room: Mutex::new(vec![0; 256]) })
     }
 
-    /// The next datagram, into `buffer`. Its time is the kernel's or, if it gave none, the present.
+    /// Reads the next datagram into `buffer`. Its time is the kernel's or, if the kernel gave none, the present.
     pub(crate) fn read(&self, socket: &UdpSocket, buffer: &mut IoSliceMut<'_>) -> io::Result<(Time, RecvMeta)> {
-        let mut control = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         let iov = &mut [IoSliceMut::new(buffer)];
-        let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), iov, Some(&mut control), MsgFlags::MSG_DONTWAIT)?;
+        let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), iov, Some(&mut room), MsgFlags::MSG_DONTWAIT)?;
         let mut time = None;
         let mut meta = RecvMeta { len: message.bytes, stride: message.bytes, ..RecvMeta::default() };
-        for with in message.cmsgs()? {
-            match with {
+        for control in message.cmsgs()? {
+            match control {
                 ControlMessageOwned::ScmTimestampns(at) => time = Some(Duration::from(at)),
                 ControlMessageOwned::Ipv4Tos(tos) => meta.ecn = EcnCodepoint::from_bits(tos),
                 ControlMessageOwned::Ipv6TClass(class) => meta.ecn = EcnCodepoint::from_bits(class as u8),
@@ -51,7 +52,7 @@ impl Reader {
             }
         }
         if message.flags.contains(MsgFlags::MSG_TRUNC) {
-            (meta.len, meta.stride) = (0, 0); // no packet of these endpoints; nothing to anyone
+            (meta.len, meta.stride) = (0, 0); // larger than any packet of these endpoints: dropped
         }
         let from = message.address.ok_or(io::ErrorKind::InvalidData)?;
         meta.addr = match (from.as_sockaddr_in(), from.as_sockaddr_in6()) {

@@ -1,32 +1,32 @@
-//! Each header counts once.
+//! Replay protection: each header counts once.
 
-/// Tells the first arrival of a number from the others, as IPsec does (RFC 4303, section 3.4.3): what is older than the window
-/// counts as seen.
+/// Tells the first arrival of a number from later ones with a sliding window, as IPsec does (RFC 4303, section 3.4.3).
+/// Numbers older than the window count as seen.
 #[derive(Clone, Debug, Default)]
 pub struct Replays {
     /// One above the highest number seen.
     next: u64,
-    /// Which of the numbers below it were seen, by number modulo the window.
-    seen: [u64; REMEMBERED / 64],
+    /// A bit for each number in the window, by the number modulo its size: whether it was seen.
+    seen: [u64; WINDOW / 64],
 }
 
-/// Numbers; reordering by more is as good as a loss.
-const REMEMBERED: usize = 1024;
+/// The size of the window, in numbers. A datagram that is reordered by more counts as lost.
+const WINDOW: usize = 1024;
 
 impl Replays {
-    /// Whether `number` comes for the first time.
+    /// Whether `number` arrives for the first time.
     pub fn is_new(&mut self, number: u64) -> bool {
-        if number == u64::MAX || number.saturating_add(REMEMBERED as u64) < self.next {
+        if number == u64::MAX || number.saturating_add(WINDOW as u64) < self.next {
             return false;
         }
         if number >= self.next {
-            let skipped = (number - self.next).min(REMEMBERED as u64);
-            (number - skipped..number).for_each(|n| self.seen[n as usize % REMEMBERED / 64] &= !(1 << (n % 64)));
+            let skipped = (number - self.next).min(WINDOW as u64);
+            (number - skipped..number).for_each(|n| self.seen[n as usize % WINDOW / 64] &= !(1 << (n % 64)));
             self.next = number + 1;
-        } else if self.seen[number as usize % REMEMBERED / 64] >> (number % 64) & 1 == 1 {
+        } else if self.seen[number as usize % WINDOW / 64] >> (number % 64) & 1 == 1 {
             return false;
         }
-        self.seen[number as usize % REMEMBERED / 64] |= 1 << (number % 64);
+        self.seen[number as usize % WINDOW / 64] |= 1 << (number % 64);
         true
     }
 }
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_that_was_skipped_is_new_still() {
+    fn numbers_that_were_skipped_still_count_as_new() {
         let mut replays = Replays::default();
         assert!(replays.is_new(2000));
         assert!((977..2000).rev().all(|n| replays.is_new(n)));

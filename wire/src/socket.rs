@@ -1,13 +1,12 @@
-//! What quinn takes for its UDP socket. Packets of connections wait in their flow until the pacer sends them; what arrives goes
-//! through the stamps' receivers, and quinn gets what is left: QUIC.
+//! The UDP socket that quinn sees. A connection's packets wait in their flow until the pacer sends them. Datagrams that
+//! arrive go through the stamps' receivers first, and quinn gets the QUIC packet in them.
 
-use crate::adaptor::{leave_built, take_built};
-use crate::arrivals::Arrivals;
-use crate::flow::Flow;
-use crate::launch;
-use crate::pacer::{self, Agenda};
 use crate::pacing::Pacing;
-use crate::receive::Reader;
+use crate::receive::DatagramReader;
+use crate::receiving::ReceivingFlows;
+use crate::sending::SendingFlow;
+use crate::timer_queue::TimerQueue;
+use crate::{handover, launch, pacer};
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use quinn::{AsyncUdpSocket, UdpPoller};
 use realtime::Clock;
@@ -23,28 +22,29 @@ use tokio::io::Interest;
 /// The socket of an endpoint.
 pub(crate) struct Socket {
     pub(crate) clock: Clock,
-    pub(crate) agenda: Arc<Agenda>,
-    pub(crate) arrivals: Arrivals,
+    pub(crate) timers: Arc<TimerQueue<SendingFlow>>,
+    pub(crate) receiving: ReceivingFlows,
+    /// Only tells when the socket is readable.
     readiness: tokio::net::UdpSocket,
     socket: Arc<(UdpSocket, UdpSocketState)>,
-    reader: Reader,
-    /// Flows by where they last sent to, for [`Flow::received`].
-    peers: RwLock<HashMap<SocketAddr, Weak<Flow>>>,
+    reader: DatagramReader,
+    /// Flows by where they last sent to, for [`SendingFlow::on_datagram`].
+    peers: RwLock<HashMap<SocketAddr, Weak<SendingFlow>>>,
 }
 
-/// Datagrams that are read before quinn or another task has its turn, whatever becomes of them.
+/// How many datagrams are read at most before quinn or another task has its turn, dropped ones included.
 const AT_ONCE: usize = 256;
 
 impl Socket {
     /// Takes over a socket and starts its pacer. Must be called from within a Tokio runtime.
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Socket> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        let reader = Reader::new(&socket)?;
+        let reader = DatagramReader::new(&socket)?;
         let readiness = tokio::net::UdpSocket::from_std(socket.try_clone()?)?;
-        let (clock, agenda, socket) = (Clock::start(), Arc::new(Agenda::new()), Arc::new((socket, state)));
-        pacer::start(agenda.clone(), clock, socket.clone())?;
-        let (arrivals, peers) = (Arrivals::default(), RwLock::default());
-        Ok(Socket { clock, agenda, arrivals, readiness, socket, reader, peers })
+        let (clock, timers, socket) = (Clock::start(), Arc::new(TimerQueue::new()), Arc::new((socket, state)));
+        pacer::start(timers.clone(), clock, socket.clone())?;
+        let (receiving, peers) = (ReceivingFlows::default(), RwLock::default());
+        Ok(Socket { clock, timers, receiving, readiness, socket, reader, peers })
     }
 
     /// How packets to `peer` are best sent at their time.
@@ -53,17 +53,16 @@ impl Socket {
     }
 
     /// Remembers where `flow` sends to.
-    fn meet(&self, peer: SocketAddr, flow: &Arc<Flow>) {
-        let known =
-            |peers: &HashMap<SocketAddr, Weak<Flow>>| peers.get(&peer).is_some_and(|f| f.as_ptr() == Arc::as_ptr(flow));
-        if !known(&self.peers.read().unwrap_or_else(PoisonError::into_inner)) {
+    fn remember(&self, peer: SocketAddr, flow: &Arc<SendingFlow>) {
+        let known = self.peers.read().unwrap_or_else(PoisonError::into_inner).get(&peer).map(Weak::as_ptr);
+        if known != Some(Arc::as_ptr(flow)) {
             let mut peers = self.peers.write().unwrap_or_else(PoisonError::into_inner);
             peers.retain(|_, flow| flow.strong_count() > 0);
             peers.insert(peer, Arc::downgrade(flow));
         }
     }
 
-    /// Fills as many buffers as there are datagrams.
+    /// Fills buffers with the datagrams that there are. Returns how many.
     fn read(&self, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> io::Result<usize> {
         let mut filled = 0;
         for _ in 0..AT_ONCE {
@@ -73,7 +72,7 @@ impl Socket {
                 Err(e) if filled > 0 && e.kind() == io::ErrorKind::WouldBlock => break,
                 Err(e) => return Err(e),
             };
-            let Some(header) = self.arrivals.on_datagram(time, &buffer[..got.len]) else { continue };
+            let Some(header) = self.receiving.on_datagram(time, &buffer[..got.len]) else { continue };
             if let Some(flow) =
                 self.peers.read().unwrap_or_else(PoisonError::into_inner).get(&got.addr).and_then(Weak::upgrade)
             {
@@ -93,7 +92,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        self.agenda.end();
+        self.timers.end();
     }
 }
 
@@ -103,15 +102,15 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
-        if let Some(flow) = take_built() {
-            self.meet(transmit.destination, &flow);
+        if let Some(flow) = handover::take() {
+            self.remember(transmit.destination, &flow);
             if flow.push(transmit) {
                 return Ok(());
             }
         }
-        // A small answer, or one of the endpoint itself, which has no connection.
+        // A small packet that leaves unpaced, or one of the endpoint itself, which belongs to no connection.
         match self.socket.1.send(UdpSockRef::from(&self.socket.0), transmit) {
-            // As good as lost on the way; rare enough not to wait for.
+            // It counts as lost on the path. This is too rare to wait for.
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
             sent => sent,
         }
@@ -127,7 +126,7 @@ impl AsyncUdpSocket for Socket {
             ready!(self.readiness.poll_recv_ready(context))?;
             match self.readiness.try_io(Interest::READABLE, || self.read(buffers, metas)) {
                 Ok(0) => {
-                    // All of it was thrown away: let others have their turn.
+                    // All of it was dropped: other tasks have their turn.
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -152,19 +151,20 @@ impl fmt::Debug for Socket {
     }
 }
 
-/// Tells one connection whether its flow has room.
+/// Tells the driver of one connection whether its flow has room.
 struct Poller {
-    flow: Option<Arc<Flow>>,
+    /// None until a packet is built.
+    flow: Option<Arc<SendingFlow>>,
 }
 
 impl UdpPoller for Poller {
     fn poll_writable(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
-        if let Some(flow) = take_built() {
+        if let Some(flow) = handover::take() {
             self.flow = Some(flow);
         }
         let Some(flow) = &self.flow else { return Poll::Ready(Ok(())) };
         ready!(flow.poll_room(context));
-        leave_built(flow.clone());
+        handover::announce(flow.clone());
         Poll::Ready(Ok(()))
     }
 }

@@ -1,37 +1,34 @@
-//! What a connection's packets are stamped with.
+//! The headers that one end writes in front of its packets.
 
 use crate::datagram::Datagram;
-use crate::passage::Passage;
 use crate::tag::{self, Key};
 use control::Stamp;
 use header::Header;
 
-/// What a connection's packets are stamped with, once its peer has asked for it.
+/// What a connection's packets are stamped with, once its peer has granted it.
 pub(crate) struct Stamping {
     /// The peer's name for the flow.
     token: u64,
-    /// Of the tags.
+    /// The key of the headers' tags.
     key: Key,
-    /// The last number.
+    /// The number of the last header.
     number: u64,
-    /// Bytes of the last header.
+    /// The length of the last header in bytes.
     size: usize,
-    /// Whether it gets through.
-    pub(crate) passage: Passage,
 }
 
 impl Stamping {
-    /// Of the flow that the peer knows by `token`, with tags by `key`.
+    /// Headers of the flow that the peer knows by `token`, with tags under `key`.
     pub(crate) fn new(token: u64, key: Key) -> Stamping {
-        Stamping { token, key, number: 0, size: 0, passage: Passage::default() }
+        Stamping { token, key, number: 0, size: 0 }
     }
 
-    /// Bytes of the last header.
+    /// The length of the last header in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// Writes the header in front of a packet.
+    /// Writes a header in front of a packet.
     pub(crate) fn write(&mut self, stamp: Stamp, datagram: &mut Datagram) {
         self.number += 1;
         let header = Header { token: self.token, number: self.number, stamp };

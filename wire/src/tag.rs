@@ -1,17 +1,17 @@
-//! The tag that makes a header the sender's own: keyed BLAKE3, under a key that both ends draw from their TLS session. Nobody
-//! else can make one.
+//! The tag that authenticates a header: keyed BLAKE3, under a key that both ends derive from their TLS session. Nobody
+//! else can make it.
 
 use header::{Header, ROUTED, Tag, Unverified};
 
-/// The key of the tags of one direction.
+/// The key of one direction's tags.
 pub type Key = [u8; 32];
 
-/// Writes `header`, with its tag, into the last bytes of `room`; how many it takes.
+/// Writes `header`, with its tag, into the last bytes of `room`. Returns how many bytes that takes.
 pub fn write(header: &Header, key: &Key, room: &mut [u8; ROUTED]) -> usize {
     header.write(room, |tagged| tag(key, tagged))
 }
 
-/// What `header` says, if the holder of `key` wrote it and it makes sense.
+/// What `header` says; none if it was not written by a holder of `key`, or makes no sense.
 pub fn verify(header: &Unverified, key: &Key) -> Option<Header> {
     constant_time_eq(&tag(key, header.tagged()), &header.tag()).then(|| header.header())?
 }
@@ -20,7 +20,7 @@ fn tag(key: &Key, bytes: &[u8]) -> Tag {
     *blake3::keyed_hash(key, bytes).as_bytes().first_chunk().expect("32 bytes")
 }
 
-/// Takes as long wherever the first difference is.
+/// Compares in the same time wherever the first difference is.
 fn constant_time_eq(a: &Tag, b: &Tag) -> bool {
     a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn routers_may_answer_and_change_nothing_else() {
+    fn routers_may_change_their_field_and_nothing_else() {
         let asked = Stamp::Window { window: 9.0, rtt: 0.1, feedback: f32::INFINITY };
         let answered = Stamp::Window { window: 9.0, rtt: 0.1, feedback: -0.25 };
         let mut datagram = datagram(asked);
@@ -52,11 +52,11 @@ mod tests {
         header::answer(&mut datagram, &answered);
         assert_eq!(read(&datagram), Some(answered));
         datagram[2..4].copy_from_slice(&(LONGEST as u16).to_be_bytes());
-        assert_eq!(read(&datagram), None, "the sender decides how much room there is");
+        assert_eq!(read(&datagram), None, "the length is the sender's to say");
     }
 
     #[test]
-    fn no_other_byte_may_change() {
+    fn a_change_of_any_other_bit_is_found() {
         let whole = datagram(Stamp::Probe { stream: 9, index: 3, len: 90, rate: 1.25e9, sent: Time(123_456_789_000) });
         assert!(read(&whole).is_some());
         for byte in 0..SIZE {

@@ -1,4 +1,4 @@
-//! The example does what it says.
+//! The example runs.
 
 #[allow(dead_code)]
 #[path = "../examples/send.rs"]

@@ -1,4 +1,4 @@
-//! Someone between the two ends who duplicates, cuts, changes and invents datagrams, but has no key.
+//! An attacker on the path who duplicates, truncates, changes and invents datagrams, but has no key.
 
 mod common;
 
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use wire::{Endpoint, Stamps};
 
-/// To each datagram it adds its own. Counts the stamped ones it saw.
+/// Adds the attacker's datagrams to each that passes. Counts the stamped ones that pass.
 fn meddle(meddles: Arc<AtomicBool>, stamped: Arc<AtomicU64>) -> impl FnMut(&[u8]) -> Vec<Vec<u8>> {
     let mut random = noise(1 << 16).into_iter().cycle();
     move |datagram| {
@@ -27,13 +27,13 @@ fn meddle(meddles: Arc<AtomicBool>, stamped: Arc<AtomicU64>) -> impl FnMut(&[u8]
             invented[0] = header::MAGIC;
         }
         let cut = datagram[..chance() % size].to_vec();
-        // It, a copy, and three that are wrong.
+        // The datagram, a copy, and three that are wrong.
         vec![datagram.to_vec(), datagram.to_vec(), changed, invented, cut]
     }
 }
 
 #[test]
-fn what_is_forged_replayed_cut_or_random_neither_breaks_nor_speeds_up_a_transfer() {
+fn forged_replayed_truncated_and_random_datagrams_neither_break_a_transfer_nor_change_its_reports() {
     let data = noise(1 << 18);
     for name in ["rapid", "rrrp"] {
         runtime().block_on(async {
@@ -53,7 +53,7 @@ fn what_is_forged_replayed_cut_or_random_neither_breaks_nor_speeds_up_a_transfer
             let (stamped, refused) = (stamped.load(Ordering::Relaxed), server.refused());
             println!("{name}: {time:.0?}, {stamped} stamped datagrams, {refused} others refused, {:?}", near.state());
             assert!(stamped >= (data.len() / 1200) as u64, "{stamped}");
-            // Of each, the copy and the changed one, if it got there, and what was invented.
+            // For each, the copy and the changed one are refused if they arrive, and some of the invented ones.
             assert!(refused > stamped, "{refused} of {stamped}");
         });
     }

@@ -1,4 +1,4 @@
-//! A path that takes QUIC's packets, but no headers in front of them.
+//! A path that carries QUIC's packets, but not with headers in front of them.
 
 mod common;
 
@@ -6,10 +6,10 @@ use common::{ANY, PROTOCOL, between, choice, noise, runtime, transfer};
 use std::time::Duration;
 use wire::{Endpoint, Stamps};
 
-/// The UDP payload of 1280 bytes of IPv6, which every path must take.
+/// The UDP payload, in bytes, of an IPv6 packet of 1280 bytes, which every path must carry.
 const IPV6: usize = 1280 - 40 - 8;
 
-async fn crosses(name: &str) {
+async fn transfers(name: &str) {
     let data = noise(1 << 18);
     let (server, address, fingerprint) = common::server(choice("cubic"));
     let pass = |datagram: &[u8]| if datagram.len() <= IPV6 { vec![datagram.to_vec()] } else { vec![] };
@@ -29,6 +29,6 @@ async fn crosses(name: &str) {
 }
 
 #[test]
-fn where_stamped_packets_are_too_large_a_window_controller_drives() {
-    runtime().block_on(async { tokio::join!(crosses("rapid"), crosses("thalweg-hybrid"), crosses("rcp")) });
+fn a_window_controller_decides_where_stamped_packets_are_too_large() {
+    runtime().block_on(async { tokio::join!(transfers("rapid"), transfers("thalweg-hybrid"), transfers("rcp")) });
 }

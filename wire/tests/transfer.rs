@@ -1,4 +1,4 @@
-//! Every controller moves data between two hosts, in real time.
+//! Transfers with every controller, in real time, and with plain QUIC peers.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn every_controller_delivers_every_byte() {
 }
 
 #[test]
-fn any_plain_quic_endpoint_will_do() {
+fn a_plain_quic_server_is_talked_to_with_a_window_controller() {
     let data = noise(1 << 18);
     for (name, expected) in [("cubic", Stamps::Unneeded), ("rapid", Stamps::Refused)] {
         runtime().block_on(async {
@@ -45,7 +45,7 @@ fn any_plain_quic_endpoint_will_do() {
             let near = near.unwrap();
             assert_eq!(near.settled().await, expected, "{name}");
             let state = near.state();
-            assert!(state.window.is_some(), "{name}: a window controller drives, not {state:?}");
+            assert!(state.window.is_some(), "{name}: a window controller decides, not {state:?}");
             assert!(transfer(&near, &far, &data).await.1 == data);
         });
     }
@@ -69,7 +69,7 @@ fn a_plain_quic_client_is_served() {
 }
 
 #[test]
-fn nobody_but_the_holder_of_the_certificate_is_trusted() {
+fn only_the_holder_of_the_certificate_is_trusted() {
     runtime().block_on(async {
         let (server, address, _) = common::server(choice("cubic"));
         let client = Endpoint::client(ANY, choice("cubic")).unwrap();

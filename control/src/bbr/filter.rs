@@ -1,20 +1,22 @@
-//! The largest of the recent values.
+//! The windowed maximum of BBR.max_bw and BBR.extra_acked.
 
-/// The largest value of each of the last `N` times, which only go up.
+/// The largest value at each of the last `N` times. Times are integers that never decrease, such as numbers of round
+/// trips.
 #[derive(Clone, Debug)]
-pub struct Recent<const N: usize> {
+pub struct MaxFilter<const N: usize> {
+    /// The largest value at each time, at the time modulo N.
     slots: [f64; N],
     /// The newest time.
     newest: u64,
 }
 
-impl<const N: usize> Recent<N> {
-    /// Has seen nothing: zero.
-    pub fn new() -> Recent<N> {
-        Recent { slots: [0.0; N], newest: 0 }
+impl<const N: usize> MaxFilter<N> {
+    /// A filter without values, whose maximum is zero.
+    pub fn new() -> MaxFilter<N> {
+        MaxFilter { slots: [0.0; N], newest: 0 }
     }
 
-    /// Adds `value` at `time`; returns the largest of the last `length` times, this one included.
+    /// Adds `value` at `time`. Returns the largest value of the last `length` times, this one included.
     pub fn update(&mut self, time: u64, value: f64, length: usize) -> f64 {
         for passed in self.newest + 1..=time.min(self.newest + N as u64) {
             self.slots[passed as usize % N] = 0.0;
@@ -32,11 +34,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forgets_what_is_older_than_its_length() {
-        let mut recent = Recent::<3>::new();
+    fn values_older_than_the_length_are_forgotten() {
+        let mut recent = MaxFilter::<3>::new();
         let values = [(0, 5.0), (0, 4.0), (1, 3.0), (2, 1.0), (3, 2.0), (9, 0.5)];
         assert_eq!(values.map(|(time, value)| recent.update(time, value, 3)), [5.0, 5.0, 5.0, 5.0, 3.0, 0.5]);
-        let mut recent = Recent::<3>::new();
+        let mut recent = MaxFilter::<3>::new();
         assert_eq!(values.map(|(time, value)| recent.update(time, value, 1)), [5.0, 5.0, 3.0, 1.0, 2.0, 0.5]);
     }
 }

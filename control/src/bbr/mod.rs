@@ -1,57 +1,65 @@
-//! BBR version 3: sends at the rate that the path was measured to deliver, and keeps little more in flight than fits
-//! (draft-ietf-ccwg-bbr-06, Cardwell, Swett and Beshay, "BBR Congestion Control", July 2026).
+//! BBR version 3: sends at the rate that the path was measured to deliver, and keeps little more in flight than the
+//! path holds (draft-ietf-ccwg-bbr-06, Cardwell, Swett and Beshay, "BBR Congestion Control", July 2026).
 //!
-//! Sections, functions and variables are called as in the draft. Left out is what answers a recovery that turns out to have been
-//! unnecessary (section 5.5.11), as no host here says so. **Decided** where the draft leaves a choice:
-//! - Chance (PickProbeWait): the bits of the time at which it is asked for, well mixed. Flows ask at different times, and a run
-//!   can be repeated.
-//! - Packets leave one by one at the pacing rate, not in bursts of C.send_quantum, which a host may do at most; and
-//!   BBR.offload_budget is one quantum, as for QUIC.
-//! - After a timeout, the window is one packet and grows by what is acknowledged up to BBR.max_inflight; hosts do not tell when
-//!   its repair ends.
-//! - It needs selective acknowledgments: without them, what arrived long before a hole was filled looks like a burst.
-//! - A discontiguous range of losses (section 5.3.1.3) is what one acknowledgment reveals.
+//! ```text
+//!   Startup --> Drain --> ProbeBW_DOWN --> ProbeBW_CRUISE --> ProbeBW_REFILL --> ProbeBW_UP
+//!                           ^   |                                ^                  |
+//!                           |   +--------------------------------+                  |
+//!                           +-------------------------------------------------------+
+//!   any state -- no lower RTT for 5 s --> ProbeRTT --> ProbeBW_CRUISE, or Startup if the path has never been full
+//! ```
+//! Sections, functions and variables have the draft's names. The answer to a recovery that turns out to have been
+//! unnecessary (section 5.5.11) is left out, as no host reports one. **Decided** where the draft leaves a choice:
+//! - Random numbers (PickProbeWait): a hash of the present time. Flows draw at different times, and a run can be
+//!   repeated.
+//! - Packets leave one by one at the pacing rate, not in bursts of C.send_quantum, which the draft gives as the most
+//!   that a host may send at once. BBR.offload_budget is one quantum, as for QUIC.
+//! - After a timeout, the window is one packet and grows by what is acknowledged up to BBR.max_inflight, as hosts do
+//!   not report when the repair ends.
+//! - The host repairs losses by selective acknowledgments. Without them, the data that has arrived before a hole is
+//!   filled would be acknowledged at once and look like a burst.
+//! - A discontiguous range of losses (section 5.3.1.3) is what one acknowledgment reports as lost.
 
 mod control;
 mod filter;
-mod machine;
 mod model;
 mod probe_bw;
 mod probe_rtt;
 mod sampler;
+mod sender;
 mod startup;
+mod state;
 
-pub use machine::Machine;
+pub use sender::BbrSender;
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Conditions, Sender};
 use crate::units::Duration;
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters. The gains, each the result of an analysis of its own, are constants.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Bbr {
-    /// Window at the start, in packets (InitialCwnd; RFC 6928)
-    pub initial_window: f64,
-    /// Loss rate per round trip that is accepted while probing for bandwidth (LossThresh)
-    pub loss_threshold: f64,
-    /// Least factor on what is held for safe, per round trip with a loss (Beta)
-    pub beta: f64,
-    /// Share of the highest safe volume in flight that is left to others (Headroom)
-    pub headroom: f64,
-    /// Time between looks at the least round-trip time (ProbeRTTInterval)
-    pub probe_rtt_interval: Duration,
-    /// How long such a look lasts at least (ProbeRTTDuration)
-    pub probe_rtt_duration: Duration,
-    /// How long the least round-trip time is remembered (MinRTTFilterLen)
-    pub min_rtt_memory: Duration,
+crate::parameters! {
+    /// Parameters. The gains are constants, as each follows from an analysis.
+    pub struct Bbr {
+        /// InitialCwnd: window at the start, in packets (RFC 6928)
+        pub initial_window: f64,
+        /// LossThresh: the share of packets lost per round trip that is accepted while probing for bandwidth
+        pub loss_threshold: f64,
+        /// Beta: the least factor on the limits of bandwidth and volume in flight per round trip with a loss
+        pub beta: f64,
+        /// Headroom: the share of the highest volume in flight without losses that is left to other flows
+        pub headroom: f64,
+        /// ProbeRTTInterval: time between measurements of the least round-trip time
+        pub probe_rtt_interval: Duration,
+        /// ProbeRTTDuration: how long such a measurement lasts at least
+        pub probe_rtt_duration: Duration,
+        /// MinRTTFilterLen: how long the least round-trip time is remembered
+        pub min_rtt_memory: Duration,
+    }
 }
 
 impl Default for Bbr {
-    /// Section 2.
+    /// The constants of section 2.
     fn default() -> Bbr {
         Bbr {
             initial_window: 10.0,
@@ -77,6 +85,6 @@ impl Protocol for Bbr {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Machine::new(self.clone(), host.packet))
+        Box::new(BbrSender::new(self.clone(), host.packet))
     }
 }

@@ -1,14 +1,15 @@
-//! The model of the path: what it delivers, and what losses say of how much it holds (section 5.5).
+//! The model of the path: its bandwidth, and the volume in flight that it takes without losses (section 5.5).
 
-use super::machine::{Machine, NO_RATE_LIMIT, State};
-use super::sampler::Sent;
+use super::sampler::PacketState;
+use super::sender::BbrSender;
+use super::state::ShortTerm;
 use crate::units::{Bytes, Rate, Time};
 
 fn larger(a: Rate, b: Rate) -> Rate {
     if b.as_bps() > a.as_bps() { b } else { a }
 }
 
-impl Machine {
+impl BbrSender {
     /// UpdateRound (section 5.5.1).
     fn update_round(&mut self) {
         self.round_start = self.rs.prior_delivered >= self.next_round_delivered;
@@ -20,6 +21,7 @@ impl Machine {
         }
     }
 
+    /// StartRound.
     pub(super) fn start_round(&mut self) {
         self.next_round_delivered = self.sampler.delivered;
     }
@@ -33,11 +35,13 @@ impl Machine {
         }
     }
 
+    /// AdvanceMaxBwFilter.
     pub(super) fn advance_max_bw_filter(&mut self) {
         self.cycle_count += 1;
     }
 
-    /// UpdateACKAggregation (section 5.5.9): more than the bandwidth explains was acknowledged since the interval began.
+    /// UpdateACKAggregation (section 5.5.9): by how much the data acknowledged since the interval began exceeds what
+    /// the bandwidth explains.
     pub(super) fn update_ack_aggregation(&mut self, now: Time) {
         let interval = now.since(self.extra_acked_interval_start).as_secs();
         let mut expected_delivered = self.bw.as_bps() / 8.0 * interval;
@@ -64,9 +68,10 @@ impl Machine {
                 self.handle_lost_probe(now, &packet);
             }
         }
-        self.sampler.lost += lost.0; // of which nothing is known
+        self.sampler.lost += lost.0; // packets that the sampler has forgotten
     }
 
+    /// NoteLoss.
     pub(super) fn note_loss(&mut self) {
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.sampler.delivered;
@@ -75,8 +80,9 @@ impl Machine {
         self.is_loss_in_round = true;
     }
 
-    /// A packet sent while probing for bandwidth is lost: was too much in flight?
-    fn handle_lost_probe(&mut self, now: Time, packet: &Sent) {
+    /// The part of HandleLostPacket for a packet that was sent while probing for bandwidth: checks if too much was in
+    /// flight.
+    fn handle_lost_probe(&mut self, now: Time, packet: &PacketState) {
         let lost = (self.sampler.lost - packet.lost) as f64;
         let (size, in_flight) = (packet.size.0 as f64, packet.in_flight.0 as f64);
         if self.is_inflight_too_high(lost, in_flight) {
@@ -88,31 +94,34 @@ impl Machine {
         }
     }
 
-    /// IsInflightTooHigh, of what was `lost` since so much was in flight.
+    /// IsInflightTooHigh: whether `lost` bytes are too many for a packet that was sent with `in_flight` bytes in
+    /// flight.
     pub(super) fn is_inflight_too_high(&self, lost: f64, in_flight: f64) -> bool {
         lost > in_flight * self.parameters.loss_threshold
     }
 
-    /// InflightAtLoss: at which volume did the losses pass the threshold, maybe within the packet before which `lost_prev` was lost
-    /// and `inflight_prev` in flight?
+    /// InflightAtLoss: the volume in flight at which the losses passed the threshold, where `lost_prev` bytes were lost
+    /// and `inflight_prev` bytes in flight before the packet.
     fn inflight_at_loss(&self, lost_prev: f64, inflight_prev: f64) -> f64 {
         let threshold = self.parameters.loss_threshold;
         inflight_prev + (threshold * inflight_prev - lost_prev) / (1.0 - threshold)
     }
 
+    /// HandleInflightTooHigh.
     fn handle_inflight_too_high(&mut self, now: Time, in_flight: f64, app_limited: bool) {
         self.prev_probe_too_high = true;
         self.is_bw_probe_sample = false; // once per probe
         if !app_limited {
             self.inflight_longterm = in_flight.max(self.target_inflight() * self.parameters.beta);
         }
-        if self.state == State::ProbeBwUp {
+        if self.is_in_probe_bw_up() {
             self.start_probe_bw_down(now);
         }
     }
 
     // Section 5.5.10.3: the short-term model.
 
+    /// UpdateLatestDeliverySignals.
     pub(super) fn update_latest_delivery_signals(&mut self) {
         self.bw_latest = larger(self.bw_latest, self.rs.rate);
         self.inflight_latest = self.inflight_latest.max(self.rs.delivered as f64);
@@ -122,6 +131,7 @@ impl Machine {
         }
     }
 
+    /// AdvanceLatestDeliverySignals.
     pub(super) fn advance_latest_delivery_signals(&mut self) {
         if self.loss_round_start {
             self.bw_latest = self.rs.rate;
@@ -129,12 +139,14 @@ impl Machine {
         }
     }
 
+    /// ResetCongestionSignals.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.is_loss_in_round = false;
         self.bw_latest = Rate::ZERO;
         self.inflight_latest = 0.0;
     }
 
+    /// UpdateCongestionSignals.
     pub(super) fn update_congestion_signals(&mut self) {
         self.update_max_bw();
         if self.loss_round_start {
@@ -148,72 +160,76 @@ impl Machine {
         if self.is_probing_bw() || !self.is_loss_in_round {
             return;
         }
-        if self.bw_shortterm == NO_RATE_LIMIT {
-            self.bw_shortterm = self.max_bw;
-        }
-        if self.inflight_shortterm == f64::INFINITY {
-            self.inflight_shortterm = self.cwnd;
-        }
+        let unlimited = ShortTerm { bw: self.max_bw, inflight: self.cwnd }; // InitLowerBounds
+        let ShortTerm { bw, inflight } = self.shortterm.unwrap_or(unlimited);
         let beta = self.parameters.beta;
-        self.bw_shortterm = larger(self.bw_latest, self.bw_shortterm * beta);
-        self.inflight_shortterm = self.inflight_latest.max(self.inflight_shortterm * beta);
+        self.shortterm = Some(ShortTerm {
+            bw: larger(self.bw_latest, bw * beta),
+            inflight: self.inflight_latest.max(inflight * beta),
+        });
     }
 
+    /// ResetShortTermModel.
     pub(super) fn reset_short_term_model(&mut self) {
-        self.bw_shortterm = NO_RATE_LIMIT;
-        self.inflight_shortterm = f64::INFINITY;
+        self.shortterm = None;
     }
 
+    /// BoundBWForModel.
     pub(super) fn bound_bw_for_model(&mut self) {
-        self.bw = if self.bw_shortterm < self.max_bw { self.bw_shortterm } else { self.max_bw };
+        self.bw = match self.shortterm {
+            Some(ShortTerm { bw, .. }) if bw < self.max_bw => bw,
+            _ => self.max_bw,
+        };
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::Bbr;
+    use super::super::state::BbrState;
     use super::*;
 
-    fn machine() -> Machine {
-        Machine::new(Bbr::default(), Bytes(1000))
+    fn sender() -> BbrSender {
+        BbrSender::new(Bbr::default(), Bytes(1000))
     }
 
-    /// With the volume found, the share lost is 2 % exactly, if all beyond `inflight_prev` is lost.
+    /// At the volume found, the share lost is exactly 2 % if all beyond `inflight_prev` is lost.
     #[test]
-    fn the_volume_at_a_loss_is_that_at_which_two_percent_were_lost() {
-        let machine = machine();
+    fn the_volume_at_a_loss_is_that_at_which_two_percent_are_lost() {
+        let sender = sender();
         for (lost_prev, inflight_prev) in [(0.0, 40_000.0), (1000.0, 99_000.0), (2000.0, 100_000.0)] {
-            let volume = machine.inflight_at_loss(lost_prev, inflight_prev);
+            let volume = sender.inflight_at_loss(lost_prev, inflight_prev);
             let lost = lost_prev + volume - inflight_prev;
             assert!((lost / volume - 0.02).abs() < 1e-12, "{lost} of {volume}");
             assert!(
-                machine.is_inflight_too_high(lost + 1.0, volume) && !machine.is_inflight_too_high(lost - 1.0, volume)
+                sender.is_inflight_too_high(lost + 1.0, volume) && !sender.is_inflight_too_high(lost - 1.0, volume)
             );
         }
     }
 
-    /// Per round trip with a loss, down to what was delivered, but by no more than 0.7; not while probing.
+    /// Each round trip with a loss lowers the limits to what was delivered, but by a factor of no less than 0.7. While
+    /// probing, they are not lowered.
     #[test]
-    fn the_short_term_model_gives_way_to_what_is_delivered() {
-        let mut machine = machine();
-        machine.max_bw = Rate::from_mbps(100.0);
-        machine.cwnd = 1e6;
-        machine.is_loss_in_round = true;
-        machine.bw_latest = Rate::from_mbps(95.0);
-        machine.state = State::ProbeBwUp;
-        machine.adapt_lower_bounds_from_congestion();
-        assert_eq!(machine.bw_shortterm, NO_RATE_LIMIT);
-        machine.state = State::ProbeBwCruise;
+    fn the_short_term_model_falls_to_what_is_delivered() {
+        let mut sender = sender();
+        sender.max_bw = Rate::from_mbps(100.0);
+        sender.cwnd = 1e6;
+        sender.is_loss_in_round = true;
+        sender.bw_latest = Rate::from_mbps(95.0);
+        sender.state = BbrState::ProbeBwRefill;
+        sender.adapt_lower_bounds_from_congestion();
+        assert_eq!(sender.shortterm, None);
+        sender.state = BbrState::ProbeBwCruise;
         for (latest, expected) in [(95.0, 95.0), (80.0, 80.0), (10.0, 56.0)] {
-            machine.bw_latest = Rate::from_mbps(latest);
-            machine.inflight_latest = latest * 1e4;
-            machine.adapt_lower_bounds_from_congestion();
-            machine.bound_bw_for_model();
-            assert!((machine.bw.as_mbps() - expected).abs() < 1e-9, "{}", machine.bw);
-            assert!((machine.inflight_shortterm - expected * 1e4).abs() < 1e-3);
+            sender.bw_latest = Rate::from_mbps(latest);
+            sender.inflight_latest = latest * 1e4;
+            sender.adapt_lower_bounds_from_congestion();
+            sender.bound_bw_for_model();
+            assert!((sender.bw.as_mbps() - expected).abs() < 1e-9, "{}", sender.bw);
+            assert!((sender.shortterm.unwrap().inflight - expected * 1e4).abs() < 1e-3);
         }
-        machine.reset_short_term_model();
-        machine.bound_bw_for_model();
-        assert_eq!(machine.bw, machine.max_bw);
+        sender.reset_short_term_model();
+        sender.bound_bw_for_model();
+        assert_eq!(sender.bw, sender.max_bw);
     }
 }

@@ -1,40 +1,43 @@
-//! ProbeBW: drain, cruise, refill the pipe, probe for more, and again (section 5.3.3).
+//! ProbeBW: a cycle of draining the queue, cruising, refilling the path and probing for more bandwidth (section 5.3.3).
 
-use super::machine::{AckPhase, Machine, State};
+use super::sender::BbrSender;
+use super::state::{AckPhase, BbrState, ProbeUp};
 use crate::units::{Duration, Time};
 
-impl Machine {
+impl BbrSender {
+    /// StartProbeBW_DOWN.
     pub(super) fn start_probe_bw_down(&mut self, now: Time) {
         self.reset_congestion_signals();
-        self.probe_up_acked_per_inc = f64::INFINITY;
         self.pick_probe_wait(now);
         self.cycle_stamp = now;
         self.ack_phase = AckPhase::ProbeStopping;
         self.start_round();
-        self.state = State::ProbeBwDown;
+        self.state = BbrState::ProbeBwDown;
     }
 
+    /// StartProbeBW_CRUISE.
     pub(super) fn start_probe_bw_cruise(&mut self) {
-        self.state = State::ProbeBwCruise;
+        self.state = BbrState::ProbeBwCruise;
     }
 
+    /// StartProbeBW_REFILL.
     fn start_probe_bw_refill(&mut self) {
         self.reset_short_term_model();
-        self.bw_probe_up_rounds = 0;
-        self.bw_probe_up_acked = 0.0;
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
         self.start_round();
-        self.state = State::ProbeBwRefill;
+        self.state = BbrState::ProbeBwRefill;
     }
 
+    /// StartProbeBW_UP.
     fn start_probe_bw_up(&mut self) {
         self.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
         self.reset_full_bw();
         self.full_bw = self.rs.rate;
-        self.state = State::ProbeBwUp;
-        self.raise_inflight_longterm_slope();
+        let mut probe = ProbeUp { rounds: 0, acked: 0.0, acked_per_inc: f64::INFINITY };
+        probe.raise_slope(self.cwnd, self.packet);
+        self.state = BbrState::ProbeBwUp(probe);
     }
 
     /// UpdateProbeBWCyclePhase (section 5.3.3.9).
@@ -43,38 +46,46 @@ impl Machine {
             return;
         }
         match self.state {
-            State::ProbeBwDown => {
+            BbrState::ProbeBwDown => {
                 if self.is_time_to_probe_bw(now) {
                     self.start_probe_bw_refill();
                 } else if self.is_time_to_cruise() {
                     self.start_probe_bw_cruise();
                 }
             }
-            State::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
-            State::ProbeBwRefill if self.round_start => {
+            BbrState::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
+            BbrState::ProbeBwRefill if self.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
             }
-            State::ProbeBwUp => self.go_down_in_time(now),
+            BbrState::ProbeBwUp(_) => self.go_down_in_time(now),
             _ => {}
         }
     }
 
+    /// IsInAProbeBWState.
     pub(super) fn is_in_a_probe_bw_state(&self) -> bool {
-        use State::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
-        matches!(self.state, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp)
+        use BbrState::{ProbeBwCruise, ProbeBwDown, ProbeBwRefill, ProbeBwUp};
+        matches!(self.state, ProbeBwDown | ProbeBwCruise | ProbeBwRefill | ProbeBwUp(_))
     }
 
+    /// IsProbingBW.
     pub(super) fn is_probing_bw(&self) -> bool {
-        matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
+        matches!(self.state, BbrState::Startup | BbrState::ProbeBwRefill | BbrState::ProbeBwUp(_))
     }
 
-    /// IsTimeToProbeBW (section 5.3.3.8.3): after 2 to 3 s, or when Reno would have regained its rate.
+    pub(super) fn is_in_probe_bw_up(&self) -> bool {
+        matches!(self.state, BbrState::ProbeBwUp(_))
+    }
+
+    /// IsTimeToProbeBW (section 5.3.3.8.3): after 2 to 3 s, or after as many round trips as Reno would need to regain
+    /// its rate.
     fn is_time_to_probe_bw(&self, now: Time) -> bool {
         let reno_rounds = self.target_inflight() / self.packet;
         now > self.cycle_stamp + self.bw_probe_wait || self.rounds_since_probe_up as f64 >= reno_rounds.min(63.0)
     }
 
+    /// PickProbeWait.
     fn pick_probe_wait(&mut self, now: Time) {
         let chance = mix(now.0);
         self.rounds_since_probe_up = chance & 1;
@@ -82,15 +93,17 @@ impl Machine {
         self.bw_probe_wait = Duration::from_secs(2.0 + part);
     }
 
-    /// TargetInflight: the estimated bandwidth-delay product, unless congestion cut the window.
+    /// TargetInflight: the estimated bandwidth-delay product, or the window if congestion has made it smaller.
     pub(super) fn target_inflight(&self) -> f64 {
         self.bdp_multiple(self.bw, 1.0).min(self.cwnd)
     }
 
+    /// IsTimeToCruise.
     fn is_time_to_cruise(&self) -> bool {
         self.in_flight <= self.inflight_with_headroom() && self.in_flight <= self.inflight(self.max_bw, 1.0)
     }
 
+    /// The transition from ProbeBW_UP to ProbeBW_DOWN.
     fn go_down_in_time(&mut self, now: Time) {
         if self.is_time_to_go_down() {
             self.prev_probe_too_high = false;
@@ -98,14 +111,15 @@ impl Machine {
         }
     }
 
+    /// IsTimeToGoDown.
     fn is_time_to_go_down(&mut self) -> bool {
-        // Section 5.3.3.6: the last probe went too high, and this one has come as far.
+        // Section 5.3.3.6: the last probe went too high, and this one has reached the same volume in flight.
         if self.prev_probe_too_high && self.in_flight >= self.inflight_longterm {
             self.prev_probe_precautionary = true;
             return true;
         }
         if self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm {
-            // It cannot tell how much there is while its own limit holds it back.
+            // While its own limit holds the sender back, the rate does not show whether the path is full.
             self.reset_full_bw();
             self.full_bw = self.rs.rate;
             return false;
@@ -113,6 +127,7 @@ impl Machine {
         self.full_bw_now
     }
 
+    /// InflightWithHeadroom.
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         if self.inflight_longterm == f64::INFINITY {
             return f64::INFINITY;
@@ -121,30 +136,25 @@ impl Machine {
         (self.inflight_longterm - headroom).max(self.min_pipe_cwnd())
     }
 
-    /// RaiseInflightLongtermSlope: by 1, 2, 4, 8 ... packets per round trip.
-    fn raise_inflight_longterm_slope(&mut self) {
-        let growth_this_round = (1u64 << self.bw_probe_up_rounds) as f64;
-        self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
-        self.probe_up_acked_per_inc = (self.cwnd / growth_this_round).max(self.packet);
-    }
-
-    /// ProbeInflightLongtermUpward.
+    /// ProbeInflightLongtermUpward, in ProbeBW_UP.
     fn probe_inflight_longterm_upward(&mut self) {
-        if !self.is_cwnd_limited() || self.cwnd < self.inflight_longterm {
-            return; // it does not use all of what it may
+        let limited = self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm;
+        let BbrState::ProbeBwUp(probe) = &mut self.state else { return };
+        if !limited {
+            return; // the sender does not use all that inflight_longterm allows
         }
-        self.bw_probe_up_acked += self.newly_acked;
-        if self.bw_probe_up_acked >= self.probe_up_acked_per_inc {
-            let delta = libm::floor(self.bw_probe_up_acked / self.probe_up_acked_per_inc);
-            self.bw_probe_up_acked -= delta * self.probe_up_acked_per_inc;
+        probe.acked += self.newly_acked;
+        if probe.acked >= probe.acked_per_inc {
+            let delta = libm::floor(probe.acked / probe.acked_per_inc);
+            probe.acked -= delta * probe.acked_per_inc;
             self.inflight_longterm += delta * self.packet;
         }
         if self.round_start {
-            self.raise_inflight_longterm_slope();
+            probe.raise_slope(self.cwnd, self.packet);
         }
     }
 
-    /// AdaptLongTermModel: says whether it changed the state.
+    /// AdaptLongTermModel. Returns whether it has changed the state.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
@@ -156,7 +166,7 @@ impl Machine {
                 if !self.rs.app_limited {
                     self.advance_max_bw_filter();
                 }
-                // Section 5.3.3.6: the cautious probe did no harm, so the next one may go on.
+                // Section 5.3.3.6: the probe that stopped early caused no losses, so the next probe may begin at once.
                 if self.prev_probe_precautionary && !self.prev_probe_too_high {
                     self.start_probe_bw_refill();
                     return true;
@@ -166,15 +176,13 @@ impl Machine {
         let (lost, in_flight) = (self.rs.lost as f64, self.rs.in_flight.0 as f64);
         if !self.is_inflight_too_high(lost, in_flight) && self.inflight_longterm < f64::INFINITY {
             self.inflight_longterm = self.inflight_longterm.max(in_flight);
-            if self.state == State::ProbeBwUp {
-                self.probe_inflight_longterm_upward();
-            }
+            self.probe_inflight_longterm_upward();
         }
         false
     }
 }
 
-/// Bits that look random, made of `time` (the finalizer of splitmix64).
+/// Pseudo-random bits that depend on `time` alone (the finalizer of splitmix64).
 fn mix(time: u64) -> u64 {
     let mut x = time.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -188,34 +196,35 @@ mod tests {
     use super::*;
     use crate::units::Bytes;
 
-    /// Section 5.3.3.5: by 1, 2, 4, 8 packets in successive round trips, as long as the window is its limit and used up.
+    /// Section 5.3.3.5: by 1, 2, 4, 8 packets in successive round trips, as long as the window equals the limit and is
+    /// used up.
     #[test]
-    fn inflight_longterm_grows_faster_and_faster() {
-        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
-        machine.cwnd = 1024e3;
-        machine.inflight_longterm = machine.cwnd;
-        machine.newly_acked = 1000.0;
-        machine.cwnd_limited = [true, true];
-        machine.raise_inflight_longterm_slope(); // StartProbeBW_UP
+    fn inflight_longterm_grows_by_twice_as_much_in_each_round_trip() {
+        let mut sender = BbrSender::new(Bbr::default(), Bytes(1000));
+        sender.cwnd = 1024e3;
+        sender.inflight_longterm = sender.cwnd;
+        sender.newly_acked = 1000.0;
+        sender.cwnd_limited = [true, true];
+        sender.start_probe_bw_up();
         for growth in [1.0, 2.0, 4.0, 8.0] {
-            let before = machine.inflight_longterm;
+            let before = sender.inflight_longterm;
             for i in 1..=1024 {
-                machine.cwnd = machine.inflight_longterm;
-                machine.round_start = i == 1024;
-                machine.probe_inflight_longterm_upward();
+                sender.cwnd = sender.inflight_longterm;
+                sender.round_start = i == 1024;
+                sender.probe_inflight_longterm_upward();
             }
-            let grown = (machine.inflight_longterm - before) / 1000.0;
+            let grown = (sender.inflight_longterm - before) / 1000.0;
             assert!((grown - growth).abs() <= 1.0, "{grown} instead of {growth} packets");
         }
-        machine.cwnd_limited = [false, false];
-        let before = machine.inflight_longterm;
-        (0..1024).for_each(|_| machine.probe_inflight_longterm_upward());
-        assert_eq!(machine.inflight_longterm, before);
+        sender.cwnd_limited = [false, false];
+        let before = sender.inflight_longterm;
+        (0..1024).for_each(|_| sender.probe_inflight_longterm_upward());
+        assert_eq!(sender.inflight_longterm, before);
     }
 
-    /// Even of times a millisecond apart, the bits used are evenly spread.
+    /// The bits that are used are evenly distributed even for times a millisecond apart.
     #[test]
-    fn chance_is_fair() {
+    fn pseudo_random_bits_are_evenly_distributed() {
         let draws: Vec<u64> = (0..10_000).map(|i| mix(i * 1_000_000_000)).collect();
         let odd = draws.iter().filter(|&x| x & 1 == 1).count();
         let mean = draws.iter().map(|x| (x >> 11) as f64).sum::<f64>() / 1e4 / (1u64 << 53) as f64;

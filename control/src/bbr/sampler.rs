@@ -1,76 +1,82 @@
-//! Delivery rate samples (section 4.1): how fast the network delivered the packets between one that is acknowledged and the
-//! acknowledgment that came before it was sent.
+//! Delivery rate samples (section 4.1): the rate at which the network delivered data between the newest acknowledgment
+//! before a packet was sent and the acknowledgment of that packet.
 //!
-//! The host need not keep anything per packet for it: what was known when each packet left is kept here, in the order of sending,
-//! and the packet that an acknowledgment is about is found by when it was sent.
+//! The host keeps nothing per packet for this. The state at the time when each packet left is kept here, in the order
+//! of sending, and the packet that caused an acknowledgment is found by the time when it was sent.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
-/// What was known when a packet was sent (section 4.1.2.1.2).
+/// P: the state of the connection when a packet was sent (section 4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct PacketState {
+    /// P.sent_time.
     time: Time,
-    /// Of the packet.
+    /// The packet's size.
     pub size: Bytes,
-    /// In flight, this packet included.
+    /// P.inflight: data in flight, this packet included.
     pub in_flight: Bytes,
-    /// Delivered in all, and when the last of it was.
+    /// P.delivered: data delivered since the connection began, bytes.
     pub delivered: u64,
+    /// P.delivered_time: when the last of it was delivered.
     delivered_time: Time,
-    /// When the first packet of its flight was sent.
+    /// P.first_sent_time: when the first packet of the flight was sent.
     first_sent: Time,
-    /// Lost in all.
+    /// P.lost: data lost since the connection began, bytes.
     pub lost: u64,
-    /// Whether the sender had run out of data.
+    /// P.is_app_limited: whether the sender had run out of data.
     pub app_limited: bool,
-    /// It has arrived since.
+    /// Whether the packet has been acknowledged since.
     arrived: bool,
 }
 
-/// A rate sample (section 4.1.2.1.3). All about the newest packet acknowledged.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// Zero if the interval was too short to say.
+/// RS: a rate sample, for the packet that was sent last among those acknowledged (section 4.1.2.1.3).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    /// RS.delivery_rate, or zero if the sample's interval is too short for a measurement.
     pub rate: Rate,
-    /// Delivered since it was sent, bytes.
+    /// RS.delivered: data delivered since the packet was sent, bytes.
     pub delivered: u64,
-    /// Delivered in all when it was sent, bytes.
+    /// RS.prior_delivered: data delivered before the packet was sent, bytes.
     pub prior_delivered: u64,
-    /// In flight when it was sent.
+    /// RS.tx_in_flight: data in flight when the packet was sent.
     pub in_flight: Bytes,
-    /// Lost since it was sent, bytes.
+    /// RS.lost: data lost since the packet was sent, bytes.
     pub lost: u64,
-    /// Whether the application limited the rate.
+    /// RS.is_app_limited: whether the application limited the rate.
     pub app_limited: bool,
 }
 
-/// The estimator's state (section 4.1.2.1.1).
+/// C: the state of the delivery rate estimator (section 4.1.2.1.1).
 #[derive(Debug)]
-pub struct Sampler {
-    /// The packets in flight and those among them that have arrived, in the order of sending.
-    sent: VecDeque<Sent>,
-    /// How many of them were sent before the newest that arrived, it included.
+pub struct RateSampler {
+    /// The packets from the oldest one in flight on, in the order of sending. Some may have arrived.
+    sent: VecDeque<PacketState>,
+    /// How many of these were sent no later than the packet that was sent last among those that have arrived.
     passed: usize,
-    /// Bytes of those that have not arrived.
+    /// Sum of the sizes of the packets in `sent` that have not arrived.
     outstanding: Bytes,
-    /// Delivered in all, bytes, and when the last of it was.
+    /// C.delivered: data delivered since the connection began, bytes.
     pub delivered: u64,
+    /// C.delivered_time: when the last of it was delivered.
     delivered_time: Time,
-    /// When the newest packet that arrived was sent, or the first one after idleness.
+    /// C.first_sent_time: when the packet that was sent last among those that have arrived was sent, or the first
+    /// packet after an idle period.
     first_sent: Time,
-    /// Lost in all, bytes.
+    /// C.lost: data lost since the connection began, bytes.
     pub lost: u64,
-    /// The sample is limited by the application until so much is delivered; zero if it is not.
-    pub app_limited: u64,
-    min_rtt: Duration,
+    /// C.app_limited: samples are limited by the application until more than this is delivered, bytes; none if they are
+    /// not.
+    app_limited: Option<u64>,
+    /// The shortest RTT so far; none before the first.
+    min_rtt: Option<Duration>,
 }
 
-impl Sampler {
-    /// Nothing has been sent.
-    pub fn new() -> Sampler {
-        Sampler {
+impl RateSampler {
+    /// The estimator before the first packet.
+    pub fn new() -> RateSampler {
+        RateSampler {
             sent: VecDeque::new(),
             passed: 0,
             outstanding: Bytes(0),
@@ -78,12 +84,12 @@ impl Sampler {
             delivered_time: Time::ZERO,
             first_sent: Time::ZERO,
             lost: 0,
-            app_limited: 0,
-            min_rtt: Duration::MAX,
+            app_limited: None,
+            min_rtt: None,
         }
     }
 
-    /// OnPacketSent, with `in_flight` before it.
+    /// OnPacketSent, where `in_flight` does not include the packet.
     pub fn on_send(&mut self, now: Time, size: Bytes, in_flight: Bytes) {
         self.forget(in_flight);
         if in_flight == Bytes(0) {
@@ -91,7 +97,7 @@ impl Sampler {
             self.delivered_time = now;
         }
         self.outstanding += size;
-        self.sent.push_back(Sent {
+        self.sent.push_back(PacketState {
             time: now,
             size,
             in_flight: in_flight + size,
@@ -99,25 +105,26 @@ impl Sampler {
             delivered_time: self.delivered_time,
             first_sent: self.first_sent,
             lost: self.lost,
-            app_limited: self.app_limited > 0,
+            app_limited: self.is_app_limited(),
             arrived: false,
         });
     }
 
-    /// UpdateRateSample: returns the packet that `ack` is about, if it was sent after all that have arrived before.
-    pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Option<Sent> {
+    /// UpdateRateSample: returns the packet that caused `ack`, if it was sent after all packets that had arrived
+    /// before.
+    pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Option<PacketState> {
         self.delivered += ack.acked.0;
         if ack.acked > Bytes(0) {
             self.delivered_time = now;
         }
         let rtt = ack.rtt.filter(|rtt| rtt.0 <= now.0)?;
-        self.min_rtt = self.min_rtt.min(rtt);
+        self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         let time = Time(now.0 - rtt.0);
         let before = self.passed;
         while self.sent.get(self.passed).is_some_and(|sent| sent.time < time) {
             self.passed += 1;
         }
-        // Of several sent at once, this is the first of which nothing was heard.
+        // Among packets sent at the same time, take the first that has not been acknowledged.
         if self.sent.get(self.passed).is_some_and(|sent| sent.time == time) {
             self.passed += 1;
         }
@@ -131,8 +138,9 @@ impl Sampler {
         Some(*packet)
     }
 
-    /// The next packet of `lost` bytes that are lost: the oldest of which nothing was heard, if a later one has arrived.
-    pub fn next_lost(&mut self, lost: &mut Bytes) -> Option<Sent> {
+    /// The next packet among `lost` bytes that are lost: the oldest that has not been acknowledged, if a later one has.
+    /// Subtracts its size from `lost`.
+    pub fn next_lost(&mut self, lost: &mut Bytes) -> Option<PacketState> {
         while *lost > Bytes(0) && self.passed > 0 {
             let packet = self.drop_first();
             if !packet.arrived {
@@ -144,14 +152,15 @@ impl Sampler {
         None
     }
 
-    /// No more than `in_flight` is out there: the oldest packets are not. (One acknowledgment may stand for many.)
+    /// Only `in_flight` is still in the network: the oldest packets are forgotten until no more is outstanding here.
+    /// (One acknowledgment may be for many packets, of which only one is found by its RTT.)
     pub fn forget(&mut self, in_flight: Bytes) {
         while self.outstanding > in_flight || self.sent.front().is_some_and(|sent| sent.arrived) {
             self.drop_first();
         }
     }
 
-    fn drop_first(&mut self) -> Sent {
+    fn drop_first(&mut self) -> PacketState {
         let packet = self.sent.pop_front().expect("outstanding packets are in `sent`");
         self.passed = self.passed.saturating_sub(1);
         if !packet.arrived {
@@ -161,12 +170,13 @@ impl Sampler {
     }
 
     /// GenerateRateSample, for the `packet` that was acknowledged now.
-    pub fn sample(&mut self, packet: &Sent) -> Sample {
+    pub fn sample(&mut self, packet: &PacketState) -> RateSample {
         let interval = (packet.time.since(packet.first_sent)).max(self.delivered_time.since(packet.delivered_time));
         let delivered = self.delivered - packet.delivered;
-        // What the network seems to have delivered faster than in the least round trip is a retransmission mistaken.
-        let reliable = interval >= self.min_rtt && interval > Duration::ZERO;
-        Sample {
+        // An interval shorter than the shortest RTT is due to an acknowledgment that was attributed to the wrong
+        // transmission.
+        let reliable = self.min_rtt.is_some_and(|least| interval >= least) && interval > Duration::ZERO;
+        RateSample {
             rate: if reliable { Bytes(delivered).over(interval) } else { Rate::ZERO },
             delivered,
             prior_delivered: packet.delivered,
@@ -176,16 +186,19 @@ impl Sampler {
         }
     }
 
-    /// MarkConnectionAppLimited: what is in flight now is less than could be.
+    /// MarkConnectionAppLimited: less than the window is in flight, as the application has no more data.
     pub fn mark_app_limited(&mut self, in_flight: Bytes) {
-        self.app_limited = (self.delivered + in_flight.0).max(1);
+        self.app_limited = Some(self.delivered + in_flight.0);
     }
 
-    /// The first step of GenerateRateSample: is the gap that the application left delivered?
+    /// The first step of GenerateRateSample: ends the application-limited phase once all data sent in it is delivered.
     pub fn end_app_limited(&mut self) {
-        if self.delivered > self.app_limited {
-            self.app_limited = 0;
-        }
+        self.app_limited = self.app_limited.filter(|&end| self.delivered <= end);
+    }
+
+    /// Whether packets sent now are limited by the application.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited.is_some()
     }
 }
 
@@ -204,10 +217,10 @@ mod tests {
         Ack { acked: PACKET, rtt: Some(rtt), ..Ack::default() }
     }
 
-    /// Sent every 10 ms, arriving every 20: a flight's rate is that at which it arrives, 1000 bytes in 20 ms.
+    /// Packets of 1000 bytes are sent every 10 ms and arrive every 20 ms: the rate is 1000 bytes per 20 ms.
     #[test]
     fn measures_the_rate_at_which_a_flight_arrives() {
-        let mut sampler = Sampler::new();
+        let mut sampler = RateSampler::new();
         for i in 0..10 {
             sampler.on_send(at(10 * i), PACKET, Bytes(i * 1000));
         }
@@ -216,7 +229,7 @@ mod tests {
             let now = at(100 + 20 * i);
             let packet = sampler.on_ack(now, &ack(now.since(at(10 * i)))).unwrap();
             rates.push(sampler.sample(&packet).rate.as_mbps());
-            // From then on each acknowledgment lets a packet go, whose sample spans its own round trip.
+            // From then on each acknowledgment releases a packet, whose sample spans its own round trip.
             sampler.on_send(now, PACKET, Bytes(9000));
         }
         assert!((rates[0] - 0.08).abs() < 1e-9, "one packet in 100 ms: {rates:?}");
@@ -227,10 +240,10 @@ mod tests {
         assert_eq!((sample.delivered, sample.prior_delivered, sample.in_flight), (10_000, 1000, Bytes(10_000)));
     }
 
-    /// Acknowledgments that were held back and come at once do not make the path look faster than it was fed.
+    /// Acknowledgments that arrive all at once do not give a rate above that at which the packets were sent.
     #[test]
-    fn no_faster_than_it_was_sent() {
-        let mut sampler = Sampler::new();
+    fn the_rate_is_no_higher_than_the_rate_of_sending() {
+        let mut sampler = RateSampler::new();
         for i in 0..10 {
             sampler.on_send(at(20 * i), PACKET, Bytes(i * 1000));
         }
@@ -243,12 +256,12 @@ mod tests {
     }
 
     #[test]
-    fn lost_packets_are_the_oldest_unheard_of() {
-        let mut sampler = Sampler::new();
+    fn lost_packets_are_the_oldest_that_are_not_acknowledged() {
+        let mut sampler = RateSampler::new();
         for i in 0..8 {
             sampler.on_send(at(i), PACKET, Bytes(i * 1000));
         }
-        // 1 and 2 are lost.
+        // Packets 1 and 2 are lost.
         for i in [0, 3, 4, 5] {
             sampler.on_ack(at(i) + RTT, &ack(RTT)).unwrap();
         }
@@ -260,16 +273,16 @@ mod tests {
         assert_eq!((sampler.sent.len(), sampler.passed, sampler.outstanding), (2, 0, Bytes(2000)));
         let packet = sampler.on_ack(at(6) + RTT, &ack(RTT)).unwrap();
         assert_eq!(sampler.sample(&packet).lost, 2000);
-        // A timeout: nothing is out there any more.
+        // After a timeout, nothing counts as in flight.
         sampler.forget(Bytes(0));
         assert!(sampler.sent.is_empty());
         assert!(sampler.on_ack(at(7) + RTT, &ack(RTT)).is_none());
     }
 
-    /// Several packets sent at the same instant, and an acknowledgment that stands for two.
+    /// Several packets are sent at the same time, and one acknowledgment is for two of them.
     #[test]
-    fn bursts_and_delayed_acknowledgments_keep_the_books() {
-        let mut sampler = Sampler::new();
+    fn bursts_and_delayed_acknowledgments_are_counted_correctly() {
+        let mut sampler = RateSampler::new();
         for i in 0..4 {
             sampler.on_send(at(0), PACKET, Bytes(i * 1000));
         }
@@ -283,8 +296,8 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_application_marks_the_samples_of_the_next_round_trip() {
-        let mut sampler = Sampler::new();
+    fn samples_of_the_round_trip_after_an_idle_period_are_marked() {
+        let mut sampler = RateSampler::new();
         sampler.on_send(at(0), PACKET, Bytes(0));
         sampler.mark_app_limited(PACKET);
         sampler.on_send(at(50), PACKET, PACKET);
@@ -293,6 +306,6 @@ mod tests {
             sampler.end_app_limited();
             assert_eq!(sampler.sample(&packet).app_limited, limited);
         }
-        assert_eq!(sampler.app_limited, 0);
+        assert!(!sampler.is_app_limited());
     }
 }

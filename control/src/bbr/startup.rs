@@ -1,14 +1,17 @@
-//! Startup doubles the rate per round trip until the path is full; Drain empties the queue that this left (sections 5.3.1, 5.3.2).
+//! Startup, which doubles the rate per round trip until the path is full, and Drain, which empties the queue that
+//! Startup leaves (sections 5.3.1 and 5.3.2).
 
-use super::machine::{Machine, State};
+use super::sender::BbrSender;
+use super::state::BbrState;
 use crate::units::{Rate, Time};
 
-/// BBRStartupFullLossCnt: ranges of losses in a round trip that end Startup.
+/// BBRStartupFullLossCnt: how many ranges of lost packets in a round trip end Startup.
 const FULL_LOSS_RANGES: u32 = 6;
 
-impl Machine {
+impl BbrSender {
+    /// EnterStartup.
     pub(super) fn enter_startup(&mut self) {
-        self.state = State::Startup;
+        self.state = BbrState::Startup;
     }
 
     /// ResetFullBW (section 5.3.1.2).
@@ -18,7 +21,8 @@ impl Machine {
         self.full_bw_now = false;
     }
 
-    /// CheckFullBWReached: three round trips without much growth (section 5.3.1.2).
+    /// CheckFullBWReached: the path is full after three round trips in which the rate grew by less than a quarter
+    /// (section 5.3.1.2).
     pub(super) fn check_full_bw_reached(&mut self) {
         if self.full_bw_now || !self.round_start || self.rs.app_limited {
             return;
@@ -33,20 +37,22 @@ impl Machine {
         self.full_bw_reached |= self.full_bw_now;
     }
 
+    /// CheckStartupDone.
     pub(super) fn check_startup_done(&mut self) {
         self.check_startup_high_loss();
-        if self.state == State::Startup && self.full_bw_reached {
+        if self.state == BbrState::Startup && self.full_bw_reached {
             self.enter_drain();
         }
     }
 
-    /// CheckStartupHighLoss (section 5.3.1.3): a full round trip in recovery, with too many losses in too many places.
+    /// CheckStartupHighLoss (section 5.3.1.3): the path is full after a whole round trip in recovery with too large a
+    /// share of lost packets in too many ranges.
     fn check_startup_high_loss(&mut self) {
         if !self.loss_round_start {
             return;
         }
-        let ranges = std::mem::take(&mut self.loss_ranges_in_round);
-        if self.state == State::Startup
+        let ranges = core::mem::take(&mut self.loss_ranges_in_round);
+        if self.state == BbrState::Startup
             && !self.full_bw_reached
             && self.in_recovery
             && ranges >= FULL_LOSS_RANGES
@@ -57,14 +63,15 @@ impl Machine {
         }
     }
 
+    /// EnterDrain.
     fn enter_drain(&mut self) {
-        self.state = State::Drain;
-        self.drain_start_round = self.round_count;
+        self.state = BbrState::Drain { start_round: self.round_count };
     }
 
+    /// CheckDrainDone.
     pub(super) fn check_drain_done(&mut self, now: Time) {
-        if self.state == State::Drain
-            && (self.in_flight <= self.inflight(self.bw, 1.0) || self.round_count > self.drain_start_round + 3)
+        if let BbrState::Drain { start_round } = self.state
+            && (self.in_flight <= self.inflight(self.bw, 1.0) || self.round_count > start_round + 3)
         {
             self.start_probe_bw_down(now); // EnterProbeBW
         }
@@ -78,8 +85,8 @@ mod tests {
     use crate::units::Bytes;
 
     #[test]
-    fn three_round_trips_with_less_than_a_quarter_of_growth_fill_the_pipe() {
-        let mut machine = Machine::new(Bbr::default(), Bytes(1000));
+    fn the_path_is_full_after_three_round_trips_with_less_than_a_quarter_of_growth() {
+        let mut sender = BbrSender::new(Bbr::default(), Bytes(1000));
         let rounds = [
             (10.0, false),
             (20.0, false),
@@ -91,15 +98,15 @@ mod tests {
             (31.0, true),
         ];
         for (mbps, full) in rounds {
-            machine.rs.rate = Rate::from_mbps(mbps);
-            // Once per round trip, whatever the samples in between; and none counts that the application limits.
+            sender.rs.rate = Rate::from_mbps(mbps);
+            // The rate counts once per round trip, and not in a sample that the application limits.
             for (round_start, app_limited) in [(false, false), (true, true), (true, false)] {
-                (machine.round_start, machine.rs.app_limited) = (round_start, app_limited);
-                machine.check_full_bw_reached();
+                (sender.round_start, sender.rs.app_limited) = (round_start, app_limited);
+                sender.check_full_bw_reached();
             }
-            assert_eq!(machine.full_bw_reached, full, "{mbps} Mbps");
+            assert_eq!(sender.full_bw_reached, full, "{mbps} Mbps");
         }
-        machine.check_startup_done();
-        assert_eq!(machine.state, State::Drain);
+        sender.check_startup_done();
+        assert_eq!(sender.state, BbrState::Drain { start_round: 0 });
     }
 }

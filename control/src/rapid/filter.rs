@@ -1,18 +1,21 @@
-//! From estimates to the average rate (RAPID-2009, equation 6; PACKET-SCALE-2017, equations 5 and 6).
+//! The filter F from estimates to the average rate (PACKET-SCALE-2017, equations 5 and 6; RAPID-2009, equation 6, which
+//! is the first of them).
 
 use crate::units::{Duration, Rate};
 
 /// How the average rate follows the estimates of the available bandwidth.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Time over which an increase is adopted.
+    /// Time over which an increase is adopted (tau).
     pub tau: Duration,
-    /// Number of streams over which a decrease is adopted.
+    /// Number of streams over which a decrease is adopted (eta); 1: at once, as RAPID-2009 does (its footnote 10).
     pub eta: f64,
 }
 
 impl Filter {
-    /// The average rate of a new stream that would last `length` at the present `average`, given the newest `estimate`.
+    /// The average rate of a new stream, given the present `average` (r_avg), the newest `estimate` (ABest) and the
+    /// `length` of the stream (L). **Decided**: that is the length of a full stream at the present average, and no
+    /// increase goes beyond the estimate.
     pub fn apply(&self, average: Rate, estimate: Rate, length: Duration) -> Rate {
         let (now, target) = (average.as_bps(), estimate.as_bps());
         let share = (length.as_secs() / self.tau.as_secs()).min(1.0);
@@ -38,7 +41,7 @@ mod tests {
         // 1 - 1/e of the way after tau.
         assert!((average.as_mbps() - (900.0 - 800.0 / std::f64::consts::E)).abs() < 1.0, "{average}");
         assert_eq!(filter.apply(Rate::from_mbps(900.0), Rate::from_mbps(300.0), length).as_mbps().round(), 500.0);
-        // A stream longer than tau adopts the estimate, and no more than that.
+        // A stream longer than tau adopts the estimate, and does not go beyond it.
         assert_eq!(filter.apply(Rate::from_mbps(1.0), target, Duration::from_secs(9.0)), target);
     }
 }

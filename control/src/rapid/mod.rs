@@ -1,68 +1,75 @@
-//! RAPID: every packet probes. The sender transmits in p-streams whose rates rise around the average it wants; the receiver
-//! finds the rate at which they begin to queue; the average follows that.
+//! RAPID, as published: a sender that probes with every packet. It transmits in p-streams whose rates rise around the
+//! average that it wants; the receiver finds the rate from which on they queue; the average follows that.
 //!
-//! Two versions: RAPID-2009 (Konda and Kaur, "RAPID: Shrinking the Congestion-control Timescale") and PACKET-SCALE-2017
-//! (Lovewell et al., "Packet-Scale Congestion Control Paradigm"). They differ in parameters, in the stream's layout and in
-//! slow start, not in the machine.
+//! There are two versions: RAPID-2009 (Konda and Kaur, "RAPID: Shrinking the Congestion-control Timescale", INFOCOM
+//! 2009) and PACKET-SCALE-2017 (Lovewell et al., "Packet-Scale Congestion Control Paradigm", IEEE/ACM ToN 25(1), 2017).
+//! They differ in parameters, in the layout of the stream and in slow start, but not in the sender's state machine.
+//! What the papers leave open is decided in `docs/rapid.md`.
+//!
+//! | PACKET-SCALE-2017 | RAPID-2009 | what | where |
+//! |---|---|---|---|
+//! | equation 1 | 1, 5 | the average of a stream's rates | [`Stream::new`](crate::pstream::Stream::new) |
+//! | 2, 3 | 2, 3 | which packets of a stream queue | [`onset`](crate::pstream::onset) |
+//! | footnote 13 | footnote 7 | the estimate if none or all queue | the same |
+//! | 4 | 4 | rates that rise by the spread factor | [`Stream`](crate::pstream::Stream) |
+//! | 5 | 6 | an increase is adopted within tau | [`Filter`] |
+//! | 6 | | a decrease is adopted within eta streams | [`Filter`] |
+//! | V-A3, table I | III-A5, table IV | slow start | [`SlowStart`], [`RapidSender`] |
+//! | IV-C | III-A6 | losses | [`RapidSender`] |
+//! | VI-A, VI-B | | noise | [`pstream`](crate::pstream): bunches, regression |
+//! | VI-C | | paths on which RAPID does not pay | [`hybrid`](crate::hybrid) |
+//!
+//! How indices in the code compare with those in the papers is said in [`pstream`](crate::pstream).
 
-mod errors;
-mod estimate;
 mod filter;
-mod gentle;
-mod hybrid;
-mod missing;
+mod receiver;
 mod sender;
-mod smooth;
-mod spread;
-mod standing;
-mod stream;
 
-pub use errors::Errors;
-pub use estimate::{Analyser, Estimator, Sample, lulls, onset, pathchirp};
 pub use filter::Filter;
-pub use gentle::{Gentle, Known, Rules};
-pub use hybrid::{Fallback, Hybrid, PacketScale};
-pub use sender::{Follow, Machine, Settings, SlowStart};
-pub use spread::Spread;
-pub use stream::{Layout, Stream};
+pub use receiver::RapidReceiver;
+pub use sender::{RapidSender, Version};
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
+use crate::pstream::{Analysis, Estimator, Layout, SMOOTHING, SlowStart, check_range, check_resolution};
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::units::{Duration, Rate};
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::boxed::Box;
+use alloc::string::String;
 
-/// Parameters of both versions.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(inline)]
-pub struct Rapid {
-    /// Packets in a p-stream (N)
-    pub stream: u16,
-    /// Spread factor (m): the rate of a packet over that of the one before it
-    pub spread: f64,
-    /// Time over which an increase of the available bandwidth is adopted
-    pub tau: Duration,
-    /// Number of p-streams over which a decrease is adopted
-    pub eta: f64,
-    /// Factor on the average rate after a loss
-    pub beta: f64,
-    /// Rate of the first packets
-    pub initial_rate: Rate,
-    /// How the receiver draws an estimate from a stream; `auto`: by its onset on a host whose times are exact, by regression elsewhere
-    pub estimator: Setting<Estimator>,
-    /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the receiver's host is
-    pub resolution: Setting<Duration>,
-    /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the analysis
-    /// smooths that; zero: it does not
-    pub smoothing: Duration,
+crate::parameters! {
+    /// Parameters of both versions.
+    #[cfg_attr(feature = "registry", schemars(inline))]
+    pub struct Rapid {
+        /// Packets in a p-stream (N)
+        pub stream: u16,
+        /// Spread factor (m): the rate of a packet over that of the one before it
+        pub spread: f64,
+        /// Time over which an increase of the available bandwidth is adopted
+        pub tau: Duration,
+        /// Number of p-streams over which a decrease is adopted
+        pub eta: f64,
+        /// Factor on the average rate after a loss
+        pub beta: f64,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by
+        /// `regression` on others
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
+        /// receiver's host is
+        pub resolution: Setting<Duration>,
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the
+        /// analysis smooths that; zero: it does not
+        pub smoothing: Duration,
+    }
 }
 
-/// Of the 2009 paper: sections III-A and III-B.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
+/// Parameters of the version of 2009, with defaults from its sections III-A and III-B.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
 pub struct Rapid2009(pub Rapid);
 
 impl Default for Rapid {
@@ -95,53 +102,18 @@ impl Default for Rapid2009 {
     }
 }
 
-/// Software hands on a batch of packets in fractions of that per packet; queues of up to 8 Gbps take longer (1000 B).
-pub(crate) const SMOOTHING: Duration = Duration::from_micros(1);
-
-/// Rounding of each time to picoseconds adds up to some of them.
-const RESOLUTION: Duration = Duration(50);
-
-/// The resolution to analyse delays with at such a host.
-pub(crate) fn resolution(setting: Setting<Duration>, host: &Conditions) -> Duration {
-    setting.or(host.timing.max(RESOLUTION))
-}
-
-/// The estimator to analyse delays with at such a host, where `exact` suits an exact one. Where packets are late by a quarter of a gap, for which no
-/// card is to blame that holds them back, an onset is lost in the noise and a line through the whole stream is not.
-pub(crate) fn estimator(setting: Setting<Estimator>, host: &Conditions, exact: Estimator) -> Estimator {
-    setting.or(if host.is_exact() { exact } else { Estimator::Regression })
-}
-
-/// Whether a resolution is one that can be used.
-pub(crate) fn check_resolution(setting: Setting<Duration>) -> Result<(), String> {
-    within("resolution", setting.or(RESOLUTION).as_secs(), 0.0..=0.1)
-}
-
-/// The highest over the lowest rate of a stream must be a number to speak of.
-pub(crate) fn check_range(stream: u16, spread: f64) -> Result<(), String> {
-    within("the highest over the lowest rate of a stream", libm::pow(spread, stream as f64), 1.0..=1e12)
-}
-
 impl Rapid {
-    fn machine(&self, host: &Conditions, layout: Layout, slow_start: SlowStart) -> Machine {
-        Machine::new(Settings {
-            packet: host.packet,
-            exact: host.is_exact(),
+    /// The version of 2017 with these parameters.
+    pub(crate) fn version(&self) -> Version {
+        Version {
             len: self.stream,
-            spread: Spread::fixed(self.spread),
-            layout,
-            slow_start,
+            spread: self.spread,
+            layout: Layout::AllRising,
+            slow_start: SlowStart::PACKET_SCALE_2017,
             initial_rate: self.initial_rate,
             beta: self.beta,
-            follow: Follow::Papers(Filter { tau: self.tau, eta: self.eta }),
-            errors: Errors::up_to(0.0),
-        })
-    }
-}
-
-impl Rapid {
-    fn machine_of_2017(&self, host: &Conditions) -> Machine {
-        self.machine(host, Layout::AllRising, SlowStart::PACKET_SCALE_2017)
+            filter: Filter { tau: self.tau, eta: self.eta },
+        }
     }
 }
 
@@ -159,14 +131,13 @@ impl Protocol for Rapid {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(self.machine_of_2017(host))
+        Box::new(RapidSender::new(self.version(), host))
     }
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
-        let longest = self.stream.max(SlowStart::PACKET_SCALE_2017.longest);
-        let (estimator, resolution) =
-            (estimator(self.estimator, host, Estimator::Onset), resolution(self.resolution, host));
-        Some(Box::new(Analyser::new(estimator, resolution, self.smoothing, longest as usize)))
+        let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
+        let analysis = Analysis::on(host, self.estimator, Estimator::Onset, self.resolution, longest);
+        Some(Box::new(RapidReceiver::new(analysis, self.smoothing, longest)))
     }
 }
 
@@ -176,7 +147,8 @@ impl Protocol for Rapid2009 {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(self.0.machine(host, Layout::AverageFirst, SlowStart::RAPID_2009))
+        let version = Version { layout: Layout::AverageFirst, slow_start: SlowStart::RAPID_2009, ..self.0.version() };
+        Box::new(RapidSender::new(version, host))
     }
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {

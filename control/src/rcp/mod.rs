@@ -1,9 +1,9 @@
-//! RCP: routers tell every flow the same rate (RCP-AC, section II and equation 1; Dukkipati et al., "Processor Sharing Flows in
-//! the Internet", IWQoS 2005).
+//! RCP: routers tell every flow the same rate (RCP-AC, section II and equation 1; Dukkipati et al., "Processor Sharing
+//! Flows in the Internet", IWQoS 2005).
 //!
-//! A router keeps one rate R for all flows. Every packet carries the least R of the routers that it passed; the receiver sends it
-//! back with each acknowledgment, and the sender sends at it, from its first round trip on. No work per flow, and next to none per
-//! packet.
+//! A router keeps one rate, R, for all flows. Every packet carries the least R of the routers that it has passed. The
+//! receiver sends that rate back with each acknowledgment, and the sender sends at it from its first round trip on. A
+//! router keeps no state per flow, and does a few arithmetic operations per packet.
 
 mod rate;
 mod receiver;
@@ -11,26 +11,24 @@ mod router;
 mod sender;
 
 pub use rate::RateController;
-pub use receiver::Echo;
-pub use router::Machine;
-pub use sender::Obedient;
-pub(crate) use sender::SmoothedRtt;
+pub use receiver::RcpReceiver;
+pub use router::RcpRouter;
+pub use sender::RcpSender;
 
 use crate::assisted::Assisted;
-use crate::registry::Protocol;
+use crate::parameters::{seconds, within};
+use crate::protocol::Protocol;
 use crate::roles::{Conditions, Receiver, Router, Sender};
-use crate::routers::{Port, Routing};
+use crate::routing::{Port, Routing};
 use crate::units::Duration;
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters of the sender.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rcp {
-    /// On a path without such routers: Reno's window at the start, in packets
-    pub fallback_window: f64,
+crate::parameters! {
+    /// Parameters of the sender.
+    pub struct Rcp {
+        /// On a path without such routers: Reno's window at the start, in packets
+        pub fallback_window: f64,
+    }
 }
 
 impl Default for Rcp {
@@ -45,37 +43,37 @@ impl Protocol for Rcp {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Obedient::new(host.packet), self.fallback_window, host.packet))
+        Box::new(Assisted::new(RcpSender::new(host.packet), self.fallback_window, host.packet))
     }
 
     fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Echo))
+        Some(Box::new(RcpReceiver))
     }
 }
 
-/// Parameters of the router.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Routers {
-    /// Weight of the spare capacity in the rate's change (equation 1)
-    pub alpha: f64,
-    /// Weight of the queue in the rate's change (equation 1)
-    pub beta: f64,
-    /// T, how often the rate is updated; each mean round-trip time if that is shorter
-    pub interval: Duration,
-    /// The rate at the start, as a share of the capacity
-    pub initial_rate: f64,
-    /// The least rate, as a share of the capacity
-    pub least_rate: f64,
-    /// The mean round-trip time until packets have brought theirs
-    pub initial_rtt: Duration,
+crate::parameters! {
+    /// Parameters of the router.
+    pub struct RcpRouting {
+        /// Weight of the spare capacity in the rate's change (equation 1)
+        pub alpha: f64,
+        /// Weight of the queue in the rate's change (equation 1)
+        pub beta: f64,
+        /// T: the interval between updates of the rate, or the mean round-trip time if that is shorter
+        pub interval: Duration,
+        /// The rate at the start, as a share of the capacity
+        pub initial_rate: f64,
+        /// The least rate, as a share of the capacity
+        pub least_rate: f64,
+        /// The mean round-trip time that is assumed before packets have told theirs
+        pub initial_rtt: Duration,
+    }
 }
 
-impl Default for Routers {
-    /// The paper refers to its simulation scripts for the values: alpha, beta, T and the initial rate are theirs. The clamp keeps
-    /// R a rate whatever the load: **decided**.
-    fn default() -> Routers {
-        Routers {
+impl Default for RcpRouting {
+    /// The paper refers to its simulation scripts for the values: alpha, beta, T and the initial rate are those of the
+    /// scripts. **Decided**: the least rate, which keeps R positive whatever the load is.
+    fn default() -> RcpRouting {
+        RcpRouting {
             alpha: 0.4,
             beta: 0.4,
             interval: Duration::from_millis(10),
@@ -86,7 +84,7 @@ impl Default for Routers {
     }
 }
 
-impl Routing for Routers {
+impl Routing for RcpRouting {
     fn check(&self) -> Result<(), String> {
         within("alpha", self.alpha, 1e-3..=10.0)?;
         within("beta", self.beta, 0.0..=10.0)?;
@@ -102,12 +100,6 @@ impl Routing for Routers {
     }
 
     fn router(&self, port: &Port) -> Box<dyn Router> {
-        Box::new(Machine::new(RateController::new(self, port.capacity)))
+        Box::new(RcpRouter::new(RateController::new(self, port.capacity)))
     }
-}
-
-/// Checks a time that must be some, and no more than a minute.
-pub(crate) fn seconds(name: &str, time: Duration) -> Result<(), String> {
-    let fine = time >= Duration::from_micros(1) && time.as_secs() <= 60.0;
-    if fine { Ok(()) } else { Err(format!("{name} = {time} is no such time; write \"1 us\" to \"60 s\"")) }
 }

@@ -1,29 +1,32 @@
 //! The rate controller of RCP and RCP-AC (equation 1).
 
-use super::Routers;
+use super::RcpRouting;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Keeps R, the rate that every flow may have, and d, the mean round-trip time.
+/// Keeps R, the rate that every flow may have, and d, the mean round-trip time of the packets that arrive.
 pub struct RateController {
-    parameters: Routers,
+    parameters: RcpRouting,
     /// C, bits per second.
     capacity: f64,
     /// R, bits per second.
     rate: f64,
     /// d, seconds.
     rtt: f64,
-    /// The bits that have arrived since the last update, the sum of their round-trip times in seconds, and their number.
+    /// Bits that have arrived since the last update.
     arrived: f64,
+    /// Sum of the round-trip times that packets have stamped since the last update, seconds.
     rtt_sum: f64,
+    /// Number of these packets.
     rtt_samples: u32,
-    /// When R was last updated, and when it will be.
+    /// When R was last updated.
     updated: Time,
+    /// When R is to be updated next.
     due: Time,
 }
 
 impl RateController {
-    /// At a link of this capacity.
-    pub fn new(parameters: &Routers, capacity: Rate) -> RateController {
+    /// The controller of a link of this capacity.
+    pub fn new(parameters: &RcpRouting, capacity: Rate) -> RateController {
         let capacity = capacity.as_bps();
         let mut controller = RateController {
             parameters: parameters.clone(),
@@ -60,19 +63,20 @@ impl RateController {
         self.due
     }
 
-    /// T <= d (below equation 1).
+    /// T, which is no longer than d (below equation 1).
     fn interval(&self) -> Duration {
         self.parameters.interval.min(Duration::from_secs(self.rtt)).max(Duration(1))
     }
 
-    /// The link has another capacity: each flow's share of it stays the same.
+    /// The link has another capacity from now on. Each flow's share of it stays the same.
     pub fn set_capacity(&mut self, capacity: Rate) {
         let capacity = capacity.as_bps().max(1.0);
         self.rate *= capacity / self.capacity;
         self.capacity = capacity;
     }
 
-    /// A packet arrives whose sender has this round-trip time (seconds; zero: does not know, or is of another protocol).
+    /// A packet of this size arrives. `rtt` is its sender's round-trip time in seconds, or zero if the sender does not
+    /// know it or runs another protocol.
     #[inline]
     pub fn on_arrival(&mut self, size: Bytes, rtt: f32) {
         self.arrived += size.as_bits();
@@ -82,18 +86,18 @@ impl RateController {
         }
     }
 
-    /// T has passed.
+    /// An interval T has passed, and `backlog` bytes wait in the queue: updates R and d.
     pub fn update(&mut self, now: Time, backlog: Bytes) {
-        let Routers { alpha, beta, least_rate, .. } = self.parameters;
+        let RcpRouting { alpha, beta, least_rate, .. } = self.parameters;
         let t = now.since(self.updated).as_secs();
         let (c, y, q) = (self.capacity, self.arrived / t, backlog.as_bits());
         if self.rtt_samples > 0 {
-            // A moving average with a time constant of d.
+            // A moving average over the time d.
             let mean = self.rtt_sum / f64::from(self.rtt_samples);
             self.rtt += (t / self.rtt).min(1.0) * (mean - self.rtt);
         }
         let d = self.rtt;
-        // Equation 1; the 1/C, which makes the bracket a number, is missing in print.
+        // Equation 1. The factor 1/C, without which the bracket has a dimension, is missing in the printed equation.
         let factor = 1.0 + t / d * (alpha * (c - y) - beta * q / d) / c;
         self.rate = (self.rate * factor).clamp(least_rate * c, c);
         (self.arrived, self.rtt_sum, self.rtt_samples) = (0.0, 0.0, 0);
@@ -108,9 +112,9 @@ mod tests {
 
     const MBPS: Rate = Rate::from_mbps(100.0);
 
-    /// A controller that has learned a d of 100 ms, at t = 100 ms.
+    /// A controller that has measured d = 100 ms on a full link for 100 ms.
     fn controller() -> RateController {
-        let mut controller = RateController::new(&Routers::default(), MBPS);
+        let mut controller = RateController::new(&RcpRouting::default(), MBPS);
         while controller.due().as_secs() <= 0.1 {
             controller.on_arrival(Bytes(125_000), 0.1); // 100 Mbps in 10 ms
             controller.update(controller.due(), Bytes(0));
@@ -118,6 +122,7 @@ mod tests {
         controller
     }
 
+    /// The factor by which an update changes R at a load of `mbps` and with `backlog` bytes in the queue.
     fn update(mbps: f64, backlog: u64) -> f64 {
         let mut controller = controller();
         let before = controller.rate();
@@ -137,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn stays_between_its_bounds() {
+    fn the_rate_stays_between_its_bounds() {
         let mut controller = controller();
         for _ in 0..10_000 {
             controller.update(controller.due(), Bytes(0));
@@ -150,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_at_least_once_per_round_trip() {
+    fn the_rate_is_updated_at_least_once_per_round_trip() {
         let mut controller = controller();
         for _ in 0..1000 {
             controller.on_arrival(Bytes(1000), 0.002);
@@ -161,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_capacity_changes_every_share_alike() {
+    fn a_change_of_capacity_leaves_the_shares_of_flows_as_they_are() {
         let mut controller = controller();
         controller.set_capacity(Rate::from_mbps(10.0));
         assert!((controller.rate() - 0.5e6).abs() < 1.0);

@@ -1,22 +1,22 @@
-//! The router: the rate controller, and the pen.
+//! The router of RCP: feeds the rate controller, and writes its rate on packets.
 
 use super::RateController;
 use crate::roles::{Control, Router, Stamp};
 use crate::units::{Bytes, Rate, Time};
 
-/// Counts what arrives, whatever it is, and writes R on what leaves.
-pub struct Machine {
+/// Counts the packets of all protocols that arrive, and writes R on the packets of RCP that leave.
+pub struct RcpRouter {
     controller: RateController,
 }
 
-impl Machine {
-    /// With this rate controller.
-    pub fn new(controller: RateController) -> Machine {
-        Machine { controller }
+impl RcpRouter {
+    /// The router with this rate controller.
+    pub fn new(controller: RateController) -> RcpRouter {
+        RcpRouter { controller }
     }
 }
 
-impl Router for Machine {
+impl Router for RcpRouter {
     fn on_arrival(&mut self, _: Time, stamp: &mut Stamp, size: Bytes, _: Bytes) {
         let rtt = if let Stamp::Rate { rtt, .. } = stamp { *rtt } else { 0.0 };
         self.controller.on_arrival(size, rtt);
@@ -48,21 +48,21 @@ impl Router for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rcp::{Echo, Routers};
+    use crate::rcp::{RcpReceiver, RcpRouting};
     use crate::roles::{Receiver, Report};
 
-    /// A packet that passes routers of these capacities brings home the smallest rate; one that passes none, nothing.
+    /// The receiver of a packet reports the smallest rate of the routers on the way, and nothing if there was none.
     #[test]
-    fn the_smallest_rate_wins() {
+    fn the_receiver_reports_the_smallest_rate_on_the_path() {
         let report = |mbps: &[f64]| {
             let mut stamp = Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 };
             for &mbps in mbps {
-                let controller = RateController::new(&Routers::default(), Rate::from_mbps(mbps));
-                let mut router = Machine::new(controller);
+                let controller = RateController::new(&RcpRouting::default(), Rate::from_mbps(mbps));
+                let mut router = RcpRouter::new(controller);
                 router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0));
                 router.on_departure(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0));
             }
-            Echo.on_arrival(Time::ZERO, &stamp, Bytes(1000))
+            RcpReceiver.on_arrival(Time::ZERO, &stamp, Bytes(1000))
         };
         let allowed = |mbps: f32| Some(Report::Allowed { rate: mbps * 1e6 });
         assert_eq!(report(&[]), None);
@@ -72,8 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn other_traffic_counts() {
-        let mut router = Machine::new(RateController::new(&Routers::default(), Rate::from_mbps(100.0)));
+    fn packets_of_other_protocols_count_as_load() {
+        let mut router = RcpRouter::new(RateController::new(&RcpRouting::default(), Rate::from_mbps(100.0)));
         let mut stamp = Stamp::None;
         for _ in 0..250 {
             router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0)); // 200 Mbps over 10 ms

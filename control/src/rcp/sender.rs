@@ -1,74 +1,53 @@
-//! The sender: sends at the rate that it is told.
+//! The sender of RCP: sends at the rate that the routers allow.
 
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::rtt::SmoothedRtt;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Sends a packet that asks for the rate, waits for the answer, and from then on sends at the newest rate.
-pub struct Obedient {
+/// Sends a packet that asks for the rate, waits for the answer, and from then on sends at the newest rate reported.
+pub struct RcpSender {
     packet: Bytes,
-    /// R; none before the first answer.
+    /// R, the newest rate reported; none before the first answer.
     rate: Option<Rate>,
     rtt: SmoothedRtt,
     pacer: Pacer,
+    /// Whether the host is repairing losses, for traces.
     recovering: bool,
 }
 
-/// A sender's mean round-trip time, for stamps and pacing.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SmoothedRtt(Option<f64>);
+/// Factor on the rate for each retransmission timeout.
+const TIMEOUT_FACTOR: f64 = 0.5;
 
-impl SmoothedRtt {
-    /// A new sample (RFC 6298, section 2).
-    pub(crate) fn sample(&mut self, rtt: Option<Duration>) {
-        if let Some(rtt) = rtt.map(Duration::as_secs).filter(|&rtt| rtt > 0.0) {
-            self.0 = Some(self.0.map_or(rtt, |mean| mean + (rtt - mean) / 8.0));
-        }
-    }
-
-    /// In seconds, if there is one.
-    pub(crate) fn seconds(self) -> Option<f64> {
-        self.0
-    }
-
-    /// As it travels: zero if there is none.
-    pub(crate) fn stamped(self) -> f32 {
-        self.0.unwrap_or(0.0) as f32
-    }
-}
-
-/// Factor on the rate when nothing has been heard for a retransmission timeout.
-const SILENCE: f64 = 0.5;
-
-impl Obedient {
+impl RcpSender {
     /// A sender of packets of this size that has sent nothing yet.
-    pub fn new(packet: Bytes) -> Obedient {
+    pub fn new(packet: Bytes) -> RcpSender {
         let (rtt, pacer) = (SmoothedRtt::default(), Pacer::default());
-        Obedient { packet, rate: None, rtt, pacer, recovering: false }
+        RcpSender { packet, rate: None, rtt, pacer, recovering: false }
     }
 
-    fn obey(&mut self, report: Option<Report>) {
+    fn follow(&mut self, report: Option<Report>) {
         if let Some(Report::Allowed { rate }) = report {
             self.rate = Some(Rate::from_bps(f64::from(rate).max(1.0)));
         }
     }
 
-    /// **Decided**: one packet per round trip at least, so that the rate is known when it rises again. (The authors' sender sends
-    /// packets without data for that.)
+    /// The rate for pacing. **Decided**: at least one packet per round trip, so that the sender learns when R rises
+    /// again. (The authors' sender sends packets without data for that.)
     fn pace(&self, rate: Rate) -> Rate {
         let least = self.rtt.seconds().map_or(0.0, |rtt| self.packet.as_bits() / rtt);
         Rate::from_bps(rate.as_bps().max(least))
     }
 }
 
-impl Sender for Obedient {
+impl Sender for RcpSender {
     fn open(&mut self, _: Time) -> Stamp {
         Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 }
     }
 
     fn on_open(&mut self, _: Time, rtt: Duration, report: Option<Report>) {
         self.rtt.sample(Some(rtt));
-        self.obey(report);
+        self.follow(report);
     }
 
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
@@ -92,15 +71,15 @@ impl Sender for Obedient {
     fn on_ack(&mut self, _: Time, ack: &Ack) {
         self.rtt.sample(ack.rtt);
         self.recovering = ack.recovery;
-        self.obey(ack.report);
+        self.follow(ack.report);
     }
 
-    /// The routers see to losses. **Decided**: silence halves the rate until the next word from them, as no paper says what to do
-    /// when their word does not get through.
+    /// The routers react to losses, by a smaller R. **Decided**: a retransmission timeout halves the rate until the
+    /// next report, as no paper says what to do when reports do not get through.
     fn on_loss(&mut self, _: Time, loss: &Loss) {
         self.recovering = true;
         if *loss == Loss::Timeout {
-            self.rate = self.rate.map(|rate| Rate::from_bps((rate.as_bps() * SILENCE).max(1.0)));
+            self.rate = self.rate.map(|rate| Rate::from_bps((rate.as_bps() * TIMEOUT_FACTOR).max(1.0)));
         }
     }
 
@@ -126,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn asks_first_and_then_sends_at_the_rate() {
-        let mut sender = Obedient::new(PACKET);
+    fn the_first_packet_asks_and_the_others_leave_at_the_reported_rate() {
+        let mut sender = RcpSender::new(PACKET);
         let pipe = |packets: u64| Pipe { in_flight: Bytes(1000 * packets), ..Pipe::default() };
         assert_eq!(sender.next(Time::ZERO, &pipe(0)), Next::Now);
         let stamp = sender.on_send(Time::ZERO, PACKET, &pipe(0));
@@ -149,8 +128,8 @@ mod tests {
     }
 
     #[test]
-    fn sends_a_packet_per_round_trip_at_least() {
-        let mut sender = Obedient::new(PACKET);
+    fn at_least_one_packet_leaves_per_round_trip() {
+        let mut sender = RcpSender::new(PACKET);
         sender.on_ack(Time::ZERO, &ack(1e-5));
         sender.on_send(Time::ZERO, PACKET, &Pipe::default());
         assert_eq!(sender.next(Time::ZERO, &Pipe::default()), Next::At(Time::ZERO + Duration::from_millis(100)));

@@ -1,31 +1,30 @@
-//! RCP-AC: RCP with acceleration control (Dukkipati, McKeown and Fraser, "RCP-AC: Congestion Control to make flows complete quickly
-//! in any environment").
+//! RCP-AC: RCP with acceleration control (Dukkipati, McKeown and Fraser, "RCP-AC: Congestion Control to make flows
+//! complete quickly in any environment").
 //!
-//! Routers keep RCP's rate, but flows climb towards it only as fast as the queue can take: in each interval, a router lets all
-//! traffic together grow by phi, which gamma, the share of the buffer that an operator puts at risk, bounds. Headers, receiver and
-//! sender are XCP's; the sender is paced.
+//! Routers keep RCP's rate R, but flows approach it only as fast as the queue can absorb: in each interval, a router
+//! lets all traffic together grow by no more than phi. phi is bounded by gamma, the share of the buffer that an
+//! operator puts at risk. Headers, receiver and sender are those of XCP, except that the sender is paced.
 
 mod router;
 
-pub use router::Machine;
+pub use router::RcpAcRouter;
 
 use crate::assisted::Assisted;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::rcp::{self, RateController};
-use crate::registry::Protocol;
 use crate::roles::{Conditions, Receiver, Router, Sender};
-use crate::routers::{Port, Routing};
+use crate::routing::{Port, Routing};
 use crate::units::Duration;
-use crate::window::within;
-use crate::xcp::{Guided, Sum};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::xcp::{XcpReceiver, XcpSender};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters of the sender.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct RcpAc {
-    /// Window of the first round trip that carries data, in packets
-    pub initial_window: f64,
+crate::parameters! {
+    /// Parameters of the sender.
+    pub struct RcpAc {
+        /// Window of the first round trip that carries data, in packets
+        pub initial_window: f64,
+    }
 }
 
 impl Default for RcpAc {
@@ -40,46 +39,47 @@ impl Protocol for RcpAc {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Guided::paced(self.initial_window, host.packet), self.initial_window, host.packet))
+        Box::new(Assisted::new(XcpSender::paced(self.initial_window, host.packet), self.initial_window, host.packet))
     }
 
     fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Sum::default()))
+        Some(Box::new(XcpReceiver::default()))
     }
 }
 
-/// Parameters of the router.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Routers {
-    /// The share of the buffer by which traffic may grow in an interval beyond what the link has to spare: small, and queues stay
-    /// short; large, and flows climb as fast as RCP's
-    pub gamma: f64,
-    /// Weight of the spare capacity in phi (equation 2)
-    pub phi_alpha: f64,
-    /// Weight of the queue in phi (equation 2): no growth while more than gamma/phi-beta of the buffer is full
-    pub phi_beta: f64,
-    /// Weight of the spare capacity in the rate's change (equation 1)
-    pub alpha: f64,
-    /// Weight of the queue in the rate's change (equation 1)
-    pub beta: f64,
-    /// T, how often the rate is updated; each mean round-trip time if that is shorter
-    pub interval: Duration,
-    /// The rate at the start, as a share of the capacity
-    pub initial_rate: f64,
-    /// The least rate, as a share of the capacity
-    pub least_rate: f64,
-    /// The mean round-trip time until packets have brought theirs
-    pub initial_rtt: Duration,
+crate::parameters! {
+    /// Parameters of the router.
+    pub struct RcpAcRouting {
+        /// The share of the buffer by which traffic may grow in an interval beyond the spare capacity: with a small
+        /// share queues stay short, with a large one flows approach the rate as fast as RCP's
+        pub gamma: f64,
+        /// Weight of the spare capacity in phi (equation 2)
+        pub phi_alpha: f64,
+        /// Weight of the queue in phi (equation 2): no growth while more than gamma/phi-beta of the buffer is full
+        pub phi_beta: f64,
+        /// Weight of the spare capacity in the rate's change (equation 1)
+        pub alpha: f64,
+        /// Weight of the queue in the rate's change (equation 1)
+        pub beta: f64,
+        /// T: the interval between updates of the rate, or the mean round-trip time if that is shorter
+        pub interval: Duration,
+        /// The rate at the start, as a share of the capacity
+        pub initial_rate: f64,
+        /// The least rate, as a share of the capacity
+        pub least_rate: f64,
+        /// The mean round-trip time that is assumed before packets have told theirs
+        pub initial_rtt: Duration,
+    }
 }
 
-impl Default for Routers {
-    /// phi's alpha and beta are not in the paper: **decided**, alpha as XCP's, and beta such that phi is zero at a queue of 2 gamma B.
-    /// In figure 1's flash crowd the worst queue is then 2.1 gamma B, whatever gamma. R must then fall by that queue:
-    /// **decided**, twice RCP's beta, with which it does within 20 round trips at gamma = 0.2, and is as stable.
-    fn default() -> Routers {
-        let rcp = rcp::Routers::default();
-        Routers {
+impl Default for RcpAcRouting {
+    /// The paper does not give the alpha and beta of phi. **Decided**: alpha is XCP's, and beta is such that phi is
+    /// zero at a queue of 2 gamma B. In figure 1's flash crowd the longest queue is then 2.1 gamma B for any gamma. R
+    /// must then fall until that queue is gone. **Decided**: the beta of R is twice RCP's, with which the queue of
+    /// gamma = 0.2 is gone within 20 round trips, and R is as stable.
+    fn default() -> RcpAcRouting {
+        let rcp = rcp::RcpRouting::default();
+        RcpAcRouting {
             gamma: 0.2,
             phi_alpha: 0.4,
             phi_beta: 0.5,
@@ -93,15 +93,15 @@ impl Default for Routers {
     }
 }
 
-impl Routers {
-    /// Those of the rate controller.
-    fn rate(&self) -> rcp::Routers {
-        let Routers { alpha, beta, interval, initial_rate, least_rate, initial_rtt, .. } = *self;
-        rcp::Routers { alpha, beta, interval, initial_rate, least_rate, initial_rtt }
+impl RcpAcRouting {
+    /// The parameters of the rate controller, which is RCP's.
+    fn rate(&self) -> rcp::RcpRouting {
+        let RcpAcRouting { alpha, beta, interval, initial_rate, least_rate, initial_rtt, .. } = *self;
+        rcp::RcpRouting { alpha, beta, interval, initial_rate, least_rate, initial_rtt }
     }
 }
 
-impl Routing for Routers {
+impl Routing for RcpAcRouting {
     fn check(&self) -> Result<(), String> {
         within("gamma", self.gamma, 1e-6..=1e6)?;
         within("phi-alpha", self.phi_alpha, 0.0..=10.0)?;
@@ -110,6 +110,6 @@ impl Routing for Routers {
     }
 
     fn router(&self, port: &Port) -> Box<dyn Router> {
-        Box::new(Machine::new(self, RateController::new(&self.rate(), port.capacity), port.buffer))
+        Box::new(RcpAcRouter::new(self, RateController::new(&self.rate(), port.capacity), port.buffer))
     }
 }

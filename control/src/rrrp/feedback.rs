@@ -1,24 +1,23 @@
-//! The feedback functions: the congestion that a flow aims at, by the rate that it gets.
+//! The feedback functions: the congestion that a flow aims at, as a function of the rate that it gets.
 
 use super::Rrrp;
 use crate::units::Rate;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// Which of the paper's three.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-#[schemars(inline)]
-pub enum Function {
-    /// The same at any rate (section 4.1).
-    Fixed,
-    /// Falling to zero at the rate that the flow wants at most (section 4.2).
-    Linear,
-    /// The loss rate at which a TCP would get this rate (section 4.3).
-    TcpLike,
+crate::parameters! {
+    /// Which of the paper's three feedback functions.
+    #[derive(Copy, PartialEq, Eq)]
+    #[cfg_attr(feature = "registry", schemars(inline))]
+    pub enum Function {
+        /// The same at any rate (section 4.1).
+        Fixed,
+        /// Falling to zero at the rate that the flow wants at most (section 4.2).
+        Linear,
+        /// The loss rate at which a TCP would get this rate (section 4.3).
+        TcpLike,
+    }
 }
 
-/// A feedback function, p_T.
+/// A feedback function p_T.
 #[derive(Clone, Debug)]
 pub struct Feedback {
     function: Function,
@@ -27,17 +26,17 @@ pub struct Feedback {
     scale: Rate,
 }
 
-/// **Decided**: equation 19 reaches 1, where equation 13 divides by zero.
+/// The largest congestion aimed at, as a share. **Decided**: equation 19 reaches 1, where equation 13 divides by zero.
 const HIGHEST_TARGET: f64 = 0.9;
 
 impl Feedback {
-    /// The one that `parameters` describe.
+    /// The function that `parameters` choose.
     pub fn new(parameters: &Rrrp) -> Feedback {
         let Rrrp { function, target, limit, scale, .. } = *parameters;
         Feedback { function, target, limit, scale }
     }
 
-    /// p_T at the rate `x` that arrives, 0 to 0.9.
+    /// p_T at an arrival rate of `x`, 0 to 0.9.
     pub fn target(&self, x: Rate) -> f64 {
         let p = match self.function {
             Function::Fixed => self.target,                                    // equation 15
@@ -47,12 +46,13 @@ impl Feedback {
         p.min(HIGHEST_TARGET)
     }
 
-    /// The rate at which to send when `x` arrives.
+    /// X_in, the rate at which to send, at an arrival rate of `x`.
     pub fn rate(&self, x: Rate) -> Rate {
         let rate = x * (1.0 / (1.0 - self.target(x))); // equation 13
         match self.function {
-            // **Decided**: "the consumed bandwidth never exceeds" the limit (section 4.2), but above it equation 16 aims at no
-            // congestion, not at less than what arrives: a flow that a draining queue carried there would stay there.
+            // **Decided**: section 4.2 says that "the consumed bandwidth never exceeds" the limit. But above the limit
+            // equation 16 aims at no congestion, so that the sender would keep the rate that arrives: a flow that a
+            // draining queue has carried above the limit would stay there.
             Function::Linear if rate.as_bps() > self.limit.as_bps() => self.limit,
             _ => rate,
         }
@@ -67,7 +67,7 @@ mod tests {
         Feedback::new(&Rrrp { function, ..Rrrp::default() }).target(Rate::from_mbps(mbps))
     }
 
-    /// Figure 2's curves at points read off the equations.
+    /// Points of figure 2's functions, computed by hand from the equations.
     #[test]
     fn the_three_functions() {
         for mbps in [0.1, 4.0, 100.0] {
@@ -89,7 +89,8 @@ mod tests {
         }
     }
 
-    /// Equation 1's link and equation 13 together come to rest where the congestion is p_T, whatever the rate at the start.
+    /// A link by equation 1 and a sender by equation 13 reach an equilibrium in which the congestion is p_T, from any
+    /// first rate.
     #[test]
     fn a_link_and_a_function_meet_where_the_congestion_is_the_target() {
         let (capacity, others) = (10.0, 6.0);

@@ -1,55 +1,56 @@
-//! RRRP: rate control by relative rate reduction (RRR-2008: Hága et al., "Relative Rate Reduction Based Control with Adjustable
-//! Congestion Level", TRIDENTCOM 2008).
+//! RRRP: rate control by relative rate reduction (RRR-2008: Hága et al., "Relative Rate Reduction Based Control with
+//! Adjustable Congestion Level", TRIDENTCOM 2008).
 //!
-//! The receiver measures the rate at which packets arrive, X_out, and reports it with every acknowledgment. The share by which it
-//! is lower than the rate at which they were sent, RRR = (X_in - X_out)/X_in (equation 8), says how congested the path is, long
-//! before a loss rate could. The sender sends at X_in = X_out/(1 - p_T(X_out)) (equation 13): faster while the congestion is
-//! below the target p_T, slower above it, and at rest where it is p_T. Losses as such do not matter to it.
+//! The receiver measures the rate at which packets arrive, X_out, and reports it with every acknowledgment. The share
+//! by which it is lower than the rate at which they were sent, RRR = (X_in - X_out)/X_in (equation 8), says how
+//! congested the path is, long before a loss rate could. The sender sends at X_in = X_out/(1 - p_T(X_out)) (equation
+//! 13): faster while the congestion is below the target p_T, slower above it, and at rest where it is p_T. Losses as
+//! such do not matter to it.
 //!
-//! An application that pauses is measured as well: the first packets after a pause report its rate, and the flow grows from there.
+//! An application that pauses is measured as well: the first packets after a pause report its rate, and the flow grows
+//! from there.
 
 mod feedback;
-mod meter;
+mod receiver;
 mod sender;
 
 pub use feedback::{Feedback, Function};
-pub use meter::Meter;
-pub use sender::Machine;
+pub use receiver::RrrpReceiver;
+pub use sender::RrrpSender;
 
-use crate::registry::Protocol;
+use crate::parameters::within;
+use crate::protocol::Protocol;
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::units::Rate;
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, format, string::String};
 
-/// Parameters.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Rrrp {
-    /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear", target (1 - X/limit);
-    /// or "fixed", target
-    pub function: Function,
-    /// Of "fixed" and "linear": p_fix and p_Tlim, the congestion aimed at, and that at rate zero
-    pub target: f64,
-    /// Of "linear": X_Tlim, the rate from which on no congestion is aimed at
-    pub limit: Rate,
-    /// Of "tcp-like": X_T, the larger the more it takes beside TCP
-    pub scale: Rate,
-    /// Number of packets over which the receiver averages (n)
-    pub average: u16,
-    /// Rate of the first packets
-    pub initial_rate: Rate,
-    /// Least rate (X_min)
-    pub least_rate: Rate,
-    /// What the sender can send at most (C_max)
-    pub highest_rate: Rate,
+crate::parameters! {
+    /// Parameters.
+    pub struct Rrrp {
+        /// p_T, the congestion aimed at, as a function of the rate X that arrives: "tcp-like", (scale/X)^2; "linear",
+        /// target (1 - X/limit); or "fixed", target
+        pub function: Function,
+        /// p_fix of "fixed", the congestion aimed at; p_Tlim of "linear", the congestion aimed at near rate zero
+        pub target: f64,
+        /// X_Tlim of "linear", the rate from which on the flow aims at no congestion
+        pub limit: Rate,
+        /// X_T of "tcp-like": the larger it is, the larger is the flow's share beside TCP
+        pub scale: Rate,
+        /// n: number of packets over which the receiver averages
+        pub average: u16,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// X_min: least rate
+        pub least_rate: Rate,
+        /// C_max: the highest rate at which the sender can send
+        pub highest_rate: Rate,
+    }
 }
 
 impl Default for Rrrp {
-    /// Of the functions, the paper finds only the TCP-like one fit for general use (section 5.1), and evaluates it with an X_T of
-    /// 0.6 Mbps; the others' parameters are those of figure 3. It gives neither n nor X_min, and C_max is a matter of the host:
-    /// **decided**.
+    /// Of the functions, the paper finds only the TCP-like one fit for general use (section 5.1), and evaluates it with
+    /// an X_T of 0.6 Mbps; the others' parameters are those of figure 3. It gives neither n nor X_min, and C_max is a
+    /// matter of the host: **decided**.
     fn default() -> Rrrp {
         Rrrp {
             function: Function::TcpLike,
@@ -84,10 +85,10 @@ impl Protocol for Rrrp {
     }
 
     fn sender(&self, _: &Conditions) -> Box<dyn Sender> {
-        Box::new(Machine::new(self))
+        Box::new(RrrpSender::new(self))
     }
 
     fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Meter::new(self.average)))
+        Some(Box::new(RrrpReceiver::new(self.average)))
     }
 }

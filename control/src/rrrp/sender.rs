@@ -1,41 +1,57 @@
-//! The sender: a rate, set anew by each acknowledgment.
+//! The sender of RRRP: a rate that each acknowledgment sets anew.
 
 use super::{Feedback, Rrrp};
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Rate, Time};
 
-/// Sends at a constant rate between acknowledgments and never waits for one (section 3.1). Losses change nothing.
-pub struct Machine {
+/// Sends at a constant rate between acknowledgments, and never waits for one (section 3.1). Losses change nothing.
+///
+/// ```text
+///   Starting -- first valid report --> Following
+///   in either state, after a timeout: reports are ignored until n packets have been acknowledged
+/// ```
+pub struct RrrpSender {
     feedback: Feedback,
+    /// X_min.
     least: Rate,
+    /// C_max.
     highest: Rate,
-    /// Packets over which the receiver averages.
+    /// n: the number of packets over which the receiver averages.
     average: u32,
     /// X_in.
     rate: Rate,
     pacer: Pacer,
-    /// Nothing has been reported yet.
-    starting: bool,
-    /// So many packets have still to arrive until what the receiver reports no longer spans a silence.
-    stale: u32,
+    stage: Stage,
+    /// After a timeout: how many acknowledgments are still to come whose reports average over the time in which nothing
+    /// arrived. These reports are ignored.
+    stale_reports: u32,
 }
 
-/// Factor on the rate when nothing has been heard for a retransmission timeout.
-const SILENCE: f64 = 0.5;
+/// Whether the receiver's reports have set the rate yet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// No report has been followed, and the rate is the initial one.
+    Starting,
+    /// The rate follows the reports.
+    Following,
+}
 
-impl Machine {
+/// Factor on the rate for each retransmission timeout.
+const TIMEOUT_FACTOR: f64 = 0.5;
+
+impl RrrpSender {
     /// A sender that has sent nothing yet.
-    pub fn new(parameters: &Rrrp) -> Machine {
-        let mut machine = Machine {
+    pub fn new(parameters: &Rrrp) -> RrrpSender {
+        let mut machine = RrrpSender {
             feedback: Feedback::new(parameters),
             least: parameters.least_rate,
             highest: parameters.highest_rate,
             average: parameters.average.into(),
             rate: Rate::ZERO,
             pacer: Pacer::default(),
-            starting: true,
-            stale: 0,
+            stage: Stage::Starting,
+            stale_reports: 0,
         };
         machine.set(parameters.initial_rate);
         machine
@@ -47,7 +63,7 @@ impl Machine {
     }
 }
 
-impl Sender for Machine {
+impl Sender for RrrpSender {
     fn next(&mut self, now: Time, _: &Pipe) -> Next {
         let due = self.pacer.due(self.rate);
         if due > now { Next::At(due) } else { Next::Now }
@@ -59,26 +75,30 @@ impl Sender for Machine {
     }
 
     fn on_ack(&mut self, _: Time, ack: &Ack) {
-        if self.stale > 0 {
-            self.stale -= 1;
+        if self.stale_reports > 0 {
+            self.stale_reports -= 1;
         } else if let Some(Report::Received { rate }) = ack.report {
-            self.starting = false;
+            self.stage = Stage::Following;
             self.set(self.feedback.rate(Rate::from_bps(rate as f64)));
         }
     }
 
-    /// **Decided**: the paper does not say what to do in silence. The rate is halved at each retransmission timeout, as by the
-    /// nofeedback timer of RFC 5348, section 4.4; and as the time that nothing arrived says nothing of the path's rate after
-    /// it, what the receiver measures counts again when its n packets have all arrived since.
+    /// **Decided**: the paper does not say what to do when nothing is acknowledged. Each retransmission timeout halves
+    /// the rate, as the nofeedback timer of RFC 5348, section 4.4, does. The receiver's average over the time in which
+    /// nothing arrived does not show the path's rate, so reports count again only when all n packets of the average
+    /// have arrived after the timeout.
     fn on_loss(&mut self, _: Time, loss: &Loss) {
         if *loss == Loss::Timeout {
-            self.set(self.rate * SILENCE);
-            self.stale = self.average;
+            self.set(self.rate * TIMEOUT_FACTOR);
+            self.stale_reports = self.average;
         }
     }
 
     fn state(&self) -> State {
-        let phase = if self.starting { Phase::SlowStart } else { Phase::CongestionAvoidance };
+        let phase = match self.stage {
+            Stage::Starting => Phase::SlowStart,
+            Stage::Following => Phase::CongestionAvoidance,
+        };
         State { window: None, rate: Some(self.rate), phase }
     }
 }
@@ -86,15 +106,15 @@ impl Sender for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rrrp::{Function, Meter};
+    use crate::rrrp::{Function, RrrpReceiver};
     use crate::{Duration, Receiver};
-    use std::collections::VecDeque;
+    use alloc::collections::VecDeque;
 
     const PACKET: Bytes = Bytes(1500);
 
-    /// The growth rate of X_in, per second, over `seconds` on a path of `rtt` that is never congested.
+    /// The growth rate of X_in, per second, over `seconds` on a path with this RTT that is never congested.
     fn growth(parameters: &Rrrp, rtt: Duration, seconds: f64) -> f64 {
-        let (mut sender, mut receiver) = (Machine::new(parameters), Meter::new(parameters.average));
+        let (mut sender, mut receiver) = (RrrpSender::new(parameters), RrrpReceiver::new(parameters.average));
         let mut acks = VecDeque::new();
         let (mut now, mut begun) = (Time::ZERO, None);
         loop {
@@ -112,7 +132,7 @@ mod tests {
                 }
                 _ => due,
             };
-            // Once the first reports have come round again.
+            // Measure once the packets sent at the rate of the first reports have been reported in turn.
             let settled = Time::ZERO + Duration(3 * rtt.0);
             if now > settled && begun.is_none() {
                 begun = Some((now, sender.rate));
@@ -127,10 +147,11 @@ mod tests {
 
     /// Section 3: X_in grows as exp(alpha t), alpha = log(1/(1 - p_T))/RTT on a path without congestion.
     #[test]
-    fn grows_exponentially_on_a_free_path() {
+    fn the_rate_grows_exponentially_on_a_path_without_congestion() {
         for target in [0.01, 0.05] {
             for rtt in [Duration::from_millis(50), Duration::from_millis(200)] {
-                // Fast enough that the time of n packets, by half of which the measurement is older, is short beside the RTT.
+                // At this rate, n packets take a time that is short beside the RTT. The measurement is older by half of
+                // that time.
                 let initial_rate = Rate::from_mbps(200.0);
                 let parameters = Rrrp { function: Function::Fixed, target, initial_rate, ..Rrrp::default() };
                 let alpha = libm::log(1.0 / (1.0 - target)) / rtt.as_secs();
@@ -145,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn follows_each_report_within_its_bounds() {
-        let mut sender = Machine::new(&Rrrp { highest_rate: Rate::from_mbps(100.0), ..Rrrp::default() });
+    fn the_rate_follows_each_report_within_its_bounds() {
+        let mut sender = RrrpSender::new(&Rrrp { highest_rate: Rate::from_mbps(100.0), ..Rrrp::default() });
         assert_eq!((sender.rate.as_mbps(), sender.state().phase), (1.6, Phase::SlowStart));
         for (arrives, sent) in [(1.2, 1.6), (6.0, 6.0 / 0.99), (0.1, 1.0), (1e-5, 0.01), (100.0, 100.0)] {
             sender.on_ack(Time::ZERO, &report(arrives));
@@ -156,8 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn losses_do_not_matter_but_silence_does() {
-        let mut sender = Machine::new(&Rrrp::default());
+    fn a_loss_changes_nothing_and_a_timeout_halves_the_rate() {
+        let mut sender = RrrpSender::new(&Rrrp::default());
         sender.on_ack(Time::ZERO, &report(60.0));
         let before = sender.rate;
         sender.on_loss(Time::ZERO, &Loss::Event);
@@ -165,7 +186,7 @@ mod tests {
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         assert_eq!(sender.rate, before * 0.25);
-        // The first 32 reports span the silence.
+        // The next 32 reports average over the time in which nothing arrived.
         for _ in 0..32 {
             sender.on_ack(Time::ZERO, &report(0.05));
             assert_eq!(sender.rate, before * 0.25);
@@ -175,8 +196,8 @@ mod tests {
     }
 
     #[test]
-    fn keeps_sending_without_acknowledgments() {
-        let mut sender = Machine::new(&Rrrp::default());
+    fn packets_leave_at_the_rate_without_acknowledgments() {
+        let mut sender = RrrpSender::new(&Rrrp::default());
         let mut now = Time::ZERO;
         for _ in 0..100 {
             assert_eq!(sender.next(now, &Pipe::default()), Next::Now);

@@ -1,34 +1,32 @@
-//! XCP: routers share out spare bandwidth and queues packet by packet (Katabi, Handley and Rohrs, "Congestion Control for High
-//! Bandwidth-Delay Product Networks", SIGCOMM 2002).
+//! XCP: routers distribute spare bandwidth and the reduction of queues packet by packet (Katabi, Handley and Rohrs,
+//! "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002).
 //!
-//! Every packet carries its sender's window and round-trip time, and brings home by how much the window may grow or must shrink.
-//! A router's efficiency controller says by how much all traffic together should (phi), and its fairness controller divides that:
-//! additive increase, multiplicative decrease.
+//! Every packet carries its sender's window and round-trip time, and returns by how much the window may grow or must
+//! shrink. A router's efficiency controller computes by how much all traffic together is to change (phi, the aggregate
+//! feedback). Its fairness controller divides phi among the packets: additive increase, multiplicative decrease.
 
 mod receiver;
 mod router;
 mod sender;
 
-pub use receiver::Sum;
-pub use router::Machine;
-pub use sender::Guided;
+pub use receiver::XcpReceiver;
+pub use router::XcpRouter;
+pub use sender::XcpSender;
 
 use crate::assisted::Assisted;
-use crate::rcp::seconds;
-use crate::registry::Protocol;
+use crate::parameters::{seconds, within};
+use crate::protocol::Protocol;
 use crate::roles::{Conditions, Receiver, Router, Sender};
-use crate::routers::{Port, Routing};
+use crate::routing::{Port, Routing};
 use crate::units::Duration;
-use crate::window::within;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters of the sender.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Xcp {
-    /// Window of the first round trip that carries data, in packets
-    pub initial_window: f64,
+crate::parameters! {
+    /// Parameters of the sender.
+    pub struct Xcp {
+        /// Window of the first round trip that carries data, in packets
+        pub initial_window: f64,
+    }
 }
 
 impl Default for Xcp {
@@ -43,35 +41,36 @@ impl Protocol for Xcp {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Assisted::new(Guided::new(self.initial_window, host.packet), self.initial_window, host.packet))
+        Box::new(Assisted::new(XcpSender::new(self.initial_window, host.packet), self.initial_window, host.packet))
     }
 
     fn receiver(&self, _: &Conditions) -> Option<Box<dyn Receiver>> {
-        Some(Box::new(Sum::default()))
+        Some(Box::new(XcpReceiver::default()))
     }
 }
 
-/// Parameters of the router.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Routers {
-    /// Weight of the spare bandwidth in phi (equation 1)
-    pub alpha: f64,
-    /// Weight of the queue in phi (equation 1)
-    pub beta: f64,
-    /// The share of the traffic that is taken from all and given to all in each interval, so that shares become equal (gamma)
-    pub shuffle: f64,
-    /// The control interval until packets have brought their round-trip times
-    pub initial_rtt: Duration,
-}
-
-impl Default for Routers {
-    fn default() -> Routers {
-        Routers { alpha: 0.4, beta: 0.226, shuffle: 0.1, initial_rtt: Duration::from_millis(100) }
+crate::parameters! {
+    /// Parameters of the router.
+    pub struct XcpRouting {
+        /// Weight of the spare bandwidth in phi (equation 1)
+        pub alpha: f64,
+        /// Weight of the queue in phi (equation 1)
+        pub beta: f64,
+        /// gamma: the share of the traffic that is taken from all flows and given to all flows in each interval, so
+        /// that rates become equal
+        pub shuffle: f64,
+        /// The control interval before packets have told their round-trip times
+        pub initial_rtt: Duration,
     }
 }
 
-impl Routing for Routers {
+impl Default for XcpRouting {
+    fn default() -> XcpRouting {
+        XcpRouting { alpha: 0.4, beta: 0.226, shuffle: 0.1, initial_rtt: Duration::from_millis(100) }
+    }
+}
+
+impl Routing for XcpRouting {
     fn check(&self) -> Result<(), String> {
         within("alpha", self.alpha, 1e-3..=10.0)?;
         within("beta", self.beta, 0.0..=10.0)?;
@@ -80,6 +79,6 @@ impl Routing for Routers {
     }
 
     fn router(&self, port: &Port) -> Box<dyn Router> {
-        Box::new(Machine::new(self, port.capacity))
+        Box::new(XcpRouter::new(self, port.capacity))
     }
 }

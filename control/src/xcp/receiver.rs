@@ -1,16 +1,16 @@
-//! The receiver of XCP and RCP-AC: sends the feedback back.
+//! The receiver of XCP and RCP-AC: reports the routers' feedback.
 
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Time};
 
-/// Reports the sum of all feedback so far, unless the packet passed no router.
+/// Reports the sum of all feedback so far with each packet, unless the packet has passed no router.
 #[derive(Default)]
-pub struct Sum {
-    /// In packets.
+pub struct XcpReceiver {
+    /// The sum, packets.
     total: f64,
 }
 
-impl Receiver for Sum {
+impl Receiver for XcpReceiver {
     fn on_arrival(&mut self, _: Time, stamp: &Stamp, _: Bytes) -> Option<Report> {
         match *stamp {
             Stamp::Window { feedback, .. } if feedback.is_finite() => {
@@ -28,8 +28,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_feedback_of_either_sign_without_loss() {
-        let mut sum = Sum::default();
+    fn the_sum_of_feedback_of_either_sign_is_exact() {
+        let mut sum = XcpReceiver::default();
         for _ in 0..1_000_000 {
             let stamp = Stamp::Window { window: 1e6, rtt: 0.1, feedback: -1e-4 };
             sum.on_arrival(Time::ZERO, &stamp, Bytes(1000));

@@ -1,51 +1,61 @@
-//! The router: efficiency and fairness controller.
+//! The router of XCP: efficiency and fairness controller.
 
-use super::Routers;
+use super::XcpRouting;
 use crate::roles::{Control, Router, Stamp};
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// The numbers in brackets are the equations of the paper. Bytes and seconds throughout.
-pub struct Machine {
-    parameters: Routers,
-    /// Bytes per second.
+/// The router of XCP. Volumes are in bytes, and times in seconds. The numbers in brackets are the equations of the
+/// paper.
+pub struct XcpRouter {
+    parameters: XcpRouting,
+    /// Capacity, bytes per second.
     capacity: f64,
-    /// d, the mean round-trip time: the control interval.
+    /// d, the mean round-trip time, which is the control interval.
     interval: f64,
     /// phi, the aggregate feedback of the last interval.
     phi: f64,
-    /// xi_p and xi_n, from which each packet's feedback follows.
-    scale: (f64, f64),
-    /// What is left to be given and to be taken in this interval.
-    left: (f64, f64),
+    /// xi_p, the scale of positive feedback, in the present interval.
+    xi_p: f64,
+    /// xi_n, the scale of negative feedback, in the present interval.
+    xi_n: f64,
+    /// Positive feedback that is left to be given in the present interval.
+    to_give: f64,
+    /// Negative feedback that is left to be given in the present interval.
+    to_take: f64,
     sums: Sums,
+    /// When the present interval began.
     since: Time,
+    /// When the present interval ends.
     due: Time,
 }
 
-/// What arrived in an interval.
+/// Sums over the packets that have arrived in the present interval.
 #[derive(Default)]
 struct Sums {
-    /// y d.
+    /// The sizes of all packets: y d.
     bytes: f64,
-    /// Over packets of XCP: s.
+    /// The sizes of XCP's packets: sum of s.
     own: f64,
-    /// Over these: rtt s/cwnd, and rtt times that. Each flow has as large a part in the sums, whatever its window.
-    turns: f64,
-    rtt_turns: f64,
-    /// Q, the least that has waited; none before something arrived.
+    /// Sum of rtt/cwnd over XCP's packets, cwnd in packets. Each flow has an equal part in it, whatever its window.
+    per_flow: f64,
+    /// Sum of rtt^2/cwnd over XCP's packets.
+    rtt_per_flow: f64,
+    /// Q, the shortest queue so far; none before a packet has arrived.
     least_queue: Option<f64>,
 }
 
-impl Machine {
-    /// At a link of this capacity.
-    pub fn new(parameters: &Routers, capacity: Rate) -> Machine {
-        let mut machine = Machine {
+impl XcpRouter {
+    /// The router of a link of this capacity.
+    pub fn new(parameters: &XcpRouting, capacity: Rate) -> XcpRouter {
+        let mut machine = XcpRouter {
             parameters: parameters.clone(),
             capacity: 0.0,
             interval: parameters.initial_rtt.as_secs(),
             phi: 0.0,
-            scale: (0.0, 0.0),
-            left: (0.0, 0.0),
+            xi_p: 0.0,
+            xi_n: 0.0,
+            to_give: 0.0,
+            to_take: 0.0,
             sums: Sums::default(),
             since: Time::ZERO,
             due: Time::ZERO + parameters.initial_rtt,
@@ -54,13 +64,13 @@ impl Machine {
         machine
     }
 
-    /// A sender that does not know its round-trip time is taken to have the mean one.
+    /// The round-trip time that a packet carries; for a sender that does not know its own, the mean one.
     fn rtt(&self, stamped: f32) -> f64 {
         if stamped > 0.0 { f64::from(stamped) } else { self.interval }
     }
 }
 
-impl Router for Machine {
+impl Router for XcpRouter {
     fn on_arrival(&mut self, _: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes) {
         let (size, queue) = (size.0 as f64, backlog.0 as f64);
         self.sums.bytes += size;
@@ -69,10 +79,10 @@ impl Router for Machine {
             && window > 0.0
         {
             let rtt = self.rtt(rtt);
-            let turns = rtt / f64::from(window);
+            let per_flow = rtt / f64::from(window);
             self.sums.own += size;
-            self.sums.turns += turns;
-            self.sums.rtt_turns += rtt * turns;
+            self.sums.per_flow += per_flow;
+            self.sums.rtt_per_flow += rtt * per_flow;
         }
     }
 
@@ -82,13 +92,14 @@ impl Router for Machine {
         }
         let Stamp::Window { window, rtt, feedback } = stamp else { return };
         if *window <= 0.0 {
-            *feedback = feedback.min(0.0); // opens a flow: there is no window yet
+            *feedback = feedback.min(0.0); // the packet opens a flow, which has no window yet
             return;
         }
         let (rtt, size) = (self.rtt(*rtt), size.0 as f64);
-        let given = (self.scale.0 * rtt * rtt / f64::from(*window)).min(self.left.0); // (4): xi_p rtt^2 s/cwnd
-        let taken = (self.scale.1 * rtt * size).min(self.left.1); // (7): xi_n rtt s
-        self.left = (self.left.0 - given, self.left.1 - taken);
+        let given = (self.xi_p * rtt * rtt / f64::from(*window)).min(self.to_give); // (4): xi_p rtt^2 s/cwnd
+        let taken = (self.xi_n * rtt * size).min(self.to_take); // (7): xi_n rtt s
+        self.to_give -= given;
+        self.to_take -= taken;
         *feedback = feedback.min(((given - taken) / size) as f32);
     }
 
@@ -97,21 +108,21 @@ impl Router for Machine {
     }
 
     fn on_tick(&mut self, now: Time, backlog: Bytes) {
-        let Routers { alpha, beta, shuffle, .. } = self.parameters;
-        let sums = std::mem::take(&mut self.sums);
+        let XcpRouting { alpha, beta, shuffle, .. } = self.parameters;
+        let sums = core::mem::take(&mut self.sums);
         let y = sums.bytes / now.since(self.since).as_secs();
-        if sums.turns > 0.0 {
-            self.interval = sums.rtt_turns / sums.turns;
+        if sums.per_flow > 0.0 {
+            self.interval = sums.rtt_per_flow / sums.per_flow;
         }
         let d = self.interval;
         let queue = sums.least_queue.unwrap_or(backlog.0 as f64).min(backlog.0 as f64);
         self.phi = alpha * d * (self.capacity - y) - beta * queue; // (1)
         let h = (shuffle * y * d - self.phi.abs()).max(0.0);
-        // What flows give to and take from each other goes round even if phi is zero.
-        self.left = (h + self.phi.max(0.0), h + (-self.phi).max(0.0));
-        // (6) and (8).
-        self.scale.0 = if sums.turns > 0.0 { self.left.0 / (d * sums.turns) } else { 0.0 };
-        self.scale.1 = if sums.own > 0.0 { self.left.1 / (d * sums.own) } else { 0.0 };
+        // The shuffled traffic h is taken from all flows and given to all flows even if phi is zero.
+        self.to_give = h + self.phi.max(0.0);
+        self.to_take = h + (-self.phi).max(0.0);
+        self.xi_p = if sums.per_flow > 0.0 { self.to_give / (d * sums.per_flow) } else { 0.0 }; // (6)
+        self.xi_n = if sums.own > 0.0 { self.to_take / (d * sums.own) } else { 0.0 }; // (8)
         self.since = now;
         self.due = now + Duration::from_secs(d).max(Duration(1));
     }

@@ -1,78 +1,93 @@
-//! The sender of XCP and RCP-AC: a window that changes by what the routers say.
+//! The sender of XCP and RCP-AC: a window that changes by the routers' feedback.
 
 use crate::pace::Pacer;
-use crate::rcp::SmoothedRtt;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::rtt::SmoothedRtt;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Sends the packet that opens the flow, and when its acknowledgment is there, the first window.
-pub struct Guided {
+/// Sends the packet that opens the flow, and after its acknowledgment the first window.
+pub struct XcpSender {
     packet: Bytes,
     /// Congestion window, packets.
     window: f64,
-    /// The receiver's sum of all feedback, as far as it has been followed, as it travels.
-    followed: (i32, f32),
+    /// The newest sum of all feedback that has been applied to the window, as the receiver reports it.
+    applied: (i32, f32),
     rtt: SmoothedRtt,
-    /// There, and packets are spaced at window/rtt (RCP-AC); else acknowledgments clock them out (XCP).
-    pacer: Option<Pacer>,
+    release: Release,
+    /// Whether the host is repairing losses, for traces.
     recovering: bool,
 }
 
-impl Guided {
-    /// A sender of packets of this size, with a first window of `initial` packets, that acknowledgments clock.
-    pub fn new(initial: f64, packet: Bytes) -> Guided {
+/// What lets the packets of a window leave.
+enum Release {
+    /// Acknowledgments (XCP).
+    AckClock,
+    /// A pacer that spaces packets at window/rtt (RCP-AC).
+    Paced(Pacer),
+}
+
+impl XcpSender {
+    /// A sender of packets of this size with a first window of `initial` packets, released by acknowledgments.
+    pub fn new(initial: f64, packet: Bytes) -> XcpSender {
+        XcpSender::released(initial, packet, Release::AckClock)
+    }
+
+    /// The same sender, but paced.
+    pub fn paced(initial: f64, packet: Bytes) -> XcpSender {
+        XcpSender::released(initial, packet, Release::Paced(Pacer::default()))
+    }
+
+    fn released(initial: f64, packet: Bytes, release: Release) -> XcpSender {
         let rtt = SmoothedRtt::default();
-        Guided { packet, window: initial, followed: (0, 0.0), rtt, pacer: None, recovering: false }
+        XcpSender { packet, window: initial, applied: (0, 0.0), rtt, release, recovering: false }
     }
 
-    /// The same, but paced.
-    pub fn paced(initial: f64, packet: Bytes) -> Guided {
-        Guided { pacer: Some(Pacer::default()), ..Guided::new(initial, packet) }
-    }
-
-    /// The window that counts: one packet until there is a round-trip time.
+    /// How many packets may be in flight: one before the first round-trip time.
     fn usable(&self) -> f64 {
         if self.rtt.seconds().is_some() { self.window } else { 1.0 }
     }
 
-    fn follow(&mut self, report: Option<Report>) {
+    fn apply(&mut self, report: Option<Report>) {
         if let Some(Report::Feedback { whole, part }) = report {
-            let (whole_before, part_before) = std::mem::replace(&mut self.followed, (whole, part));
+            let (whole_before, part_before) = core::mem::replace(&mut self.applied, (whole, part));
             let feedback = f64::from(whole.wrapping_sub(whole_before)) + f64::from(part) - f64::from(part_before);
             self.window = (self.window + feedback).max(1.0); // cwnd = max(cwnd + feedback, s)
         }
     }
 
-    /// window/rtt.
+    /// window/rtt, if the sender is paced and knows a round-trip time.
     fn rate(&self) -> Option<Rate> {
         let rtt = self.rtt.seconds()?;
-        self.pacer.is_some().then(|| Rate::from_bps(self.window * self.packet.as_bits() / rtt))
+        match self.release {
+            Release::AckClock => None,
+            Release::Paced(_) => Some(Rate::from_bps(self.window * self.packet.as_bits() / rtt)),
+        }
     }
 }
 
-impl Sender for Guided {
+impl Sender for XcpSender {
     fn open(&mut self, _: Time) -> Stamp {
         Stamp::Window { window: 0.0, rtt: 0.0, feedback: f32::INFINITY }
     }
 
     fn on_open(&mut self, _: Time, rtt: Duration, report: Option<Report>) {
         self.rtt.sample(Some(rtt));
-        self.follow(report);
+        self.apply(report);
     }
 
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         if (pipe.in_flight + self.packet).0 as f64 > self.usable() * self.packet.0 as f64 {
             return Next::AfterAck;
         }
-        match (self.rate(), &self.pacer) {
-            (Some(rate), Some(pacer)) if pacer.due(rate) > now => Next::At(pacer.due(rate)),
+        match (self.rate(), &self.release) {
+            (Some(rate), Release::Paced(pacer)) if pacer.due(rate) > now => Next::At(pacer.due(rate)),
             _ => Next::Now,
         }
     }
 
     fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
         if let Some(rate) = self.rate()
-            && let Some(pacer) = &mut self.pacer
+            && let Release::Paced(pacer) = &mut self.release
         {
             pacer.on_send(now, size, rate);
         }
@@ -83,10 +98,11 @@ impl Sender for Guided {
     fn on_ack(&mut self, _: Time, ack: &Ack) {
         self.rtt.sample(ack.rtt);
         self.recovering = ack.recovery;
-        self.follow(ack.report);
+        self.apply(ack.report);
     }
 
-    /// As TCP: "losses are rare", says XCP's section 3.2, and must be reacted to all the same. **Decided** for RCP-AC, too.
+    /// As TCP: section 3.2 of XCP's paper calls losses rare, and asks senders to react to them as TCP does.
+    /// **Decided**: RCP-AC's sender does the same.
     fn on_loss(&mut self, _: Time, loss: &Loss) {
         self.recovering = true;
         self.window = match loss {
@@ -122,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn opens_the_flow_and_then_sends_the_first_window() {
-        let mut sender = Guided::new(2.0, PACKET);
+    fn the_first_window_follows_the_packet_that_opens_the_flow() {
+        let mut sender = XcpSender::new(2.0, PACKET);
         assert_eq!(sender.next(Time::ZERO, &pipe(0)), Next::Now);
         let opening = Stamp::Window { window: 0.0, rtt: 0.0, feedback: f32::INFINITY };
         assert_eq!(sender.on_send(Time::ZERO, PACKET, &pipe(0)), opening);
@@ -135,10 +151,10 @@ mod tests {
         assert_eq!(sender.on_send(Time::ZERO, PACKET, &pipe(1)), stamp);
     }
 
-    /// Whether acknowledgments are lost, repeated, or stand for several packets.
+    /// It makes no difference whether acknowledgments are lost, repeated, or stand for several packets.
     #[test]
-    fn follows_the_sum_of_all_feedback() {
-        let mut sender = Guided::new(2.0, PACKET);
+    fn the_window_follows_the_sum_of_all_feedback() {
+        let mut sender = XcpSender::new(2.0, PACKET);
         for (total, window) in [(1.5, 3.5), (1.5, 3.5), (4.25, 6.25), (-10.0, 1.0), (-9.5, 1.5)] {
             sender.on_ack(Time::ZERO, &ack(total));
             assert_eq!(sender.state().window, Some(window));
@@ -146,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn paces_a_window_over_a_round_trip() {
-        let mut sender = Guided::paced(10.0, PACKET);
+    fn a_paced_window_is_spread_over_a_round_trip() {
+        let mut sender = XcpSender::paced(10.0, PACKET);
         sender.on_ack(Time::ZERO, &ack(0.0));
         sender.on_send(Time::ZERO, PACKET, &pipe(0));
         let due = Time::ZERO + Duration::from_millis(10);

@@ -1,15 +1,15 @@
 //! Gentle: `step` packets more per round trip, a quarter less on a loss (Author, "Title", Venue year).
-use crate::window::{Law, Window, within};
+use crate::parameters::within;
+use crate::window::{Window, WindowRule};
 use crate::{Ack, Conditions, Protocol, Sender, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use alloc::{boxed::Box, string::String};
 
-/// Parameters.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Gentle {
-    /// Growth per round trip, in packets
-    pub step: f64,
+crate::parameters! {
+    /// Parameters.
+    pub struct Gentle {
+        /// Growth per round trip, in packets
+        pub step: f64,
+    }
 }
 
 impl Protocol for Gentle {
@@ -21,7 +21,7 @@ impl Protocol for Gentle {
     }
 }
 
-impl Law for Gentle {
+impl WindowRule for Gentle {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
         self.step / w // equation 3
     }

@@ -1,29 +1,31 @@
-//! A toy host and path: one flow over one queue, in made-up time. It follows the roles' contract and knows no protocol, so
-//! every controller of the registry can be put on it.
+//! A made-up host and path: one flow over one queue, in made-up time. It keeps to the contract of the roles, which is
+//! checked, and knows no protocol, so that every controller of the registry can be put on it.
 
 use control::registry::{Controller, Parties};
-use control::{Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time};
+use control::{
+    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, State, Time, contract,
+};
 use std::collections::VecDeque;
 
-/// The path, and the host's habits.
+/// The path, and how the host acknowledges packets and keeps time.
 #[derive(Clone, Debug)]
 pub struct Path {
     pub rate: Rate,
     pub rtt: Duration,
-    /// How many packets wait at most.
+    /// The number of packets that can wait in the queue.
     pub buffer: u64,
     pub packet: Bytes,
-    /// Acknowledgments come for so many packets at a time.
+    /// The number of packets per acknowledgment.
     pub ack_every: u64,
-    /// How much later than asked the host wakes up.
+    /// By how much the host wakes up later than it was asked to.
     pub late: Duration,
 }
 
-/// What happened, and what the sender made of it.
+/// What happened in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Event {
     Sent,
-    /// With `recovery`, while a loss is being repaired.
+    /// An acknowledgment arrived; with `recovery`, while a loss was being repaired.
     Acked {
         recovery: bool,
     },
@@ -43,19 +45,21 @@ pub struct Host {
     sender: Box<dyn Sender>,
     receiver: Option<Box<dyn Receiver>>,
     pub now: Time,
-    /// When the queue's last packet will have left.
+    /// When the last packet in the queue will have been sent.
     busy_until: Time,
-    /// On the way there and back, in order.
+    /// Packets on the path and their acknowledgments on the way back, in order.
     flying: VecDeque<Packet>,
     in_flight: u64,
     to_repair: u64,
     sent: u64,
-    /// A loss from here on is a new loss event; an arrival from here on ends recovery.
+    /// A lost packet with this number or a higher one is a new loss event, and its arrival ends the recovery.
     recovery_until: u64,
     unacked: u64,
-    /// Found lost since the last acknowledgment was passed on.
+    /// Packets found lost since the last acknowledgment was passed on.
     missed: u64,
     newest: Option<Report>,
+    /// Whether the acknowledgment that revealed a loss is still to be passed on.
+    revealed: bool,
     heard: Time,
     pub app_limited: bool,
     /// What the sender showed just before it was told of the last loss event.
@@ -71,7 +75,7 @@ impl Host {
         Host {
             before_loss: sender.state(),
             path,
-            sender,
+            sender: contract::checked(sender),
             receiver,
             now: Time::ZERO,
             busy_until: Time::ZERO,
@@ -83,6 +87,7 @@ impl Host {
             unacked: 0,
             missed: 0,
             newest: None,
+            revealed: false,
             heard: Time::ZERO,
             app_limited: false,
         }
@@ -92,7 +97,7 @@ impl Host {
         self.sender.state()
     }
 
-    #[allow(dead_code)] // only the snapshots show it
+    #[allow(dead_code)] // only the snapshots use it
     pub fn available(&self) -> Option<Rate> {
         self.sender.available()
     }
@@ -106,8 +111,11 @@ impl Host {
         }
     }
 
-    /// Lets the next thing happen. `lose` says whether the next packet sent is to be lost on the way.
+    /// Runs until the next event. If `lose`, a packet that is sent in this step is lost on the way.
     pub fn step(&mut self, lose: bool) -> Event {
+        if self.revealed {
+            return self.arrive(); // a loss is followed at once by the acknowledgment that revealed it
+        }
         let wake = match self.sender.next(self.now, &self.pipe()) {
             Next::Now => return self.send(lose),
             Next::At(time) => {
@@ -159,13 +167,13 @@ impl Host {
         self.in_flight = 0;
         self.unacked = 0;
         self.missed = 0;
-        self.flying.clear(); // what arrives all the same will be sent twice
+        self.flying.clear(); // packets of which some may still arrive are sent again
         self.recovery_until = self.sent;
         self.sender.on_loss(self.now, &Loss::Timeout);
         Event::Lost(Loss::Timeout)
     }
 
-    /// The first packet that gets through arrives; those lost before it are missed.
+    /// The next packet that is not lost arrives, which reveals the losses before it.
     fn arrive(&mut self) -> Event {
         let mut event = None;
         while self.flying.front().is_some_and(|p| p.lost)
@@ -182,7 +190,8 @@ impl Host {
             }
         }
         if let Some(event) = event {
-            return event; // the packet behind the hole is next
+            self.revealed = true;
+            return event;
         }
         let packet = self.flying.pop_front().expect("a packet that arrives");
         self.in_flight -= 1;
@@ -192,7 +201,8 @@ impl Host {
             self.newest = receiver.on_arrival(self.now, &packet.stamp, self.path.packet).or(self.newest);
         }
         let recovery = packet.number < self.recovery_until;
-        if self.unacked >= self.path.ack_every || self.flying.is_empty() {
+        let at_once = std::mem::take(&mut self.revealed) || self.flying.is_empty();
+        if self.unacked >= self.path.ack_every || at_once {
             let ack = Ack {
                 acked: Bytes(self.unacked * self.path.packet.0),
                 lost: Bytes(self.missed * self.path.packet.0),

@@ -3,8 +3,9 @@
 #![allow(dead_code)]
 
 use control::{Bytes, Duration, Phase, Rate, Recovery, Time};
-use experiment::{Buffer, Experiment, Flow, FlowOutcome, FlowSeries, Link, LinkOutcome, LinkSeries, Outcome, Route};
+use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
 use experiment::{Finished, Identity, Place, Run};
+use path::{Buffer, LinkSetup, Route};
 use serde_json::json;
 
 /// Bits per second of the one link.
@@ -96,20 +97,12 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         duration,
         sample: SAMPLE,
         measure: (Time::ZERO, Time::ZERO + duration),
-        links: vec![Link {
-            name: "bottleneck".into(),
-            rate: Rate::from_bps(CAPACITY),
-            delay: Duration::from_millis(50),
-            buffer: Buffer::Packets(12_500),
-            queue: Default::default(),
-            router: None,
-            changes: vec![],
-            trace: None,
-            errors: experiment::Errors::Uniform(0.0),
-            corrupt: 0.0,
-            reorder: None,
-            duplicate: 0.0,
-        }],
+        links: vec![LinkSetup::plain(
+            "bottleneck",
+            Rate::from_bps(CAPACITY),
+            Duration::from_millis(50),
+            Buffer::Packets(12_500),
+        )],
         flows: (0..flows).map(flow).collect(),
         cross: vec![],
         workloads: vec![],

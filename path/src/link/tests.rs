@@ -1,6 +1,7 @@
 use super::*;
+use crate::QueueSetup;
+use crate::queue::{Site, registry};
 use crate::testing::Parcel;
-use crate::{codel, fq_codel, red};
 
 const US: fn(u64) -> Time = |us| Time(us * 1_000_000);
 
@@ -39,8 +40,8 @@ fn a_full_buffer_drops_the_newest() {
 }
 
 #[test]
-fn queue_and_busy_time_are_exact_whenever_one_looks() {
-    let mut link = link(Buffer::Unlimited);
+fn waiting_and_busy_times_are_exact_at_any_observation() {
+    let mut link = link(Buffer::UNLIMITED);
     for i in 0..3 {
         link.arrive(US(10), &Parcel::new(i));
     }
@@ -55,7 +56,7 @@ fn queue_and_busy_time_are_exact_whenever_one_looks() {
 
 #[test]
 fn errors_take_time_on_the_link_and_do_not_stall_it() {
-    let mut link = link(Buffer::Unlimited).with_impairments(Impairments::new().with_errors(1.0, 1));
+    let mut link = link(Buffer::UNLIMITED).with_impairments(Impairments::new().with_errors(1.0, 1));
     for i in 0..3 {
         link.arrive(US(0), &Parcel::new(i));
     }
@@ -64,16 +65,17 @@ fn errors_take_time_on_the_link_and_do_not_stall_it() {
         assert_eq!(link.exit(), Fate::Lost);
         exits += 1;
     }
-    assert_eq!((exits, link.observe(US(1000)).struck), (3, 3));
+    assert_eq!((exits, link.observe(US(1000)).lost), (3, 3));
 }
 
-/// Every packet that enters a link leaves it at its end, or is taken back.
+/// Every packet that enters a link leaves its far end, or is dropped and can be taken out.
 #[test]
-fn what_a_queue_drops_can_be_taken_back() {
+fn dropped_packets_can_be_taken_out() {
     for discipline in all() {
         let buffer = Buffer::Packets(200);
         let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
-        let mut link = link.with_queue(&discipline, buffer, 1).keeping_drops();
+        let mut link = link.with_queue(queue(&discipline, buffer));
+        link.keep_drops();
         let (mut left, mut dropped) = (Vec::new(), Vec::new());
         for i in 0..20_000 {
             while let Some(exit) = link.next_exit()
@@ -89,7 +91,7 @@ fn what_a_queue_drops_can_be_taken_back() {
         dropped.extend(std::iter::from_fn(|| link.dropped()).map(|packet| packet.id));
         let counters = link.observe(US(10_000_000));
         assert!(counters.dropped == dropped.len() as u64 && counters.dropped > 1000, "{discipline:?}");
-        assert_eq!(counters.early > 0, discipline != Discipline::DropTail, "{discipline:?}");
+        assert_eq!(counters.early > 0, !discipline.is_drop_tail(), "{discipline:?}");
         left.extend(dropped);
         left.sort();
         assert_eq!(left, (0..20_000).collect::<Vec<_>>(), "{discipline:?}");
@@ -119,7 +121,7 @@ impl Router for Ticker {
 #[test]
 fn a_router_sees_departures_and_ticks_in_their_order() {
     for discipline in all() {
-        let link = link(Buffer::Unlimited).with_queue(&discipline, Buffer::Unlimited, 1);
+        let link = link(Buffer::UNLIMITED).with_queue(queue(&discipline, Buffer::UNLIMITED));
         let mut link = link.with_router(Box::new(Ticker(0)));
         for i in 0..3 {
             link.arrive(US(0), &Parcel::new(i));
@@ -141,22 +143,27 @@ fn a_router_sees_departures_and_ticks_in_their_order() {
 }
 
 /// Every discipline, with parameters under which it drops nothing of a short burst.
-fn all() -> [Discipline; 4] {
-    let automatic = red::Parameters::automatic(Rate::from_mbps(100.0), Bytes(1000));
-    let red = red::Parameters { weight: 0.002, ..automatic };
-    [
-        Discipline::DropTail,
-        Discipline::Red(red),
-        Discipline::CoDel(codel::Parameters::RFC),
-        Discipline::FqCoDel(fq_codel::Parameters::RFC),
-    ]
+fn all() -> Vec<QueueSetup> {
+    let site = Site { rate: RATE, buffer: Buffer::UNLIMITED, packet: Bytes(1000) };
+    let setup = |discipline: &registry::QueueDiscipline| {
+        let weight = discipline.parameters().contains(&"weight").then(|| ("weight".to_string(), 0.002.into()));
+        discipline.setup(&weight.into_iter().collect(), &site).unwrap()
+    };
+    registry::all().iter().map(setup).collect()
+}
+
+/// The capacity that the parameters of [`all`] follow from.
+const RATE: Rate = Rate::from_bps(100e6);
+
+fn queue(setup: &QueueSetup, buffer: Buffer) -> Box<dyn Queue<Parcel>> {
+    setup.build(RATE, buffer, 1).unwrap()
 }
 
 type Varied = fn(Link<Parcel>) -> Link<Parcel>;
 
-/// However often one looks, the same packets leave at the same times, whatever the queue and the capacity.
+/// The same packets leave at the same times however often the link is observed, with every queue and capacity.
 #[test]
-fn looking_more_often_changes_nothing() {
+fn observing_more_often_changes_nothing() {
     let changing: Varied = |link| {
         let change = |ms: u64, mbps| Change { at: US(1000 * ms), rate: Some(Rate::from_mbps(mbps)), delay: None };
         let delay = Change { delay: Some(Duration::from_micros(20)), ..change(700, 90.0) };
@@ -170,11 +177,11 @@ fn looking_more_often_changes_nothing() {
             let run = |often: bool| {
                 let buffer = Buffer::Packets(2000);
                 let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
-                watch(varied(link.with_queue(&discipline, buffer, 1)), often)
+                watch(varied(link.with_queue(queue(&discipline, buffer))), often)
             };
             let (once, often) = (run(false), run(true));
             assert!(once == often, "{discipline:?}");
-            assert_eq!(once.1.early > 0, discipline != Discipline::DropTail, "{discipline:?}");
+            assert_eq!(once.1.early > 0, !discipline.is_drop_tail(), "{discipline:?}");
             assert!(once.0.is_sorted_by_key(|&(exit, _)| exit));
         }
     }
@@ -209,12 +216,12 @@ fn watch(mut link: Link<Parcel>, often: bool) -> (Vec<(Time, u64)>, Counters) {
 fn a_trace_delivers_exactly_its_opportunities() {
     let stamps = [0, 1, 1, 1, 7, 20, 21, 21, 40];
     for discipline in all() {
-        let link = Link::new(None, Duration::from_millis(5), Buffer::Unlimited);
-        let link = link.with_queue(&discipline, Buffer::Unlimited, 1);
+        let link = Link::new(None, Duration::from_millis(5), Buffer::UNLIMITED);
+        let link = link.with_queue(queue(&discipline, Buffer::UNLIMITED));
         let mut link = link.with_trace(Arc::new(Trace::new(stamps.to_vec()).unwrap()));
         let mut delivered = Vec::new();
         for ms in 0..400u64 {
-            // Fresh packets in plenty before each millisecond, so that none has waited for long.
+            // New packets before each millisecond, so that packets always wait, and none for long.
             while link.queue.len() < 10 {
                 link.arrive(US(1000 * ms), &Parcel { size: Trace::OPPORTUNITY, ..Parcel::new(ms) });
             }
@@ -226,7 +233,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
             }
         }
         let passes = (0..10).flat_map(|pass| stamps.map(|stamp| pass * 40 + u64::from(stamp)));
-        // The very first one finds nobody yet.
+        // At the very first opportunity, no packet has arrived yet.
         let expected: Vec<u64> = passes.skip(1).filter(|&ms| ms + 5 <= 400).collect();
         assert_eq!(delivered, expected, "{discipline:?}");
     }

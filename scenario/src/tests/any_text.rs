@@ -1,10 +1,11 @@
-//! Whatever comes in, out comes a plan or lines.
+//! Any text is answered with a plan or with error messages of one line each.
 
 use super::*;
 use proptest::prelude::*;
 use std::num::NonZero;
 
-/// Pieces of scenarios, right and wrong, that random texts are made of: random characters alone would never pass the parser.
+/// Pieces of scenarios, correct and wrong, that random texts are made of. Random characters alone would hardly ever pass the TOML
+/// parser.
 fn piece() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         Just("\"1 bdp\"".to_string()),
@@ -48,14 +49,14 @@ proptest! {
     ) {
         let base = if whole { DUMBBELL } else { TWO_LINKS };
         check_total(&format!("{}{base}{}", top.concat(), rest.concat()), set.trim());
-        // And with one thing changed in what is right, which gets further.
+        // A correct scenario with a single change gets further than a random text.
         check_total(base, &format!("path.{}", set.trim()));
         check_total(base, &format!("flow[0].{}", set.trim()));
         check_total(base, set.trim());
     }
 }
 
-/// Whatever comes in, out comes a plan that can be run, or lines.
+/// Checks that `text`, with `set`, gives a plan with runs or at least one error message, and each message in one line.
 fn check_total(text: &str, set: &str) {
     let sets: Vec<Set> = set.parse().into_iter().collect();
     let machine = Machine { memory: 20_000_000, jobs: NonZero::<usize>::MIN };

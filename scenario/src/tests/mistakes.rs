@@ -1,13 +1,13 @@
-//! What is said about scenarios that are wrong: line, key and remedy.
+//! Error messages about scenarios: they name the line, the key and the remedy.
 
 use super::*;
 
-/// One line per mistake: the text to replace, what to replace it by, and what must be said.
+/// Of each mistake: the part of a correct scenario to replace, the mistake that replaces it, and the message.
 #[test]
 fn mistakes_are_named_with_line_key_and_remedy() {
     let mut wrong = String::new();
     for (from, to, said) in [
-        // What does not fit its key.
+        // Values that do not fit their keys.
         (
             "1 Gbps",
             "-1 Gbps",
@@ -36,7 +36,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "0 packets",
             "test.toml:6:10: path.buffer: a buffer of `0 packets` would drop every packet that has to wait; write one like \"1 bdp\", \"20 ms\", \"750 packets\" or \"9 MB\"\n",
         ),
-        ("1 bdp", "10 B", "test.toml:6:10: path.buffer: 10 B holds not even one packet; write at least \"1 kB\"\n"),
+        ("1 bdp", "10 B", "test.toml:6:10: path.buffer: 10 B does not hold a single packet; write at least \"1 kB\"\n"),
         // Keys.
         ("rate =", "rte =", "test.toml:4:1: path.rte: there is no key `rte`; did you mean `rate`?\n"),
         ("[path]", "speed = 1\n[path]", "test.toml:3:1: speed: there is no key `speed`; did you mean `seed`?\n"),
@@ -50,13 +50,13 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         // TOML.
         ("[path]", "[path", "test.toml:3:6: unclosed table, expected `]`; correct the TOML here\n"),
         ("rtt =", "rate =", "test.toml:5:1: duplicate key; correct the TOML here\n"),
-        ("\"100 ms\"", "nan", "test.toml:5:7: nan is no finite number; correct the TOML here\n"),
+        ("\"100 ms\"", "nan", "test.toml:5:7: nan is not a finite number; correct the TOML here\n"),
         (
             "\"100 ms\"",
             "99999999999999999999",
             "test.toml:5:7: the number 99999999999999999999 is too large; correct the TOML here\n",
         ),
-        // What does not fit the rest.
+        // Values that do not fit the rest of the scenario.
         (
             "\"reno\"",
             "\"rneo\"",
@@ -65,7 +65,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "controller = \"reno\"",
             "start = \"1 s\"",
-            "test.toml:8:1: flow[0].controller: is missing; write controller = \"rapid\", or [compare] with some\n",
+            "test.toml:8:1: flow[0].controller: is missing; write controller = \"rapid\", or [compare] with several\n",
         ),
         (
             "[[flow]]\ncontroller = \"reno\"",
@@ -110,12 +110,12 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"reno\"",
             "\"reno\"\ncoalesce = \"0 us\"",
-            "test.toml:10:12: flow[0].coalesce: 0 ps is no such delay; write one like \"100 us\", up to \"1 s\", or remove it\n",
+            "test.toml:10:12: flow[0].coalesce: 0 ps is not more than 0 and at most 1 s; write one like \"100 us\", or remove it\n",
         ),
         (
             "\"reno\"",
             "\"reno\"\njitter = \"2 s\"",
-            "test.toml:10:10: flow[0].jitter: 2 s is no such delay; write one like \"10 us\", up to \"1 s\", or remove it\n",
+            "test.toml:10:10: flow[0].jitter: 2 s is not more than 0 and at most 1 s; write one like \"10 us\", or remove it\n",
         ),
         (
             "\"reno\"",
@@ -150,7 +150,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "[path]",
             "packet = \"0 B\"\n[path]",
-            "test.toml:3:10: packet: 0 B is no size for a packet; write \"1 B\" to \"1 MB\"\n",
+            "test.toml:3:10: packet: 0 B is not a packet size; write \"1 B\" to \"1 MB\"\n",
         ),
         (
             "[path]",
@@ -236,7 +236,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = { kind = \"rcp\", interval = \"0 s\" }",
-            "test.toml:7:36: path.queue.interval: interval = 0 ps is no such time; write \"1 us\" to \"60 s\"\n",
+            "test.toml:7:36: path.queue.interval: interval = 0 ps is out of range; write \"1 us\" to \"60 s\"\n",
         ),
         (
             "\"1 bdp\"",
@@ -259,7 +259,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "[[link]]\nname = \"a\\u001b[2J\"\nrate = \"1 Gbps\"\ndelay = \"1 ms\"\nbuffer = \"1 bdp\"\n[[flow]]",
             "test.toml:9:8: link[0].name: `a\\u{1b}[2J` has a character that cannot be shown; write one like \"first\"\n",
         ),
-        // Links that change, lose, reorder and double.
+        // Links that change, and that lose, reorder and duplicate packets.
         (
             "rate = \"1 Gbps\"",
             "trace = \"no/such.trace\"",
@@ -268,7 +268,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "rate = \"1 Gbps\"",
             "rate = \"1 Gbps\"\ntrace = \"a.trace\"",
-            "test.toml:4:8: path.rate: there is a trace, too; remove one of them\n",
+            "test.toml:4:8: path.rate: is given together with `trace`; remove one of the two\n",
         ),
         (
             "\"1 bdp\"",
@@ -293,7 +293,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\npacket-error = 1.5",
-            "test.toml:7:16: path.packet-error: 1.5 is no probability below 1; write one like 1e-6\n",
+            "test.toml:7:16: path.packet-error: 1.5 is not a probability below 1; write one like 1e-6\n",
         ),
         (
             "\"1 bdp\"",
@@ -308,7 +308,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\npacket-error = { p = 0.001, r = 0.0 }",
-            "test.toml:7:33: path.packet-error.r: is zero, so that nothing would pass for ever; write one like 0.1\n",
+            "test.toml:7:33: path.packet-error.r: is zero, so that no packet would pass once the channel is bad; write one like 0.1\n",
         ),
         (
             "\"1 bdp\"",
@@ -330,7 +330,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "\"1 bdp\"\nduplicate = 1.1",
             "test.toml:7:13: path.duplicate: 1.1 is not within 0 and 1; write one like 0.01\n",
         ),
-        // More than the machine has.
+        // Runs that need more memory than the machine has.
         (
             "1 bdp",
             "100 TB",
@@ -370,7 +370,7 @@ fn mistakes_on_the_command_line_name_the_option() {
         ),
         (
             "path.rate.x=2",
-            "test.toml: --set path.rate.x: `x` is looked for in what is no table; name a key of the scenario\n",
+            "test.toml: --set path.rate.x: `x` is a key below a value that is not a table; name a key of the scenario\n",
         ),
         ("a.b.c=1", "test.toml: --set a: there is no key `a`; did you mean `ack`?\n"),
         (
@@ -379,7 +379,7 @@ fn mistakes_on_the_command_line_name_the_option() {
         ),
         (
             "jitter=0 s",
-            "test.toml: --set jitter: 0 ps is no such delay; write one like \"10 us\", up to \"1 s\", or remove it\n",
+            "test.toml: --set jitter: 0 ps is not more than 0 and at most 1 s; write one like \"10 us\", or remove it\n",
         ),
         ("measure.to=0 s", "test.toml: --set measure.to: is zero; write one like \"60 s\", or remove it\n"),
         (
@@ -392,6 +392,16 @@ fn mistakes_on_the_command_line_name_the_option() {
         let lines = errors(DUMBBELL, &[set]);
         assert!(lines.starts_with(said), "\nexpected {said}but got {lines}");
     }
+}
+
+#[test]
+fn empty_names_are_answered_like_others() {
+    assert!(errors(DUMBBELL, &["\"\"=1"]).contains("there is no key ``; there is `title`, "));
+    let nameless = TWO_LINKS.replace("name = \"b\"", "name = \"\"");
+    let lines = errors(&nameless, &[]);
+    assert!(lines.contains("link[1].name: is empty; write one like \"first\"\n"), "{lines}");
+    assert!(lines.contains("flow[0].route[1]: there is no link `b`; "), "{lines}");
+    assert!("=1".parse::<Set>().unwrap_err().contains("a name is empty"));
 }
 
 #[test]

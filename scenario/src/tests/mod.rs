@@ -1,4 +1,4 @@
-//! What users see: what scenarios mean, and what is said about those that are wrong.
+//! What scenarios mean, and the error messages about wrong ones, as users see them.
 
 mod any_text;
 mod mistakes;
@@ -46,14 +46,14 @@ fn one(text: &str, sets: &[&str]) -> experiment::Experiment {
     runs(text, sets).remove(0).experiment
 }
 
-/// The lines that a user sees.
+/// The lines that a user sees about a wrong scenario.
 fn errors(text: &str, sets: &[&str]) -> String {
     let problems = plan_of(text, sets).map(|plan| plan.title).expect_err("this scenario is wrong");
     problems.iter().map(|p| format!("{p}\n")).collect()
 }
 
 #[test]
-fn shipped_scenarios_are_right() {
+fn the_example_scenarios_are_correct() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     let mut seen = 0;
     for file in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -65,12 +65,12 @@ fn shipped_scenarios_are_right() {
 }
 
 #[test]
-fn the_reference_shows_scenarios_that_are_right() {
+fn the_examples_of_the_reference_are_correct() {
     let reference = include_str!("../../../docs/scenarios.md");
     let blocks: Vec<&str> = reference.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(blocks.len() >= 5);
     for block in blocks {
-        // Some are a part only.
+        // An example that is only a part of a scenario is completed.
         let whole = match block {
             _ if block.contains("duration") => block.to_string(),
             _ if block.contains("[path]") => format!("duration = \"60 s\"\n{block}[[flow]]\ncontroller = \"reno\"\n"),

@@ -1,9 +1,10 @@
 //! Links, routes and queues.
 
 use super::*;
-use ::path::{Change, Discipline, GilbertElliott, codel, red};
+use ::path::queue::red;
+use ::path::{Buffer, Change, Errors, GilbertElliott, Reorder};
 use control::{Bytes, Duration, Rate, Time};
-use experiment::{Buffer, Errors, Reorder};
+use serde_json::json;
 
 #[test]
 fn a_dumbbell_needs_six_lines() {
@@ -26,7 +27,7 @@ fn a_dumbbell_needs_six_lines() {
 }
 
 #[test]
-fn hosts_are_as_noisy_as_their_flow_or_else_the_scenario_says() {
+fn the_noise_of_hosts_is_the_flows_or_else_the_scenarios() {
     let text = "coalesce = \"50 us\"\njitter = \"10 us\"\n".to_string() + DUMBBELL + "coalesce = \"200 us\"\n";
     let flow = one(&text, &[]).flows.remove(0);
     assert_eq!((flow.coalesce, flow.jitter), (Some(Duration::from_micros(200)), Some(Duration::from_micros(10))));
@@ -47,21 +48,19 @@ fn routes_name_links_and_the_bottleneck() {
 }
 
 #[test]
-fn queues_have_short_forms_and_the_literatures_parameters() {
-    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue;
-    assert_eq!(one(DUMBBELL, &[]).links[0].queue, Discipline::DropTail);
-    assert_eq!(queue("codel"), Discipline::CoDel(codel::Parameters::RFC));
+fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
+    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue.clone();
+    assert!(one(DUMBBELL, &[]).links[0].queue.is_drop_tail());
+    assert_eq!(queue("codel").parameters, json!({ "target": "5 ms", "interval": "100 ms" }));
     assert_eq!(queue("fq-codel"), queue("{ kind = \"fq-codel\", queues = 1024, interval = \"100 ms\" }"));
-    let automatic = red::Parameters::automatic(Rate::from_gbps(1.0), Bytes(1000));
-    assert_eq!(queue("red"), Discipline::Red(automatic));
-    assert_eq!((automatic.min, automatic.max), (312.5, 937.5));
-    let adaptive = Some(red::Adaptive { bottom: 0.001, ..red::Adaptive::PAPER });
-    let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }");
-    let expected = red::Parameters { min: 10.0, max: 30.0, gentle: false, adaptive, ..automatic };
-    assert_eq!(given, Discipline::Red(expected));
+    assert_eq!(queue("red").packet, Bytes(1000));
+    let given = queue("{ kind = \"ared\", min = 10, bottom = 0.001, gentle = false }").parameters;
+    let red = red::Parameters { min: Some(10.0), gentle: false, ..Default::default() };
+    let expected = red::AdaptiveParameters { red, bottom: 0.001, ..Default::default() };
+    assert_eq!(serde_json::from_value::<red::AdaptiveParameters>(given).unwrap(), expected);
     let routed = one(DUMBBELL, &["path.queue={ kind = \"rcp-ac\", gamma = 0.05 }"]).links[0].clone();
     let router = routed.router.expect("a router");
-    assert_eq!((routed.queue, router.protocol.as_str()), (Discipline::DropTail, "rcp-ac"));
+    assert!(routed.queue.is_drop_tail() && router.protocol == "rcp-ac", "{router:?}");
     assert_eq!(router.parameters["gamma"], 0.05);
     assert_eq!(Buffer::Bytes(router.buffer), Buffer::Bytes(Bytes(12_500_000)), "{:?}", routed.buffer);
     let matching = |controller: &str| {
@@ -71,11 +70,12 @@ fn queues_have_short_forms_and_the_literatures_parameters() {
     };
     assert_eq!((matching("reno"), matching("xcp").as_deref()), (None, Some("xcp")));
     let two = one(TWO_LINKS, &["link[1].queue=codel"]);
-    assert_eq!((two.links[0].queue, two.links[1].queue), (Discipline::DropTail, queue("codel")));
+    assert!(two.links[0].queue.is_drop_tail());
+    assert_eq!(two.links[1].queue, queue("codel"));
 }
 
 #[test]
-fn links_change_lose_corrupt_reorder_and_double() {
+fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
     let text = r#"
         duration = "60 s"
         [path]
@@ -115,13 +115,13 @@ fn links_change_lose_corrupt_reorder_and_double() {
     assert_eq!(links[0].changes, changes);
     let rate = |s: u64| links[0].rate_at(Time(s * 1_000_000_000_000)).as_mbps();
     assert_eq!((rate(9), rate(10), rate(30)), (10.0, 100.0, 100.0));
-    // The memory is that of the fastest it gets.
+    // The estimate of memory goes by the fastest rate that the link ever has.
     assert!(errors(text, &["path.change[0].rate=900 Tbps"]).contains("path.rate: this needs about"));
 }
 
-/// A trace is looked for beside the scenario, and its mean rate is the link's: 4 opportunities of 1504 bytes in 10 ms.
+/// The link's rate is the trace's mean rate: 4 opportunities of 1504 bytes in 10 ms.
 #[test]
-fn a_trace_is_read_from_beside_the_scenario() {
+fn a_trace_is_read_from_the_scenarios_folder() {
     let folder = std::env::temp_dir().join(format!("thalweg-beside-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("cell.trace"), "1\n5\n5\n10\n").unwrap();
@@ -140,14 +140,17 @@ fn a_trace_is_read_from_beside_the_scenario() {
     assert!((link.rate.as_mbps() - 4.8128).abs() < 1e-9 && link.trace.is_some(), "{}", link.rate);
     assert_eq!(link.buffer, Buffer::Packets(60)); // 4.8128 Mbps x 100 ms
     assert!(wrong.contains("bad.trace:3: 2 ms is before the line above;"), "{wrong}");
-    assert!(both.contains("path.change[0].rate: the link has a trace in place of a rate; remove this"), "{both}");
+    assert!(
+        both.contains("path.change[0].rate: the link has a trace in place of a rate; remove the change of the rate"),
+        "{both}"
+    );
 }
 
 #[test]
 fn mistakes_in_routes_are_named() {
     for (from, to, said) in [
         ("\"b\"]", "\"c\"]", "test.toml:8:15: flow[0].route[1]: there is no link `c`; there is `a`, `b`\n"),
-        ("\"b\"]", "\"a\"]", "test.toml:8:15: flow[0].route[1]: `a` is crossed twice; remove one\n"),
+        ("\"b\"]", "\"a\"]", "test.toml:8:15: flow[0].route[1]: `a` is crossed twice; remove one of the two\n"),
         ("route = [\"a\", \"b\"]", "", "test.toml:6:1: flow[0].route: is missing; write one like route = [\"a\"]\n"),
         (
             "\"b\"]",
@@ -157,7 +160,7 @@ fn mistakes_in_routes_are_named() {
         (
             "name = \"b\"",
             "name = \"a\"",
-            "test.toml:4:12: link[1].name: there is another link `a`; give it a name of its own\n",
+            "test.toml:4:12: link[1].name: there is another link called `a`; give this one a name of its own\n",
         ),
     ] {
         let lines = errors(&TWO_LINKS.replacen(from, to, 1), &[]);

@@ -1,11 +1,11 @@
-//! Which runs a scenario makes, and with what.
+//! The runs that a scenario makes, and their parameters.
 
 use super::*;
+use ::path::Buffer;
 use control::{Duration, Rate, Time};
-use experiment::Buffer;
 
 #[test]
-fn flows_that_are_alike_are_drawn_from_the_seed_alone() {
+fn starts_and_rtts_of_copies_follow_from_the_seed_alone() {
     let text = DUMBBELL.to_string()
         + "start = { uniform = [\"0 s\", \"20 s\"] }\nrtt = { uniform = [\"60 ms\", \"165 ms\"] }\ncount = 24\n";
     let times =
@@ -15,14 +15,14 @@ fn flows_that_are_alike_are_drawn_from_the_seed_alone() {
     assert_eq!(few, times(&["flow[0].controller=newreno", "path.rate=10 Gbps"]));
     assert_eq!(few[..], times(&["flow[0].count=100"])[..24]);
     assert_ne!(few, times(&["seed=2"]));
-    // What the link has of the delay is common to all.
+    // The link has half of the smallest RTT that can be drawn.
     assert_eq!(one(&text, &[]).links[0].delay, Duration::from_millis(30));
     // 1 Gbps x 112.5 ms
     assert_eq!(one(&text, &[]).links[0].buffer, Buffer::Packets(14_063));
 }
 
 #[test]
-fn comparing_and_sweeping_multiply() {
+fn a_run_is_made_for_each_controller_at_each_swept_value() {
     let text = r#"
         duration = "10 s"
         path = { rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }
@@ -41,7 +41,7 @@ fn comparing_and_sweeping_multiply() {
 }
 
 #[test]
-fn parameters_lie_over_the_defaults() {
+fn a_parameter_of_the_scenario_replaces_the_default() {
     let (name, first) = match control::registry::find("reno").unwrap().defaults().as_object().unwrap().iter().next() {
         Some((name, value)) => (name.clone(), value.clone()),
         None => return,
@@ -52,7 +52,7 @@ fn parameters_lie_over_the_defaults() {
 }
 
 #[test]
-fn what_the_command_line_sets_is_laid_over_the_file() {
+fn a_set_replaces_a_value_of_the_file() {
     let experiment = one(DUMBBELL, &["path.rate=10Gbps", "flow[1].controller=newreno", "flow.1.start=5 s"]);
     assert_eq!(experiment.links[0].rate, Rate::from_gbps(10.0));
     assert_eq!(experiment.flows[1].start, Time(5_000_000_000_000));
@@ -60,7 +60,7 @@ fn what_the_command_line_sets_is_laid_over_the_file() {
 }
 
 #[test]
-fn memory_is_that_of_all_runs_together() {
+fn the_estimate_of_memory_is_that_of_all_runs_together() {
     let lines = errors(DUMBBELL, &["sample=10 us", "flow[0].count=30"]);
     assert!(
         lines.starts_with(
@@ -69,7 +69,7 @@ fn memory_is_that_of_all_runs_together() {
         "{lines}"
     );
 
-    // One of 4.5 GB fits, two at a time do not; and of what fits alone, the samples of ten may not.
+    // One run of 4.5 GB fits, two at a time do not. And where one run fits, the samples of ten runs may not.
     let big = ["path.buffer=35e6 packets", "sweep.seed=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"];
     assert!(errors(DUMBBELL, &big).contains("--set path.buffer: this needs about 8.97 GB of memory"));
     assert!(errors(DUMBBELL, &big).contains("2 runs at a time, and 8.00 GB are free; write less, or use fewer --jobs"));
@@ -80,14 +80,14 @@ fn memory_is_that_of_all_runs_together() {
 }
 
 #[test]
-fn too_many_runs_are_refused_before_they_are_made() {
+fn too_many_runs_are_refused() {
     let many: Vec<String> = (1..=200).map(|n| n.to_string()).collect();
     let sweep = format!("sweep = {{ seed = [{0}], \"flow[0].count\" = [{0}] }}\n", many.join(","));
     assert!(errors(&(sweep + DUMBBELL), &[]).contains("more than 10000 runs; sweep fewer values"));
 }
 
 #[test]
-fn long_sweeps_are_planned_in_no_time() {
+fn a_sweep_of_10_000_runs_is_planned_in_seconds() {
     let seeds: Vec<String> = (1..=10_000).map(|n| n.to_string()).collect();
     let begin = std::time::Instant::now();
     assert_eq!(runs(&format!("sweep.seed = [{}]\n{DUMBBELL}", seeds.join(",")), &[]).len(), 10_000);

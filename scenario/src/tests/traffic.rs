@@ -1,4 +1,4 @@
-//! Traffic beside the flows.
+//! `[[traffic]]`.
 
 use super::*;
 use control::{Bytes, Duration};
@@ -13,7 +13,7 @@ buffer = "1 bdp"
 "#;
 
 #[test]
-fn each_kind_of_traffic_has_its_keys() {
+fn each_kind_of_traffic_has_keys_of_its_own() {
     let traffic = |table: &str| runs(DUMBBELL, &[&format!("traffic=[{{ {table} }}]")])[0].experiment.cross[0].clone();
     assert_eq!(traffic(r#"kind = "poisson", rate = "2 Mbps""#).pattern, Pattern::Poisson);
     let onoff = traffic(r#"kind = "onoff", rate = "8 Mbps", on = "100 ms", off = "300 ms""#);
@@ -23,13 +23,13 @@ fn each_kind_of_traffic_has_its_keys() {
     });
     for (table, said) in [
         (r#"rate = "1 Mbps""#, "kind: is missing; write kind = \"cbr\"\n"),
-        (r#"kind = 1, rate = "1 Mbps""#, "kind: is no text in quotes; write kind = \"cbr\"\n"),
+        (r#"kind = 1, rate = "1 Mbps""#, "kind: is not a string in quotes; write kind = \"cbr\"\n"),
         (r#"kind = "poison", rate = "1 Mbps""#, "kind: there is no choice `poison`; did you mean `poisson`?\n"),
         (r#"kind = "poisson""#, "rate: is missing; write rate = \"1 Gbps\"\n"),
         (r#"kind = "cbr", rate = "1 Mbps", on = "1 s""#, "on: there is no key `on`; there is `kind`, `rate`, "),
         (r#"kind = "onoff", rate = "1 Mbps", on = "1 s""#, "off: is missing; write off = \"500 ms\"\n"),
         (r#"kind = "onoff", rate = "1 Mbps", on = "1 us", off = "1 s""#, "on: 1 us is too short for a packet"),
-        (r#"kind = "onoff", rate = "1 Mbps", on = "1 s", off = "1 s", shape = 1"#, "shape: 1 is no shape"),
+        (r#"kind = "onoff", rate = "1 Mbps", on = "1 s", off = "1 s", shape = 1"#, "shape: 1 is not a shape"),
         (r#"kind = "poisson", rate = "1 Mbps", stop = "0 s""#, "stop: 0 ps is not after its start"),
     ] {
         let lines = errors(DUMBBELL, &[&format!("traffic=[{{ {table} }}]")]);
@@ -49,12 +49,12 @@ fn connections_come_and_go() {
     assert!(flows.handshake && !flows.route.reverse && flows.header == Bytes(0));
     let (controller, _, web) = workload(r#"kind = "web", per-second = 3, name = "surfers", handshake = false"#);
     assert_eq!((controller.as_str(), web.name.as_str(), web.sends), ("reno", "surfers", [true, true]));
-    // It is the objects that go forward.
+    // The direction of `web` is that of the objects.
     assert!(!web.handshake && web.route.reverse && web.header == Bytes(40));
     let (_, _, tmix) = workload(r#"kind = "tmix", load = "70 Mbps", direction = "reverse", stop = "10 s""#);
     assert!(!tmix.route.reverse && tmix.stop.as_secs() == 10.0);
 
-    // Two of a kind have two names; what is compared controls flows that name no controller, and needs no [[flow]].
+    // Two workloads of one kind have different names. [compare] controls `flows` that name no controller, and needs no [[flow]].
     let two = r#"traffic=[{ kind = "flows", size = "1 kB", per-second = 1 }, { kind = "flows", size = "1 MB", per-second = 1 }]"#;
     let runs = runs(TRAFFIC, &[two, r#"compare.controllers=["bic", "reno"]"#]);
     let names: Vec<&str> = runs[0].experiment.workloads.iter().map(|w| w.name.as_str()).collect();
@@ -62,9 +62,9 @@ fn connections_come_and_go() {
     assert_eq!(runs[1].experiment.workloads[0].controller, "reno");
 }
 
-/// What is wrong with connections that come and go; the part of the line after `traffic[0].`.
+/// Of each mistake: the table with the mistake, and the message after `traffic[0].`.
 #[test]
-fn what_is_wrong_with_connections() {
+fn mistakes_in_connections_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().join("scenario.toml").display().to_string();
     std::fs::write(folder.path().join("bad.cvec"), "SEQ 5 1 1 1\nr 100\n> -5\n").unwrap();
@@ -79,10 +79,10 @@ fn what_is_wrong_with_connections() {
     for (table, said) in [
         (r#"kind = "tmix""#, "file: is missing; write file = \"mix.cvec\", or load"),
         (r#"kind = "tmix", file = "none.cvec""#, "file: none.cvec cannot be read (no such file or directory); check"),
-        (r#"kind = "tmix", file = ".""#, "file: . cannot be read (it is no regular file); check"),
+        (r#"kind = "tmix", file = ".""#, "file: . cannot be read (it is not a regular file); check"),
         (r#"kind = "tmix", file = "bad.cvec""#, "file: bad.cvec:3: `> -5` has `-5` in place of a whole number"),
-        (r#"kind = "tmix", file = "empty.cvec""#, "file: empty.cvec:1: there is no connection in it; name"),
-        (r#"kind = "tmix", file = "good.cvec", load = "1 Mbps""#, "load: is given beside `file`"),
+        (r#"kind = "tmix", file = "empty.cvec""#, "file: empty.cvec:1: the file has no connection; name"),
+        (r#"kind = "tmix", file = "good.cvec", load = "1 Mbps""#, "load: is given together with `file`"),
         (r#"kind = "tmix", load = "0 Mbps""#, "load: is zero"),
         (r#"kind = "tmix", load = "1 Mbps", packet = "40 B""#, "packet: 40 B is not more than its header"),
         (r#"kind = "flows", per-second = 1"#, "controller: is missing; write controller = \"reno\""),
@@ -95,20 +95,20 @@ fn what_is_wrong_with_connections() {
         ),
         (
             r#"kind = "flows", size = { pareto = "1 kB" }, per-second = 1, controller = "reno""#,
-            "size: this is no distribution",
+            "size: this is not a distribution",
         ),
         (
             r#"kind = "flows", size = { pareto = "1 kB", shape = 1.0 }, per-second = 1, controller = "reno""#,
-            "size: 1 is no shape of a Pareto",
+            "size: 1 is not a shape of a Pareto",
         ),
         (
             r#"kind = "flows", size = { file = "bad.cdf" }, per-second = 1, controller = "reno""#,
-            "size: bad.cdf:2: has a size",
+            "size: bad.cdf:2: has a smaller size",
         ),
         (r#"kind = "flows", size = "1 kB", per-second = -1, controller = "reno""#, "per-second: makes -1 connections"),
         (
             r#"kind = "flows", size = "1 kB", per-second = 1, load = "1 bps", controller = "reno""#,
-            "load: is given beside",
+            "load: is given together with `per-second`",
         ),
         (
             r#"kind = "flows", size = "1 kB", per-second = 1, controller = "rno""#,
@@ -116,7 +116,7 @@ fn what_is_wrong_with_connections() {
         ),
         (r#"kind = "flows", size = "1 kB", per-second = 1, rtt = "0 s", controller = "reno""#, "rtt: is zero"),
         (r#"kind = "flows", size = "1 kB", per-second = 1e8, controller = "reno""#, "per-second: this needs about"),
-        (r#"kind = "web", per-second = 1, objects = 0.5"#, "objects: 0.5 is no mean number of objects"),
+        (r#"kind = "web", per-second = 1, objects = 0.5"#, "objects: 0.5 is not a mean number of objects"),
         (r#"kind = "web", per-second = 1, think = 5"#, "think: integer `5` does not fit here"),
         (r#"kind = "web", per-second = 1, name = " ""#, "name: is empty"),
         (r#"kind = "web", per-second = 1, sise = "1 kB""#, "sise: there is no key `sise`"),
@@ -139,7 +139,7 @@ fn what_is_wrong_with_connections() {
 }
 
 #[test]
-fn traffic_leaves_its_packets_time() {
+fn traffic_sends_at_most_one_packet_per_nanosecond() {
     let lines = errors(DUMBBELL, &["traffic=[{ kind = \"cbr\", rate = \"20 Tbps\", packet = \"1 B\" }]"]);
     let said = "test.toml: --set traffic[0].rate: makes more than one packet per nanosecond; write less, or a larger traffic.packet\n";
     assert_eq!(lines, said);

@@ -1,15 +1,16 @@
 //! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, it is closed.
 
 use super::connections::Class;
-use crate::agenda::Kind;
-use crate::engine::Line;
+use crate::engine::FlowEnvironment;
+use crate::event_queue::Kind;
 use crate::host::{Answer, Setup, Sink, Source};
-use crate::network::{Access, Network};
+use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};
 use control::{Bytes, Duration, Stamp, Time};
 use experiment::Transfer;
 use experiment::traffic::{Connection, Message, Side};
 use path::Impairments;
+use path::topology::{Access, access_delays};
 use std::collections::VecDeque;
 
 /// RFC 6298, section 2.1: until there is a round-trip time.
@@ -103,14 +104,13 @@ impl Place<'_, '_> {
                 class.outcome.offered[message.from.index()] += class.on_wire(message.size);
             }
         }
-        let extra = (slot.connection.rtt - class.crossed).0;
-        for (side, delay) in [extra / 2, extra - extra / 2].into_iter().enumerate() {
+        for (side, delay) in access_delays(slot.connection.rtt, class.crossed).into_iter().enumerate() {
             let loss = slot.connection.loss[side];
             let mut impairments = Impairments::new();
             if loss > 0.0 {
                 impairments = impairments.with_errors(loss, class.random.seed());
             }
-            network.links[slot.access[side].link].restart(Duration(delay), impairments);
+            network.topology.links[slot.access[side].link].restart(delay, impairments);
         }
         if workload.handshake {
             self.ask(now, FIRST_TIMEOUT, network);
@@ -168,7 +168,7 @@ impl Place<'_, '_> {
 
     fn schedule(&mut self, time: Time, thread: usize, network: &mut Network) {
         self.slot.due[thread] = time;
-        network.agenda.add_timer(time, (Kind::Cross, self.event + thread as u32));
+        network.events.add_timer(time, (Kind::Cross, self.event + thread as u32));
     }
 
     /// The thread's next message is handed over to its side's TCP.
@@ -198,7 +198,7 @@ impl Place<'_, '_> {
         let complete = source.offer(message.size, self.class.workload.header);
         half.pending.push_back((complete, number, now));
         let flow = self.flow + side as u32;
-        source.on_wake(now, &mut Line { network, now, flow });
+        source.on_wake(now, &mut FlowEnvironment { network, now, flow });
         let next = self.slot.next_message(thread).filter(|next| next.from == message.from)?;
         if next.wait > Duration::ZERO {
             self.schedule(now + next.wait, thread, network);
@@ -242,7 +242,7 @@ impl Place<'_, '_> {
             Answer::Send(ack) => {
                 network.forward(now, ack.hop, ack.size, || ack);
             }
-            Answer::HoldUntil(time) => network.agenda.add(time, (Kind::DelayedAck, packet.flow)),
+            Answer::HoldUntil(time) => network.events.add(time, (Kind::DelayedAck, packet.flow)),
         }
         while let Some(&(complete, number, handed)) = self.slot.halves[side].pending.front()
             && complete <= arrived

@@ -1,19 +1,20 @@
-//! How far a copy is, and what came of it, on standard error.
+//! The display of a copy on standard error: progress bars, what could not be copied, and a summary.
 
 use crate::failure::Failure;
 use crate::print;
-use copy::message::Farewell;
-use copy::{Event, shown_path};
+use copy::{Event, Summary, printable, printable_path};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The rate is that of the last seconds.
-const RECENT: Duration = Duration::from_secs(5);
+/// The time over which the displayed rate is averaged.
+const RATE_WINDOW: Duration = Duration::from_secs(5);
+/// The longest remaining time that is displayed, in seconds.
+const LONGEST_LEFT: f64 = 1e6;
 
-/// What is shown.
+/// The display of a copy.
 pub struct Show {
     bars: MultiProgress,
     file: ProgressBar,
@@ -24,21 +25,46 @@ pub struct Show {
     state: Mutex<State>,
 }
 
+/// A number of files and their size in bytes.
+#[derive(Clone, Copy, Default)]
+struct Files {
+    count: u64,
+    bytes: u64,
+}
+
+impl Files {
+    fn add(&mut self, size: u64) {
+        self.count += 1;
+        self.bytes += size;
+    }
+}
+
+/// The file that is being copied.
+struct Current {
+    path: PathBuf,
+    /// Bytes in all.
+    size: u64,
+    /// Bytes that the receiver has.
+    position: u64,
+}
+
 #[derive(Default)]
 struct State {
-    /// Files and bytes that were found, and that are there.
-    listed: (u64, u64),
-    done: (u64, u64),
-    /// The file that is being copied, its bytes and how many are there.
-    current: Option<(PathBuf, u64, u64)>,
-    /// Bytes that crossed the network, now and then.
-    moved: u64,
+    /// Files that are to be copied.
+    listed: Files,
+    /// Files that are complete and verified.
+    done: Files,
+    current: Option<Current>,
+    /// Bytes of file contents that have crossed the network.
+    received: u64,
+    /// `received` at recent times, for the rate.
     recent: VecDeque<(Instant, u64)>,
+    /// Files and folders that were not copied, or not as they should be.
     problems: u64,
 }
 
 impl Show {
-    /// Two lines if somebody watches, none if `quiet`.
+    /// Displays two progress bars on a terminal, unless `quiet`. `verbose` adds lines for complete files and details.
     pub fn new(quiet: bool, verbose: bool) -> Show {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bars = MultiProgress::with_draw_target(target);
@@ -55,87 +81,77 @@ impl Show {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn say(&self, line: &str) {
+    fn print(&self, line: &str) {
         self.bars.suspend(|| print::note(line));
     }
 
-    /// Something has happened. Lines are printed here, bars drawn by [`Show::tick`].
-    pub fn hear(&self, event: Event) {
+    /// Takes note of an event, and prints a line if it calls for one. The bars are drawn by [`Show::tick`].
+    pub fn on_event(&self, event: Event) {
         let mut state = self.lock();
-        match event {
-            Event::Listed(size) => state.listed = (state.listed.0 + 1, state.listed.1 + size),
-            Event::At { path, size, position } => state.current = Some((path, size, position)),
-            Event::Moved(more) => state.moved += more,
-            Event::Done(path, size) => {
-                state.done = (state.done.0 + 1, state.done.1 + size);
-                state.current.take_if(|current| current.0 == path);
-                drop(state);
-                if self.verbose {
-                    self.say(&shown_path(&path));
-                }
+        let line = match event {
+            Event::Listed { size } => {
+                state.listed.add(size);
+                None
             }
-            Event::Problem(path, why) => {
+            Event::Progress { path, size, position } => {
+                state.current = Some(Current { path, size, position });
+                None
+            }
+            Event::Received { bytes } => {
+                state.received += bytes;
+                None
+            }
+            Event::Done { path, size } => {
+                state.done.add(size);
+                state.current.take_if(|current| current.path == path);
+                self.verbose.then(|| printable_path(&path))
+            }
+            Event::Problem { path, reason } => {
                 state.problems += 1;
-                drop(state);
-                self.say(&if path.is_empty() { why } else { format!("{path}: {why}") });
+                Some(if path.is_empty() { reason } else { format!("{path}: {reason}") })
             }
-            Event::Retry(why) => {
-                // The list begins anew; what is there is found to be there.
-                let State { moved, recent, .. } = std::mem::take(&mut *state);
-                *state = State { moved, recent, ..State::default() };
-                drop(state);
-                self.say(&format!("{why}; trying again"));
+            Event::Retry { reason } => {
+                // The sender lists all files again; those that are complete are reported as done again.
+                let State { received, recent, .. } = std::mem::take(&mut *state);
+                *state = State { received, recent, ..State::default() };
+                Some(format!("{reason}; trying again"))
             }
-            Event::Detail(line) => {
-                drop(state);
-                if self.verbose {
-                    self.say(&line);
-                }
-            }
-            Event::Note(line) => {
-                drop(state);
-                if !self.quiet {
-                    self.say(&line);
-                }
-            }
+            Event::Detail(line) => self.verbose.then_some(line),
+            Event::Note(line) => (!self.quiet).then_some(line),
+        };
+        drop(state);
+        if let Some(line) = line {
+            self.print(&line);
         }
     }
 
-    /// Draws.
+    /// Draws the bars.
     pub fn tick(&self) {
         if self.total.is_hidden() {
             return;
         }
         let mut state = self.lock();
-        if state.listed.0 == 0 {
-            return; // ssh may be asking for a password
+        if state.listed.count == 0 {
+            return; // ssh may be asking for a password.
         }
-        let now = Instant::now();
-        let moved = state.moved;
-        state.recent.push_back((now, moved));
-        while state.recent.len() > 2 && now.duration_since(state.recent[0].0) > RECENT {
-            state.recent.pop_front();
-        }
-        let (since, before) = state.recent[0];
-        let rate = (moved - before) as f64 / now.duration_since(since).as_secs_f64().max(0.1);
-        let here = state.current.as_ref().map_or(0, |(_, _, position)| *position);
-        let there = state.done.1 + here;
-        self.total.set_length(state.listed.1);
-        self.total.set_position(there);
-        let left = (state.listed.1.saturating_sub(there)) as f64 / rate;
-        let left = if left.is_finite() && left < 1e6 { format!(", {left:.0} s left") } else { String::new() };
+        let rate = state.rate(Instant::now());
+        let here = state.done.bytes + state.current.as_ref().map_or(0, |current| current.position);
+        self.total.set_length(state.listed.bytes);
+        self.total.set_position(here);
+        let left = (state.listed.bytes.saturating_sub(here)) as f64 / rate;
+        let left = if left.is_finite() && left < LONGEST_LEFT { format!(", {left:.0} s left") } else { String::new() };
         self.total.set_message(format!(
             "{} of {} files, {} of {}, {:.1} Mbps{left}",
-            state.done.0,
-            state.listed.0,
-            bytes(there),
-            bytes(state.listed.1),
+            state.done.count,
+            state.listed.count,
+            size_text(here),
+            size_text(state.listed.bytes),
             rate * 8e-6
         ));
-        if let Some((path, size, position)) = &state.current {
+        if let Some(Current { path, size, position }) = &state.current {
             self.file.set_length(*size);
             self.file.set_position(*position);
-            self.file.set_message(shown_path(path));
+            self.file.set_message(printable_path(path));
         }
     }
 
@@ -145,11 +161,11 @@ impl Show {
         self.total.finish_and_clear();
     }
 
-    /// What came of it.
-    pub fn outcome(&self, farewell: &Farewell) -> Result<(), Failure> {
+    /// Prints the summary of a copy that has ended. Fails if something was not copied.
+    pub fn outcome(&self, summary: &Summary) -> Result<(), Failure> {
         let state = self.lock();
         if !self.quiet {
-            print::note(&self.summary(&state, farewell));
+            print::note(&self.summary_line(&state, summary));
         }
         match state.problems {
             0 => Ok(()),
@@ -158,29 +174,42 @@ impl Show {
         }
     }
 
-    fn summary(&self, state: &State, farewell: &Farewell) -> String {
+    fn summary_line(&self, state: &State, summary: &Summary) -> String {
         let seconds = self.begin.elapsed().as_secs_f64();
-        let (files, size) = state.done;
-        let there = match size.saturating_sub(state.moved) {
+        let Files { count, bytes } = state.done;
+        let before = match bytes.saturating_sub(state.received) {
             0 => String::new(),
-            there => format!(", {} of it there before", bytes(there)),
+            before => format!(", {} of it there before", size_text(before)),
         };
-        let Farewell { packets, lost, controller } = farewell;
+        let Summary { packets, lost, controller } = summary;
         format!(
-            "{files} file{}, {}{there}, in {seconds:.1} s: {:.1} Mbps; {}, {lost} of {packets} packets lost",
-            if files == 1 { "" } else { "s" },
-            bytes(size),
-            state.moved as f64 * 8e-6 / seconds,
-            copy::shown(controller)
+            "{count} file{}, {}{before}, in {seconds:.1} s: {:.1} Mbps; {}, {lost} of {packets} packets lost",
+            if count == 1 { "" } else { "s" },
+            size_text(bytes),
+            state.received as f64 * 8e-6 / seconds,
+            printable(controller)
         )
     }
 }
 
-/// Bytes for people.
-fn bytes(count: u64) -> String {
-    match count {
-        0..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
-        _ => format!("{:.2} GB", count as f64 / 1e9),
+impl State {
+    /// The rate at which file contents are received at time `now`, in bytes per second.
+    fn rate(&mut self, now: Instant) -> f64 {
+        let received = self.received;
+        self.recent.push_back((now, received));
+        while self.recent.len() > 2 && now.duration_since(self.recent[0].0) > RATE_WINDOW {
+            self.recent.pop_front();
+        }
+        let (since, before) = self.recent[0];
+        (received - before) as f64 / now.duration_since(since).as_secs_f64().max(0.1)
+    }
+}
+
+/// A number of bytes, in kB, MB or GB.
+fn size_text(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.2} GB", bytes as f64 / 1e9),
     }
 }

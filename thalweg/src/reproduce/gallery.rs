@@ -5,24 +5,26 @@ use lab::reproduce::paper::papers;
 use lab::reproduce::record::Claims;
 use lab::reproduce::text;
 use lab::reproduce::{Artefact, Scale};
-use report::Drawn;
+use report::{Drawn, pdf};
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers. Removes the pages of papers that have no
-/// record.
+/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers (as PDF only if this program can make them). Removes the
+/// pages of papers that have no record.
 pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[Drawn]) -> io::Result<()> {
     let put = |name: &str, bytes: &[u8]| write(&folder.join(name), |file| file.write_all(bytes));
     fs::create_dir_all(folder.join("figures"))?;
-    for (name, svg) in records.iter().flat_map(report::paper::figures) {
-        put(&format!("figures/{name}.pdf"), &report::paper::pdf(&svg).map_err(io::Error::other)?)?;
+    for (name, svg) in records.iter().flat_map(report::svgs) {
         put(&format!("figures/{name}.svg"), svg.as_bytes())?;
+        if pdf::AVAILABLE {
+            put(&format!("figures/{name}.pdf"), &pdf::pdf(&svg).map_err(io::Error::other)?)?;
+        }
     }
     let papers = papers(records);
     for paper in &papers {
-        put(&format!("{}.html", paper.folder), report::gallery::page(paper, scale).as_bytes())?;
+        put(&format!("{}.html", paper.folder), report::gallery::page(paper, scale, pdf::AVAILABLE).as_bytes())?;
     }
     for folder_of_paper in catalogue.iter().filter_map(|it| it.id.split('/').next()) {
         if !papers.iter().any(|paper| paper.folder == folder_of_paper) {

@@ -14,7 +14,7 @@ use lab::reproduce::records::{KeptRecord, Records};
 use lab::reproduce::text;
 use lab::reproduce::{self, Artefact, Planned, Scale};
 use lab::runner::{self, Stopped};
-use report::Drawn;
+use report::{Drawn, Page};
 use scenario::Machine;
 use scenario::reason;
 use std::fmt::Write;
@@ -26,7 +26,7 @@ use std::{fs, io};
 const MOST_CACHED: u64 = 4_000_000_000;
 
 /// A record, with its figures.
-type Kept = KeptRecord<Vec<String>>;
+type Kept = KeptRecord<Vec<Page>>;
 
 /// Records and runs of earlier calls.
 struct Cache {
@@ -71,7 +71,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     }
     let machine = Machine::this(args.jobs);
     let interrupt = Interrupt::catch();
-    let find = |artefact: &Artefact| cache.records.find::<Vec<String>>(artefact);
+    let find = |artefact: &Artefact| cache.records.find::<Vec<Page>>(artefact);
     // Artefacts that need no run take a little time, too.
     let expected = |artefact: &Artefact| artefact.seconds.at(scale).max(0.1);
     let missing = wanted.iter().filter(|artefact| find(artefact).is_none());
@@ -221,7 +221,7 @@ fn list(catalogue: &[Artefact], records: &Records, scale: Scale) -> Result<(), F
     let mut text = String::new();
     let newest = records.newest();
     for artefact in catalogue {
-        let last = match (records.find::<Vec<String>>(artefact), newest.get(&artefact.id)) {
+        let last = match (records.find::<Vec<Page>>(artefact), newest.get(&artefact.id)) {
             (Some(kept), _) => record::verdicts(&kept.record.claims),
             (None, Some(earlier)) => format!("{} (earlier)", record::verdicts(&earlier.claims)),
             (None, None) => "not run".into(),

@@ -1,5 +1,5 @@
-//! Two endpoints on loopback.
-#![allow(dead_code)] // each test uses its part
+//! Two endpoints on loopback, for tests.
+#![allow(dead_code)] // no test uses all of it
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ pub const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCAL
 pub fn choice(name: &str) -> Choice {
     let mut parameters = serde_json::Map::new();
     if name == "rapid-2009" {
-        // It begins at 100 kbps, with packets 96 ms apart. If the scheduler delays one of the first few, that reads as congestion
-        // at half of this, and at 50 kbps the next stream takes six seconds.
+        // It begins at 100 kbps, with packets 96 ms apart. If the scheduler delays one of the first few, that reads as
+        // congestion at half of this, and at 50 kbps the next stream takes six seconds.
         parameters.insert("initial-rate".into(), "10 Mbps".into());
     }
     Choice::new(name, &parameters).unwrap()
 }
 
-/// A server and how to trust it.
+/// A server, its address and the fingerprint to trust it by.
 pub fn server(choice: Choice) -> (Endpoint, SocketAddr, Fingerprint) {
     let identity = Identity::new().unwrap();
     let fingerprint = identity.fingerprint();
@@ -27,7 +27,7 @@ pub fn server(choice: Choice) -> (Endpoint, SocketAddr, Fingerprint) {
     (server, address, fingerprint)
 }
 
-/// A connection from its client's and its server's side, with their endpoints.
+/// The client's and the server's end of a connection, with their endpoints.
 pub async fn pair(name: &str) -> (Connection, Connection, Endpoint, Endpoint) {
     let (server, address, fingerprint) = server(choice("cubic"));
     let client = Endpoint::client(ANY, choice(name)).unwrap();
@@ -37,7 +37,7 @@ pub async fn pair(name: &str) -> (Connection, Connection, Endpoint, Endpoint) {
     (near.unwrap(), far, client, server)
 }
 
-/// Bytes that compress to nothing and repeat nowhere.
+/// Bytes that look random: they neither compress nor repeat.
 pub fn noise(size: usize) -> Vec<u8> {
     let mut x = 0x9e37_79b9_7f4a_7c15u64;
     let next = move || {
@@ -49,7 +49,7 @@ pub fn noise(size: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(size).collect()
 }
 
-/// Sends `data` from `near` to `far` over a stream of its own; how long that took, and what arrived.
+/// Sends `data` from `near` to `far` over a new stream. Returns how long that took, and what arrived.
 pub async fn transfer(near: &Connection, far: &quinn::Connection, data: &[u8]) -> (Duration, Vec<u8>) {
     let begin = Instant::now();
     let (_, got) = tokio::join!(
@@ -68,8 +68,8 @@ pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Somebody between the first who sends to this address and the one who is at `to`, in a background task; of each datagram they get what
-/// `make` makes of it.
+/// Starts a relay between the first host that sends to it and the server at `to`, in a background task, and returns its
+/// address. In the place of each datagram it passes on what `make` makes of it.
 pub async fn between(to: SocketAddr, mut make: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> SocketAddr {
     let socket = tokio::net::UdpSocket::bind(ANY).await.unwrap();
     let own = socket.local_addr().unwrap();

@@ -3,7 +3,8 @@
 
 use super::{Compute, Measure};
 use control::Rate;
-use control::rapid::{Layout, Rapid2009, SlowStart, Stream};
+use control::pstream::{Layout, SlowStart, Stream};
+use control::rapid::Rapid2009;
 
 pub(super) const ALL: &[Measure] = &[
     Measure::new("rapid-low", "Lowest rate probed", Compute::OfLevel(lowest)),

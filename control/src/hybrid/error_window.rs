@@ -1,0 +1,66 @@
+//! The window that transmission errors leave to a window protocol.
+
+use crate::roles::Ack;
+use crate::units::Bytes;
+
+/// The share of a new gap between errors in the mean over gaps.
+const WEIGHT: f64 = 0.125;
+
+/// Estimates the window to which a protocol is kept that takes transmission errors for congestion.
+#[derive(Clone, Debug, Default)]
+pub struct ErrorWindow {
+    /// Packets between errors, a moving average over about eight, if there was an error.
+    between: Option<f64>,
+    /// Packets since the last error.
+    since: f64,
+    /// How often the window was doubled.
+    doublings: i32,
+}
+
+impl ErrorWindow {
+    /// An acknowledgment arrived; full packets are of this size.
+    pub fn on_ack(&mut self, ack: &Ack, packet: Bytes) {
+        self.since += ack.acked.0 as f64 / packet.0 as f64;
+    }
+
+    /// Packets were lost to an error.
+    pub fn on_error(&mut self) {
+        let between = self.between.map_or(self.since, |between| between + WEIGHT * (self.since - between));
+        (self.between, self.since) = (Some(between), 0.0);
+    }
+
+    /// From now on, the window is twice as large.
+    pub fn double(&mut self) {
+        self.doublings += 1;
+    }
+
+    /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where the present
+    /// gap between errors counts once it is long (RFC 5348, section 5.4). Infinite if there was no error.
+    pub fn packets(&self) -> f64 {
+        let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
+        libm::sqrt(1.5 * between) * libm::scalbn(1.0, self.doublings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_follows_the_gaps_between_errors_and_is_doubled_at_will() {
+        let packet = Bytes(1000);
+        let mut window = ErrorWindow::default();
+        let mut after = |packets: u64| {
+            window.on_ack(&Ack { acked: Bytes(packets * packet.0), ..Ack::default() }, packet);
+            window.on_error();
+            window.packets()
+        };
+        assert_eq!(after(600), 30.0, "the root of 1.5 times 600");
+        assert_eq!(after(1400), (1.5f64 * 700.0).sqrt(), "an eighth of the way to 1400");
+        window.double();
+        assert_eq!(window.packets(), 2.0 * (1.5f64 * 700.0).sqrt());
+        window.on_ack(&Ack { acked: Bytes(2_400_000), ..Ack::default() }, packet);
+        assert_eq!(window.packets(), 120.0, "a gap that is long already");
+        assert_eq!(ErrorWindow::default().packets(), f64::INFINITY);
+    }
+}

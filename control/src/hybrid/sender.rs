@@ -1,0 +1,265 @@
+//! The sending party: a window protocol and a packet-scale one, of which one is in charge.
+
+use super::Hybrid;
+use super::error_window::ErrorWindow;
+use super::packet_scale::PacketScaleSender;
+use super::window::WindowSender;
+use crate::reno::Reno;
+use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, State};
+use crate::thalweg::LossClassifier;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// After the packet-scale protocol has given up once, it takes over above the threshold times this: well beyond what
+/// its estimates are off by.
+const MARGIN: f64 = 1.1;
+
+/// Switches between the two protocols.
+pub(super) struct HybridSender {
+    hybrid: Hybrid,
+    packet: Bytes,
+    window: WindowSender,
+    packet_scale: PacketScaleSender,
+    in_charge: InCharge,
+    /// The packet-scale protocol takes over when the path holds this many times the threshold.
+    margin: f64,
+    /// Which losses are errors.
+    classifier: LossClassifier,
+    /// The window that they leave.
+    error_window: ErrorWindow,
+    /// The stream of the last estimate.
+    last: Option<u32>,
+    /// The newest and the least round-trip time, once there is one.
+    rtt: Option<Rtt>,
+}
+
+#[derive(Clone, Copy)]
+struct Rtt {
+    newest: Duration,
+    least: Duration,
+}
+
+/// Which protocol decides.
+#[derive(Clone, Copy)]
+enum InCharge {
+    /// The window protocol, since this time.
+    Window { since: Time },
+    /// The packet-scale protocol, whose last `low` estimates in a row were below the threshold.
+    PacketScale { low: u32 },
+}
+
+impl HybridSender {
+    /// A sender that has sent nothing yet. The window protocol is in charge.
+    pub fn new(hybrid: &Hybrid, host: &Conditions) -> HybridSender {
+        HybridSender {
+            hybrid: hybrid.clone(),
+            packet: host.packet,
+            window: WindowSender::new(hybrid.window, Reno::default().initial_window, f64::INFINITY, host.packet),
+            packet_scale: hybrid.packet_scale.sender(host),
+            in_charge: InCharge::Window { since: Time::ZERO },
+            margin: 1.0,
+            classifier: hybrid.packet_scale.classifier(),
+            error_window: ErrorWindow::default(),
+            last: None,
+            rtt: None,
+        }
+    }
+
+    fn in_charge(&mut self) -> &mut dyn Sender {
+        match self.in_charge {
+            InCharge::Window { .. } => self.window.as_sender(),
+            InCharge::PacketScale { .. } => self.packet_scale.as_sender(),
+        }
+    }
+
+    /// The estimate that a report brings, if it is of another stream than the last one.
+    fn new_estimate(&mut self, report: Option<Report>) -> Option<Rate> {
+        let Some(Report::Available { stream, rate }) = report else { return None };
+        (self.last.replace(stream) != Some(stream)).then_some(Rate::from_bps(f64::from(rate)))
+    }
+
+    /// How much a path holds, in bytes, on which the packet-scale protocol is in charge.
+    fn threshold(&self) -> f64 {
+        (self.hybrid.threshold.0 as f64).min(self.error_window.packets() * self.packet.0 as f64)
+    }
+
+    /// Whether that is less than the parameter because of errors.
+    fn is_for_errors(&self) -> bool {
+        self.threshold() < self.hybrid.threshold.0 as f64
+    }
+
+    /// Section VI-C: "once the congestion-window of the sender exceeds a threshold, th_cwin, the transfer switches to
+    /// RAPID".
+    fn consider_packet_scale(&mut self, now: Time, rtt: Rtt) {
+        let Some(window) = self.window.state().window else { return };
+        let held = window * self.packet.0 as f64;
+        // Without the part of the window that waits in queues.
+        let is_enough = held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
+        if is_enough && !(self.is_for_errors() && self.classifier.finds_many()) {
+            self.packet_scale.take_over(now, Bytes(held as u64).over(rtt.newest), rtt.newest, &self.classifier);
+            self.in_charge = InCharge::PacketScale { low: 0 };
+        }
+    }
+
+    /// The same, downwards: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth estimates
+    /// lower than th_AB, RAPID is turned off".
+    fn consider_window(&mut self, now: Time, rtt: Rtt, estimate: Rate, low: u32) {
+        let th_ab = Bytes(self.threshold() as u64).over(rtt.least);
+        let low = if estimate < th_ab { low + 1 } else { 0 };
+        self.in_charge = InCharge::PacketScale { low };
+        if self.classifier.finds_too_many() {
+            self.resume_window(now);
+        } else if low >= self.hybrid.streams {
+            self.margin = MARGIN;
+            self.resume_window(now);
+            if self.is_for_errors() {
+                self.error_window.double();
+            }
+        }
+    }
+
+    /// The window protocol resumes with what is in flight at the average rate, in slow start up to the threshold.
+    fn resume_window(&mut self, now: Time) {
+        let rtt = self.rtt.map_or(Duration::MAX, |rtt| rtt.newest);
+        let window = self.packet_scale.average().as_bps() * rtt.as_secs() / self.packet.as_bits();
+        let ssthresh = self.threshold() / self.packet.0 as f64;
+        self.window = WindowSender::new(self.hybrid.window, window.max(1.0), ssthresh, self.packet);
+        self.in_charge = InCharge::Window { since: now };
+    }
+
+    fn on_rtt(&mut self, rtt: Duration) {
+        let least = self.rtt.map_or(rtt, |before| before.least.min(rtt));
+        self.rtt = Some(Rtt { newest: rtt, least });
+    }
+}
+
+/// The acknowledgment as the window protocol is to see it that resumed at `since`: packets that the other one sent are
+/// no reason to grow.
+fn for_window(now: Time, since: Time, ack: &Ack) -> Ack {
+    let sent_before = ack.rtt.is_some_and(|rtt| now - rtt < since);
+    Ack { app_limited: ack.app_limited || sent_before, ..*ack }
+}
+
+impl Sender for HybridSender {
+    fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
+        self.in_charge().next(now, pipe)
+    }
+
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.in_charge().on_send(now, size, pipe)
+    }
+
+    fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.on_rtt(rtt);
+        }
+        self.classifier.on_ack(ack, self.packet);
+        self.error_window.on_ack(ack, self.packet);
+        match self.in_charge {
+            InCharge::Window { since } => self.window.as_sender().on_ack(now, &for_window(now, since, ack)),
+            InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
+        }
+        let estimate = self.new_estimate(ack.report);
+        // Nothing is switched while a loss is being repaired.
+        let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
+        match (self.in_charge, estimate) {
+            (InCharge::Window { .. }, _) => self.consider_packet_scale(now, rtt),
+            (InCharge::PacketScale { low }, Some(estimate)) => self.consider_window(now, rtt, estimate, low),
+            (InCharge::PacketScale { .. }, None) => {}
+        }
+    }
+
+    fn on_loss(&mut self, now: Time, loss: &Loss) {
+        if *loss == Loss::Event && self.classifier.finds_error() {
+            self.error_window.on_error();
+        }
+        if let (InCharge::PacketScale { .. }, Loss::Timeout) = (self.in_charge, loss) {
+            self.resume_window(now);
+        }
+        self.in_charge().on_loss(now, loss);
+    }
+
+    fn state(&self) -> State {
+        match self.in_charge {
+            InCharge::Window { .. } => self.window.state(),
+            InCharge::PacketScale { .. } => self.packet_scale.state(),
+        }
+    }
+
+    fn available(&self) -> Option<Rate> {
+        match self.in_charge {
+            InCharge::Window { .. } => None,
+            InCharge::PacketScale { .. } => self.packet_scale.available(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Protocol;
+    use crate::roles::Phase;
+
+    const PACKET: Bytes = Bytes(1000);
+    const RTT: Duration = Duration::from_millis(100);
+
+    fn ack(acked: u64, rtt: Duration) -> Ack {
+        Ack { acked: Bytes(acked * PACKET.0), rtt: Some(rtt), ..Ack::default() }
+    }
+
+    /// A sender after slow start to a window of 2560 packets; the threshold is 2500.
+    fn grown(rtt: Duration) -> Box<dyn Sender> {
+        let mut sender = Hybrid::default().sender(&Conditions::exact(PACKET));
+        sender.on_ack(Time::ZERO, &ack(1, RTT));
+        for w in [3, 6, 12, 24, 48, 96, 192, 384, 768, 1024] {
+            sender.on_ack(Time::ZERO, &ack(w, rtt));
+        }
+        sender
+    }
+
+    fn estimate(stream: u32, mbps: f64) -> Ack {
+        Ack { report: Some(Report::Available { stream, rate: mbps as f32 * 1e6 }), ..ack(1, RTT) }
+    }
+
+    #[test]
+    fn rapid_takes_over_at_the_rate_of_the_window() {
+        let state = grown(RTT).state();
+        assert_eq!((state.phase, state.window), (Phase::Probing, None));
+        assert_eq!(state.rate.unwrap().as_mbps().round(), 205.0); // 2560 packets of 1000 B in 100 ms
+        let queued = grown(RTT.scale(1.1)).state();
+        assert_eq!(queued.phase, Phase::SlowStart, "a tenth of the same window waits in a queue");
+    }
+
+    #[test]
+    fn eight_low_estimates_in_a_row_bring_the_window_protocol_back() {
+        let mut sender = grown(RTT);
+        let estimates = [150.0; 7].into_iter().chain([300.0]).chain([150.0; 8]);
+        for (stream, mbps) in (1..).zip(estimates) {
+            assert_eq!(sender.state().phase, Phase::Probing, "before the estimate of stream {stream}");
+            sender.on_ack(Time::ZERO, &estimate(stream, mbps));
+            sender.on_ack(Time::ZERO, &estimate(stream, mbps)); // reports come again with later acknowledgments
+        }
+        let state = sender.state();
+        assert_eq!(state.phase, Phase::CongestionAvoidance);
+        assert_eq!(state.window.unwrap().round(), 2560.0, "what RAPID had in flight: it sent no stream since");
+    }
+
+    #[test]
+    fn the_window_does_not_grow_for_packets_that_rapid_sent() {
+        let mut sender = grown(RTT);
+        let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+        (1..=8).for_each(|stream| sender.on_ack(ms(1000), &estimate(stream, 20.0)));
+        let resumed = sender.state().window;
+        assert!(resumed.is_some());
+        sender.on_ack(ms(1050), &ack(1, RTT));
+        assert_eq!(sender.state().window, resumed, "sent at 950 ms");
+        sender.on_ack(ms(1101), &ack(1, RTT));
+        assert!(sender.state().window > resumed, "sent at 1001 ms");
+    }
+
+    #[test]
+    fn after_a_timeout_the_window_protocol_begins_afresh() {
+        let mut sender = grown(RTT);
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        assert_eq!(sender.state().window, Some(1.0));
+    }
+}

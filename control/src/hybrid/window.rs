@@ -1,0 +1,76 @@
+//! The window protocols to choose from.
+
+use crate::bic::{self, Bic};
+use crate::cubic::{self, Cubic};
+use crate::highspeed::{self, HighSpeed};
+use crate::roles::{Sender, State};
+use crate::standard::StandardRule;
+use crate::units::Bytes;
+use crate::window::{Window, WindowRule};
+
+/// Which window protocol a hybrid begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+pub enum Fallback {
+    /// RFC 9438.
+    Cubic,
+    /// BIC-2004.
+    Bic,
+    /// RFC 3649.
+    HighSpeed,
+    /// RFC 5681.
+    Reno,
+}
+
+/// The sender of a window protocol, with its source's parameters.
+pub(super) enum WindowSender {
+    Cubic(Window<cubic::CubicRule>),
+    Bic(Window<bic::BicRule>),
+    HighSpeed(Window<highspeed::HighSpeedRule>),
+    Reno(Window<StandardRule>),
+}
+
+impl WindowSender {
+    /// A sender in slow start from `initial` to `ssthresh` packets.
+    pub fn new(which: Fallback, initial: f64, ssthresh: f64, packet: Bytes) -> WindowSender {
+        fn window<R: WindowRule>(rule: R, initial: f64, ssthresh: f64, packet: Bytes) -> Window<R> {
+            Window::new(rule, initial, packet).slow_start_to(ssthresh)
+        }
+        match which {
+            Fallback::Cubic => {
+                let rule = cubic::CubicRule::new(&Cubic::default(), packet);
+                WindowSender::Cubic(window(rule, initial, ssthresh, packet))
+            }
+            Fallback::Bic => {
+                let rule = bic::BicRule::new(&Bic::default());
+                WindowSender::Bic(window(rule, initial, ssthresh, packet))
+            }
+            Fallback::HighSpeed => {
+                let rule = highspeed::HighSpeedRule::new(&HighSpeed::default());
+                WindowSender::HighSpeed(window(rule, initial, ssthresh, packet))
+            }
+            Fallback::Reno => WindowSender::Reno(window(StandardRule, initial, ssthresh, packet)),
+        }
+    }
+
+    /// The sender.
+    pub fn as_sender(&mut self) -> &mut dyn Sender {
+        match self {
+            WindowSender::Cubic(window) => window,
+            WindowSender::Bic(window) => window,
+            WindowSender::HighSpeed(window) => window,
+            WindowSender::Reno(window) => window,
+        }
+    }
+
+    /// What the sender is doing.
+    pub fn state(&self) -> State {
+        match self {
+            WindowSender::Cubic(window) => window.state(),
+            WindowSender::Bic(window) => window.state(),
+            WindowSender::HighSpeed(window) => window.state(),
+            WindowSender::Reno(window) => window.state(),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a protocol provides: parameters from which the parties of one flow are built.
+
+use crate::roles::{Conditions, Receiver, Sender};
+use alloc::{boxed::Box, string::String};
+
+/// A protocol's parameters: a plain struct whose `Default` is the paper's choice. It builds the protocol's parties.
+pub trait Protocol: Send + Sync + 'static {
+    /// Whether the parameters are valid. If not, the error names the parameter and says what to write instead.
+    fn check(&self) -> Result<(), String>;
+
+    /// The sending party on such a host.
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender>;
+
+    /// The receiving party on such a host, if the protocol has one. The sender's host may have other conditions.
+    fn receiver(&self, _host: &Conditions) -> Option<Box<dyn Receiver>> {
+        None
+    }
+}
+
+/// How a host repairs losses for a protocol unless told otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+pub enum Recovery {
+    /// Selective acknowledgments, RFC 6675.
+    Sack,
+    /// Without them, one hole per round trip, RFC 6582.
+    NewReno,
+}

@@ -1,0 +1,103 @@
+//! How the available bandwidth is estimated from the packets of a stream.
+
+use super::bunches::Bunches;
+use super::minimum_filter::minimum_filtered_onset;
+use super::onset::onset;
+use super::pathchirp::pathchirp;
+use super::regression;
+use super::sample::Sample;
+use crate::parameters::within;
+use crate::roles::Conditions;
+use crate::setting::Setting;
+use crate::units::{Bytes, Duration};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// How an estimate is drawn from a stream's one-way delays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
+pub enum Estimator {
+    /// The rate at which the last excursion of the delay starts that does not end within the stream: RAPID's.
+    Onset,
+    /// The same of the least delays of up to eight packets in a row that were sent within 1.5 ms: thalweg's. It sees
+    /// through the packets of other traffic.
+    #[cfg_attr(feature = "serde", serde(rename = "lulls"))]
+    MinimumFiltered,
+    /// pathChirp's weighted mean over the whole stream.
+    PathChirp,
+    /// The rate at which a line through the delays of all packets that queued says that congestion begins. It differs
+    /// slightly from the paper's definition, but is robust against jitter and the packets of other traffic.
+    Regression,
+}
+
+/// Rounding of each time to picoseconds may add up to this much in a delay.
+const ROUNDING: Duration = Duration(50);
+
+/// Checks that a resolution can be used.
+pub fn check_resolution(resolution: Setting<Duration>) -> Result<(), String> {
+    within("resolution", resolution.or(ROUNDING).as_secs(), 0.0..=0.1)
+}
+
+/// An estimator, and what it needs to know of the receiver's host.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    estimator: Estimator,
+    /// Delays that differ by no more count as equal, picoseconds.
+    resolution: i64,
+    /// Room for indices.
+    points: Vec<u16>,
+}
+
+impl Analysis {
+    /// An analysis of streams of up to `longest` packets.
+    pub fn new(estimator: Estimator, resolution: Duration, longest: usize) -> Analysis {
+        let resolution = resolution.0.min(i64::MAX as u64) as i64;
+        Analysis { estimator, resolution, points: Vec::with_capacity(longest) }
+    }
+
+    /// An analysis on such a host, with a protocol's settings. If they are left to the host, delays that differ by up
+    /// to 50 ps or the host's timing, whichever is more, count as equal; and the estimator is the protocol's `own` on
+    /// an exact host and [`Estimator::Regression`] on others. Where packets are late by a quarter of a gap, without
+    /// being held back in bunches, an onset is lost in the noise, and a line through the whole stream is not.
+    pub fn on(
+        host: &Conditions,
+        estimator: Setting<Estimator>,
+        own: Estimator,
+        resolution: Setting<Duration>,
+        longest: usize,
+    ) -> Analysis {
+        let estimator = estimator.or(if host.is_exact() { own } else { Estimator::Regression });
+        Analysis::new(estimator, resolution.or(host.timing.max(ROUNDING)), longest)
+    }
+
+    /// The bandwidth available to a stream of packets of this size, bits per second. A stream that came in `bunches`
+    /// can only be analysed by regression. None if there is nothing to compare. The samples' delays may be changed.
+    pub fn estimate(&mut self, samples: &mut [Sample], bunches: &Bunches, packet: Bytes) -> Option<f64> {
+        let in_bunches = bunches.are_many(samples.len());
+        match self.estimator {
+            Estimator::Onset if !in_bunches => onset(samples, self.resolution),
+            Estimator::MinimumFiltered if !in_bunches => minimum_filtered_onset(samples, self.resolution),
+            Estimator::PathChirp if !in_bunches => pathchirp(samples, self.resolution),
+            _ => regression::estimate(samples, packet, bunches.within(), self.resolution, &mut self.points),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_to_the_host_suits_it_and_what_is_given_counts() {
+        let chosen = |timing, estimator, resolution| {
+            let host = Conditions { packet: Bytes(1000), timing: Duration(timing) };
+            let analysis = Analysis::on(&host, estimator, Estimator::Onset, resolution, 90);
+            (analysis.estimator, analysis.resolution)
+        };
+        assert_eq!(chosen(0, Setting::Auto, Setting::Auto), (Estimator::Onset, 50));
+        assert_eq!(chosen(7_000, Setting::Auto, Setting::Auto), (Estimator::Regression, 7_000));
+        let given = (Setting::Given(Estimator::PathChirp), Setting::Given(Duration(3)));
+        assert_eq!([0, 7_000].map(|timing| chosen(timing, given.0, given.1)), [(Estimator::PathChirp, 3); 2]);
+    }
+}

@@ -1,0 +1,144 @@
+//! The stream that a sender is transmitting, and when its packets leave.
+
+use super::stream::Stream;
+use crate::roles::{Conditions, Next, Stamp};
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// A stream on its way out, packet by packet.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    stream: Stream,
+    host: Conditions,
+    /// When the last packet was due; none: the next one is due at once.
+    previous: Option<Time>,
+    /// When the last packet left.
+    left: Time,
+}
+
+impl Outgoing {
+    /// `stream` is sent by such a host, which has sent nothing yet.
+    pub fn new(stream: Stream, host: &Conditions) -> Outgoing {
+        Outgoing { stream, host: *host, previous: None, left: Time::ZERO }
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// The number of the stream after this one.
+    pub fn next_id(&self) -> u32 {
+        self.stream.id().wrapping_add(1)
+    }
+
+    /// The next packet is the first of this stream.
+    pub fn begin(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
+    /// The stream is over, whatever is left of it.
+    pub fn end(&mut self) {
+        self.stream = self.stream.ended();
+    }
+
+    /// The gap before the next packet counts from now.
+    pub fn wait_from(&mut self, now: Time) {
+        self.previous = Some(now);
+    }
+
+    /// The next packet does not wait: the last one is long gone.
+    pub fn wait_for_nothing(&mut self) {
+        self.previous = None;
+    }
+
+    /// When the next packet of the stream leaves.
+    pub fn next(&self, now: Time) -> Next {
+        let Some(previous) = self.previous else { return Next::Now };
+        let due = previous + self.stream.gap(self.host.packet);
+        if due > now { Next::At(due) } else { Next::Now }
+    }
+
+    /// The next packet of the stream, of `size`, leaves now.
+    pub fn on_send(&mut self, now: Time, size: Bytes) -> Stamp {
+        // A packet that is late by more than its gap has missed the schedule: the rest of the stream follows from now
+        // on, and not in a burst.
+        let gap = self.stream.gap(size);
+        let planned = match self.previous.map(|previous| previous + gap) {
+            Some(due) if due <= now && now.since(due) <= gap => due,
+            _ => now,
+        };
+        self.previous = Some(planned);
+        let since = now.since(core::mem::replace(&mut self.left, now));
+        let stamp = self.stream.send(now);
+        if self.host.is_exact() { stamp } else { as_it_left(stamp, size, since) }
+    }
+}
+
+/// The stamp of a packet that left `since` after the one before it. A packet that missed the schedule has not probed
+/// the rate it was meant for, but the one that came of its delay. So no estimate is above what this host can send.
+fn as_it_left(stamp: Stamp, size: Bytes, since: Duration) -> Stamp {
+    match stamp {
+        Stamp::Probe { stream, index, len, rate, sent } if index > 0 => {
+            let planned = Rate::from_bps(f64::from(rate)).time_for(size);
+            let missed = since.0 / 2 > planned.0;
+            let rate = if missed { size.over(since).as_bps() as f32 } else { rate };
+            Stamp::Probe { stream, index, len, rate, sent }
+        }
+        stamp => stamp,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: Bytes = Bytes(1000);
+
+    /// Packets 1, 2, 4, ... ms apart, on such a host.
+    fn outgoing(timing: Duration) -> Outgoing {
+        let stream = Stream::starting_at(1, 10, 0.5, Rate::from_mbps(8.0));
+        Outgoing::new(stream, &Conditions { packet: PACKET, timing })
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_packet_that_is_late_by_its_gap_delays_no_other() {
+        let mut outgoing = outgoing(Duration::ZERO);
+        assert_eq!(outgoing.next(ms(5)), Next::Now, "the first packet ever");
+        outgoing.on_send(ms(5), PACKET);
+        assert_eq!(outgoing.next(ms(5)), Next::At(ms(7)));
+        outgoing.on_send(ms(9), PACKET);
+        assert_eq!(outgoing.next(ms(9)), Next::At(ms(11)), "4 ms after it was due");
+        outgoing.on_send(ms(16), PACKET);
+        assert_eq!(outgoing.next(ms(16)), Next::At(ms(24)), "that one was too late, by 5 ms");
+        outgoing.wait_from(ms(20));
+        assert_eq!(outgoing.next(ms(20)), Next::At(ms(28)));
+        outgoing.wait_for_nothing();
+        assert_eq!(outgoing.next(ms(20)), Next::Now);
+    }
+
+    #[test]
+    fn a_packet_that_left_late_by_more_than_its_gap_probed_less() {
+        let probe = |index, rate| Stamp::Probe { stream: 1, index, len: 90, rate, sent: Time(5) };
+        let as_it_left = |index, rate, us| as_it_left(probe(index, rate), PACKET, Duration::from_micros(us));
+        assert_eq!(as_it_left(3, 1e9, 15), probe(3, 1e9), "8 us and a little late");
+        assert_eq!(as_it_left(3, 1e9, 20), probe(3, 4e8));
+        assert_eq!(as_it_left(0, 1e9, 20), probe(0, 1e9), "the first follows a pause");
+    }
+
+    #[test]
+    fn only_on_an_inexact_host_stamps_say_that_packets_left_late() {
+        let rate = |timing| {
+            let mut outgoing = outgoing(timing);
+            outgoing.on_send(ms(0), PACKET);
+            match outgoing.on_send(ms(10), PACKET) {
+                Stamp::Probe { rate, .. } => rate,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!([rate(Duration::ZERO), rate(Duration::from_micros(10))], [4e6, 8e5]);
+    }
+}

@@ -1,0 +1,70 @@
+//! Slow start: one stream per round trip, each starting at the rate at which the one before it ended, until an estimate
+//! is lower than the highest rate of its stream.
+
+use super::stream::Stream;
+use crate::units::Rate;
+
+/// The streams of slow start.
+#[derive(Clone, Copy, Debug)]
+pub struct SlowStart {
+    /// Packets of the first stream; each later one has twice as many as the one before.
+    pub first: u16,
+    /// Packets of a stream at most.
+    pub longest: u16,
+    /// Spread factor (m).
+    pub spread: f64,
+}
+
+/// An estimate above this share of a stream's highest rate is that rate: it travels in single precision.
+const TOP: f64 = 0.999_999;
+
+impl SlowStart {
+    /// RAPID-2009, section III-A5.
+    pub const RAPID_2009: SlowStart = SlowStart { first: 2, longest: 16, spread: 2.0 };
+    /// PACKET-SCALE-2017, table I (N_SS and m_SS).
+    pub const PACKET_SCALE_2017: SlowStart = SlowStart { first: 20, longest: 20, spread: 2.0 };
+
+    /// Stream `id`, of `len` packets, whose rates start at `first`.
+    pub fn stream(&self, id: u32, len: u16, first: Rate) -> Stream {
+        Stream::starting_at(id, len, self.spread, first)
+    }
+
+    /// The number of packets in the stream after one of `len` packets.
+    pub fn len_after(&self, len: u16) -> u16 {
+        (2 * len).min(self.longest)
+    }
+
+    /// Whether slow start ends with this estimate, of a stream whose highest rate is `top` (PACKET-SCALE-2017, section
+    /// V-A3).
+    pub fn ends_with(estimate: Rate, top: Rate) -> bool {
+        estimate.as_bps() < TOP * top.as_bps()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PACKET-SCALE-2017, table I: 20 packets of slow start reach from 1 Mbps to 524 Gbps.
+    #[test]
+    fn slow_start_of_2017_spans_1_mbps_to_524_gbps() {
+        let slow_start = SlowStart::PACKET_SCALE_2017;
+        let stream = slow_start.stream(0, slow_start.first, Rate::from_mbps(1.0));
+        assert_eq!(stream.range(), (Rate::from_mbps(1.0), Rate::from_mbps(524_288.0)));
+        assert_eq!(slow_start.len_after(slow_start.first), 20);
+    }
+
+    /// RAPID-2009, table IV: N = 2, 4, 8, 16 reach 100 Kbps, 800 Kbps, 102 Mbps and 3.3 Tbps.
+    #[test]
+    fn slow_start_of_2009_reaches_terabits_in_four_streams() {
+        let slow_start = SlowStart::RAPID_2009;
+        let (mut rate, mut len) = (Rate::from_mbps(0.1), slow_start.first);
+        for (n, mbps) in [(2, 0.1), (4, 0.8), (8, 102.4), (16, 3_355_443.2)] {
+            let (low, high) = slow_start.stream(0, len, rate).range();
+            assert_eq!((len, low, high.as_mbps()), (n, rate, mbps));
+            assert!(SlowStart::ends_with(high * 0.99, high) && !SlowStart::ends_with(high, high));
+            (rate, len) = (high, slow_start.len_after(len));
+        }
+        assert_eq!(len, 16);
+    }
+}

@@ -1,0 +1,205 @@
+//! The rates of a p-stream's packets, which rise by the same factor from packet to packet around the wanted average.
+
+use crate::parameters::within;
+use crate::roles::Stamp;
+use crate::units::{Bytes, Duration, Rate, Time};
+use alloc::string::String;
+
+/// Checks that the ratio of the highest to the lowest rate of such a stream is a number that can be calculated with.
+pub fn check_range(len: u16, spread: f64) -> Result<(), String> {
+    within("the highest over the lowest rate of a stream", libm::pow(spread, len as f64), 1.0..=1e12)
+}
+
+/// Which of a stream's rates rise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// RAPID-2009: the first packet has the average rate (r_0 = r_avg, footnote 6), and the rates of the N - 1 others
+    /// rise (equations 1, 4 and 5).
+    AverageFirst,
+    /// PACKET-SCALE-2017: the rates of all N packets rise (equations 1 and 4).
+    AllRising,
+}
+
+/// The rates of a stream, from the packet to be sent next.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    id: u32,
+    /// How many packets it has, and how many of them were sent.
+    len: u16,
+    sent: u16,
+    /// Whether the receiver is to analyse it.
+    probes: bool,
+    /// The rate of the packet to be sent next in bits per second, and the factor from it to the rate of the packet
+    /// after it (m).
+    rate: f64,
+    growth: f64,
+    /// The rate of the second packet in bits per second, if the first one's is not of the series.
+    second: Option<f64>,
+}
+
+impl Stream {
+    /// Stream `id`, of `len` packets (at least 1) with this spread factor, whose mean rate is `average`.
+    pub fn new(id: u32, len: u16, spread: f64, average: Rate, layout: Layout) -> Stream {
+        let average = average.as_bps();
+        if len <= 2 {
+            // RAPID-2009, footnote 5: one or two packets go at r_avg. They are too few to probe with.
+            return Stream { id, len, sent: 0, probes: false, rate: average, growth: 1.0, second: None };
+        }
+        let rising = match layout {
+            Layout::AverageFirst => len - 1,
+            Layout::AllRising => len,
+        };
+        // Equation 1 for packets of one size: the mean of n rates is n / sum(1/r_i). With equation 4, r_i = m^(i-1)
+        // r_1, it follows that r_1 = (r_avg/n) (1 + m^-1 + ... + m^-(n-1)); for n = N - 1, this is equation 5 of
+        // RAPID-2009.
+        let n = rising as f64;
+        let inverse_sum = (1.0 - libm::pow(spread, -n)) / (1.0 - 1.0 / spread);
+        let first = average / n * inverse_sum;
+        let (rate, second) = match layout {
+            Layout::AverageFirst => (average, Some(first)),
+            Layout::AllRising => (first, None),
+        };
+        Stream { id, len, sent: 0, probes: true, rate, growth: spread, second }
+    }
+
+    /// Stream `id`, of `len` packets whose rates start at `first` and rise by `spread`: a slow-start stream. If there
+    /// are two packets, both have the first rate (RAPID-2009, table IV: the first stream reaches no more than its first
+    /// rate, and the others `spread`^(N-1) times theirs).
+    pub fn starting_at(id: u32, len: u16, spread: f64, first: Rate) -> Stream {
+        let growth = if len <= 2 { 1.0 } else { spread };
+        Stream { id, len, sent: 0, probes: true, rate: first.as_bps(), growth, second: None }
+    }
+
+    /// Packets at one rate, which end the streams before them and are not analysed. Recovery sends these.
+    pub fn uniform(id: u32, rate: Rate) -> Stream {
+        Stream { id, len: u16::MAX, sent: 0, probes: false, rate: rate.as_bps(), growth: 1.0, second: None }
+    }
+
+    /// The same stream, with no packet left to be sent.
+    pub fn ended(&self) -> Stream {
+        Stream { len: 0, sent: 0, probes: false, growth: 1.0, second: None, ..*self }
+    }
+
+    /// Its number; streams count up, modulo 2^32.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Whether all of its packets have been sent.
+    pub fn is_over(&self) -> bool {
+        self.sent == self.len
+    }
+
+    /// Whether the receiver analyses it.
+    pub fn probes(&self) -> bool {
+        self.probes
+    }
+
+    /// The gap between the packet sent last and a next one of `size`.
+    pub fn gap(&self, size: Bytes) -> Duration {
+        Rate::from_bps(self.rate).time_for(size)
+    }
+
+    /// The lowest and the highest of its rising rates.
+    pub fn range(&self) -> (Rate, Rate) {
+        let steps = |n: f64| libm::pow(self.growth, n);
+        let first = match self.second {
+            Some(second) if self.sent == 0 => second,
+            Some(_) => self.rate / steps(self.sent as f64 - 1.0),
+            None => self.rate / steps(self.sent as f64),
+        };
+        let rising = self.len - self.second.is_some() as u16;
+        (Rate::from_bps(first), Rate::from_bps(first * steps(rising as f64 - 1.0)))
+    }
+
+    /// The mean rate of all its packets, before the first is sent.
+    pub fn average(&self) -> Rate {
+        let mut next = *self;
+        let inverse: f64 = (0..self.len).map(|_| 1.0 / next.advance()).sum();
+        Rate::from_bps(self.len as f64 / inverse)
+    }
+
+    /// Its next packet leaves at this time: the packet's stamp.
+    pub fn send(&mut self, sent: Time) -> Stamp {
+        let (index, len) = (self.sent, if self.probes { self.len } else { 0 });
+        let rate = self.advance() as f32;
+        Stamp::Probe { stream: self.id, index, len, rate, sent }
+    }
+
+    /// Goes on to the next packet; returns this one's rate.
+    fn advance(&mut self) -> f64 {
+        let rate = self.rate;
+        self.rate = match self.second {
+            Some(second) if self.sent == 0 => second,
+            _ => rate * self.growth,
+        };
+        self.sent = (self.sent + 1) % u16::MAX;
+        rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates(mut stream: Stream) -> Vec<f64> {
+        (0..stream.len).map(|_| stream.advance()).collect()
+    }
+
+    #[test]
+    fn the_mean_rate_is_the_wanted_one_to_rounding_error() {
+        for layout in [Layout::AverageFirst, Layout::AllRising] {
+            for len in [1, 2, 3, 4, 29, 30, 89, 90] {
+                for spread in [1.01, 1.039, 1.07, 2.0] {
+                    let average = Rate::from_mbps(437.0);
+                    let mean = Stream::new(0, len, spread, average, layout).average();
+                    assert!((mean / average - 1.0).abs() < 1e-12, "{layout:?} {len} {spread}: {mean}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_range_is_known_at_every_packet() {
+        for layout in [Layout::AverageFirst, Layout::AllRising] {
+            let mut stream = Stream::new(0, 30, 1.07, Rate::from_mbps(100.0), layout);
+            let rates = rates(stream);
+            let (low, high) = (rates.iter().cloned().fold(f64::MAX, f64::min), rates[29]);
+            while !stream.is_over() {
+                let range = stream.range();
+                assert!((range.0.as_bps() / low - 1.0).abs() < 1e-9 && (range.1.as_bps() / high - 1.0).abs() < 1e-9);
+                stream.send(Time::ZERO);
+            }
+        }
+    }
+
+    #[test]
+    fn the_gaps_add_up_to_the_streams_length_in_picoseconds() {
+        let average = Rate::from_gbps(40.0);
+        let mut stream = Stream::new(0, 90, 1.039, average, Layout::AllRising);
+        let mut length = Duration::ZERO;
+        while !stream.is_over() {
+            length += stream.gap(Bytes(1000));
+            stream.send(Time::ZERO);
+        }
+        let expected = average.time_for(Bytes(90_000));
+        assert!(length.0.abs_diff(expected.0) <= 45, "{length} for {expected}: half a picosecond a gap");
+    }
+
+    /// PACKET-SCALE-2017: N = 90, m = 1.039 probe from 0.287 to 8.6 times the average.
+    #[test]
+    fn spans_the_range_of_the_2017_paper() {
+        let r = rates(Stream::new(0, 90, 1.039, Rate::from_mbps(1000.0), Layout::AllRising));
+        assert!((r[0] / 1e9 - 0.287).abs() < 0.001 && (r[89] / 1e9 - 8.6).abs() < 0.1, "{} {}", r[0], r[89]);
+    }
+
+    /// RAPID-2009, equation 5: r_1 = (m^(N-1) - 1) / ((N-1)(m-1) m^(N-2)) r_avg, and r_(N-1) = m^(N-2) r_1.
+    #[test]
+    fn spans_the_range_of_the_2009_paper() {
+        let (n, m) = (30, 1.07f64);
+        let r = rates(Stream::new(0, n, m, Rate::from_bps(1.0), Layout::AverageFirst));
+        let r1 = (m.powi(29) - 1.0) / (29.0 * (m - 1.0) * m.powi(28));
+        assert!((r[0] - 1.0).abs() < 1e-12 && (r[1] - r1).abs() < 1e-12);
+        assert!((r[29] - r1 * m.powi(28)).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,93 @@
+//! One entry of the list of controllers.
+
+use super::family::Family;
+use super::overrides::{ParameterError, overlay};
+use crate::protocol::{Protocol, Recovery};
+use crate::roles::{Conditions, Receiver, Sender};
+use crate::units::Bytes;
+use schemars::{JsonSchema, Schema};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+/// The parties of one flow.
+pub struct Parties {
+    /// The party at the source.
+    pub sender: Box<dyn Sender>,
+    /// The party at the destination, if the protocol has one.
+    pub receiver: Option<Box<dyn Receiver>>,
+}
+
+/// Builds the parties of one flow after the other.
+pub type Factory = Box<dyn Fn() -> Parties + Send>;
+
+/// A protocol with a name and default parameters.
+pub struct Controller {
+    /// The name in scenarios and on the command line.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub summary: &'static str,
+    /// Paper or RFC.
+    pub source: &'static str,
+    /// The family in which it is listed.
+    pub family: Family,
+    /// How hosts repair its losses.
+    pub recovery: Recovery,
+    defaults: Value,
+    schema: Schema,
+    factory: fn(&Value, &Conditions) -> Result<Factory, String>,
+}
+
+impl Controller {
+    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too;
+    /// only the controllers of [`all`](super::all) have names in scenarios.
+    pub fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
+        name: &'static str,
+        family: Family,
+        recovery: Recovery,
+        source: &'static str,
+        summary: &'static str,
+        defaults: P,
+    ) -> Controller {
+        Controller {
+            name,
+            summary,
+            source,
+            family,
+            recovery,
+            defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
+            schema: schemars::schema_for!(P),
+            factory: |parameters, host| {
+                let (protocol, host) = (P::deserialize(parameters).map_err(|e| e.to_string())?, *host);
+                protocol.check()?;
+                Ok(Box::new(move || Parties { sender: protocol.sender(&host), receiver: protocol.receiver(&host) }))
+            },
+        }
+    }
+
+    /// All parameters with their defaults: an object of names and values, times and rates as texts with units.
+    pub fn defaults(&self) -> &Value {
+        &self.defaults
+    }
+
+    /// The parameters' JSON Schema, with their descriptions.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
+    /// value.
+    pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
+        overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
+    }
+
+    /// The parties of one flow, both on such a host. `parameters` come from [`Controller::parameters`]. Fails if they
+    /// do not.
+    pub fn build(&self, parameters: &Value, host: &Conditions) -> Result<Parties, String> {
+        Ok(self.factory(parameters, host)?())
+    }
+
+    /// A function that builds the parties of many such flows, for which the parameters are read only once.
+    pub fn factory(&self, parameters: &Value, host: &Conditions) -> Result<Factory, String> {
+        (self.factory)(parameters, host)
+    }
+}

@@ -1,0 +1,234 @@
+//! The list of all controllers.
+
+use super::controller::Controller;
+use super::family::Family;
+use crate::protocol::Recovery::{NewReno, Sack};
+use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
+use std::sync::LazyLock;
+
+/// Every controller, family by family, in the order in which to list them.
+pub fn all() -> &'static [Controller] {
+    static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
+        vec![
+            Controller::new(
+                "thalweg",
+                PacketScale,
+                Sack,
+                "our own, after PACKET-SCALE-2017",
+                "RAPID with a narrower stream, steps that tune themselves to the number of flows, and an eye on \
+                 queues that stand",
+                crate::thalweg::Thalweg::default(),
+            ),
+            Controller::new(
+                "rapid",
+                PacketScale,
+                Sack,
+                "PACKET-SCALE-2017 (Lovewell et al., IEEE/ACM ToN 25(1))",
+                "every packet probes: streams of 90 packets with rising rates find the available bandwidth",
+                crate::rapid::Rapid::default(),
+            ),
+            Controller::new(
+                "rapid-2009",
+                PacketScale,
+                Sack,
+                "RAPID-2009 (Konda and Kaur, INFOCOM 2009)",
+                "the first RAPID: streams of 30 packets, decreases adopted at once",
+                crate::rapid::Rapid2009::default(),
+            ),
+            Controller::new(
+                "rapid-hybrid",
+                PacketScale,
+                Sack,
+                "PACKET-SCALE-2017, section VI-C",
+                "RAPID where the bandwidth-delay product is large, a window protocol where it is not",
+                crate::hybrid::Hybrid::default(),
+            ),
+            Controller::new(
+                "thalweg-hybrid",
+                PacketScale,
+                Sack,
+                "our own, after PACKET-SCALE-2017, section VI-C",
+                "thalweg where the bandwidth-delay product is large or packets are lost to errors, CUBIC elsewhere: \
+                 what thalweg cp uses",
+                crate::hybrid::Hybrid::of_thalweg(),
+            ),
+            Controller::new(
+                "newreno",
+                LossWindow,
+                NewReno,
+                "RFC 5681, RFC 6582",
+                "TCP without selective acknowledgments",
+                crate::reno::Reno::default(),
+            ),
+            Controller::new(
+                "reno",
+                LossWindow,
+                Sack,
+                "RFC 5681, RFC 6675",
+                "TCP with selective acknowledgments",
+                crate::reno::Reno::default(),
+            ),
+            Controller::new(
+                "aimd",
+                LossWindow,
+                Sack,
+                "BIC-2004, section VI",
+                "AIMD(a, b): a packets more per round trip, a share b less on a loss",
+                crate::aimd::Aimd::default(),
+            ),
+            Controller::new(
+                "scalable",
+                LossWindow,
+                Sack,
+                "Kelly, CCR 2003",
+                "STCP: growth in proportion to the window",
+                crate::scalable::Scalable::default(),
+            ),
+            Controller::new(
+                "highspeed",
+                LossWindow,
+                Sack,
+                "RFC 3649",
+                "HSTCP: the larger the window, the faster it grows and the less it gives up",
+                crate::highspeed::HighSpeed::default(),
+            ),
+            Controller::new(
+                "bic",
+                LossWindow,
+                Sack,
+                "BIC-2004, section VI-A",
+                "binary search for the window of the last loss",
+                crate::bic::Bic::default(),
+            ),
+            Controller::new(
+                "bic-linux",
+                LossWindow,
+                Sack,
+                "Linux, tcp_bic.c",
+                "BIC with the constants of Linux, but without its integer arithmetic and its special cases near the \
+                 maximum, before the first loss and after a timeout",
+                crate::bic::Bic::linux(),
+            ),
+            Controller::new(
+                "cubic",
+                LossWindow,
+                Sack,
+                "RFC 9438",
+                "a window that is a cubic function of the time since the last loss, and never grows slower than \
+                 Reno's; without HyStart++",
+                crate::cubic::Cubic::default(),
+            ),
+            Controller::new(
+                "cubic-2008",
+                LossWindow,
+                Sack,
+                "Ha, Rhee and Xu, SIGOPS OSR 2008",
+                "CUBIC as first published: a fifth less on a loss",
+                crate::cubic::Cubic::of_2008(),
+            ),
+            Controller::new(
+                "htcp",
+                LossWindow,
+                Sack,
+                "H-TCP (Leith and Shorten, PFLDnet 2004)",
+                "grows the faster, the longer ago the last loss was; a loss takes what empties the queue",
+                crate::htcp::Htcp::default(),
+            ),
+            Controller::new(
+                "westwood",
+                LossWindow,
+                Sack,
+                "Westwood+ (Grieco and Mascolo, CCR 2004)",
+                "Reno, but a loss leaves the measured bandwidth times the shortest round-trip time",
+                crate::westwood::Westwood::default(),
+            ),
+            Controller::new(
+                "vegas",
+                DelayWindow,
+                Sack,
+                "Brakmo and Peterson, JSAC 1995",
+                "keeps one to three of its packets in the queue",
+                crate::vegas::Vegas::default(),
+            ),
+            Controller::new(
+                "fast",
+                DelayWindow,
+                Sack,
+                "FAST TCP (Wei, Jin, Low and Hegde, IEEE/ACM ToN 14(6))",
+                "keeps alpha of its packets in the queue, and changes the faster, the further it is from that",
+                crate::fast::Fast::default(),
+            ),
+            Controller::new(
+                "compound",
+                DelayWindow,
+                Sack,
+                "Compound TCP (Tan, Song, Zhang and Sridharan, INFOCOM 2006)",
+                "the sum of Reno's window and another that grows fast while there is no queue",
+                crate::compound::Compound::default(),
+            ),
+            Controller::new(
+                "illinois",
+                DelayWindow,
+                Sack,
+                "Liu, Basar and Srikant, Performance Evaluation 65, 2008",
+                "an AIMD that grows less and gives up more, the longer the queueing delay",
+                crate::illinois::Illinois::default(),
+            ),
+            Controller::new(
+                "rrrp",
+                Rate,
+                Sack,
+                "RRR-2008 (Haga et al., TRIDENTCOM 2008)",
+                "relative rate reduction: the receiver reports the rate at which packets arrive, and the sender \
+                 exceeds it by the congestion that it aims at",
+                crate::rrrp::Rrrp::default(),
+            ),
+            Controller::new(
+                "bbr",
+                Rate,
+                Sack,
+                "draft-ietf-ccwg-bbr-06",
+                "BBR version 3: paces at the rate that the path was measured to deliver, and keeps little more in \
+                 flight than the path holds",
+                crate::bbr::Bbr::default(),
+            ),
+            Controller::new(
+                "rcp-ac",
+                RouterAssisted,
+                Sack,
+                "RCP-AC (Dukkipati, McKeown and Fraser)",
+                "approaches RCP's rate as fast as the routers' buffers can absorb; needs links with queue = \"rcp-ac\"",
+                crate::rcp_ac::RcpAc::default(),
+            ),
+            Controller::new(
+                "rcp",
+                RouterAssisted,
+                Sack,
+                "RCP-AC, equation 1 (Dukkipati et al., IWQoS 2005)",
+                "sends at the rate that the routers allow every flow; needs links with queue = \"rcp\"",
+                crate::rcp::Rcp::default(),
+            ),
+            Controller::new(
+                "xcp",
+                RouterAssisted,
+                Sack,
+                "XCP (Katabi, Handley and Rohrs, SIGCOMM 2002)",
+                "a window that each packet's feedback changes; needs links with queue = \"xcp\"",
+                crate::xcp::Xcp::default(),
+            ),
+        ]
+    });
+    &ALL
+}
+
+/// The controller with this name.
+pub fn find(name: &str) -> Option<&'static Controller> {
+    all().iter().find(|c| c.name == name)
+}
+
+impl Family {
+    /// The family's controllers, in the order in which to list them.
+    pub fn controllers(self) -> impl Iterator<Item = &'static Controller> {
+        all().iter().filter(move |controller| controller.family == self)
+    }
+}

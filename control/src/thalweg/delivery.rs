@@ -1,0 +1,60 @@
+//! How much of what a sender in recovery sends arrives.
+
+use crate::roles::Ack;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// Measures the rate at which packets arrive that were sent after a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delivery {
+    /// Acknowledgments from then on are of packets sent after the moment.
+    since: Time,
+    /// How much they acknowledged.
+    acked: Bytes,
+}
+
+impl Delivery {
+    /// Measures what is sent from now on, whose acknowledgments come after a round trip.
+    pub fn of_packets_sent_from(now: Time, rtt: Duration) -> Delivery {
+        Delivery { since: now + rtt, acked: Bytes(0) }
+    }
+
+    /// An acknowledgment arrived, while the round-trip time is `rtt`: the rate at which packets arrived, after
+    /// acknowledgments of `enough` time. Then another measurement begins.
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, enough: Duration) -> Option<Rate> {
+        if now <= self.since {
+            return None;
+        }
+        if ack.app_limited {
+            *self = Delivery::of_packets_sent_from(now, rtt); // the sender did not use all of its rate
+            return None;
+        }
+        self.acked += ack.acked;
+        let elapsed = now.since(self.since);
+        if elapsed < enough {
+            return None;
+        }
+        let delivered = self.acked.over(elapsed);
+        *self = Delivery::of_packets_sent_from(now, rtt);
+        Some(delivered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_of_acknowledgments_after_a_round_trip() {
+        let ms = Duration::from_millis;
+        let mut delivery = Delivery::of_packets_sent_from(Time::ZERO, ms(100));
+        let mut after = |now, bytes, app_limited| {
+            let ack = Ack { acked: Bytes(bytes), app_limited, ..Ack::default() };
+            delivery.on_ack(Time::ZERO + ms(now), &ack, ms(100), ms(50)).map(Rate::as_mbps)
+        };
+        assert_eq!(after(100, 99_000, false), None, "of packets that were sent before");
+        assert_eq!([after(120, 25_000, false), after(150, 25_000, false)], [None, Some(8.0)], "50 kB in 50 ms");
+        assert_eq!(after(200, 99_000, false), None, "a round trip passes before the next measurement");
+        assert_eq!([after(260, 25_000, false), after(270, 0, true), after(300, 25_000, false)], [None; 3]);
+        assert_eq!(after(420, 50_000, false), Some(8.0), "since 370 ms");
+    }
+}

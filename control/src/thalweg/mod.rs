@@ -1,0 +1,189 @@
+//! `thalweg`, the project's own protocol after RAPID of 2017 ([`rapid`](crate::rapid)): p-streams around an average
+//! rate, and a receiver that estimates the available bandwidth from them.
+//!
+//! Neither two flows nor a thousand are to oscillate or to fill the buffer, and one flow is to lose nothing of RAPID's
+//! speed, not even to transmission errors. To that end it differs from RAPID in these parts:
+//! - [`AdaptiveSpread`]: streams are no wider than they have to be;
+//! - [`RateRule`]: the average follows the estimates by steps that tune themselves to the number of flows, and gives
+//!   way before a [`StandingQueue`];
+//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them
+//!   from the losses of a full queue;
+//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): the receiver sees through the delays that
+//!   other traffic adds;
+//! - [`ThalwegSender`]: where much is lost, its rate follows what arrives.
+
+mod classifier;
+mod delivery;
+mod rate_rule;
+mod receiver;
+mod sender;
+mod spread;
+mod standing_queue;
+mod unexplained;
+
+pub use classifier::LossClassifier;
+pub use rate_rule::{RateRule, RateRuleParameters, StreamStart};
+pub use receiver::ThalwegReceiver;
+pub use sender::{Settings, ThalwegSender};
+pub use spread::AdaptiveSpread;
+pub use standing_queue::StandingQueue;
+
+use crate::parameters::within;
+use crate::protocol::Protocol;
+use crate::pstream::{Analysis, Estimator, SMOOTHING, SlowStart, check_range, check_resolution};
+use crate::roles::{Conditions, Receiver, Sender};
+use crate::setting::Setting;
+use crate::units::{Duration, Rate};
+use alloc::boxed::Box;
+use alloc::string::String;
+
+crate::parameters! {
+    /// Parameters.
+    pub struct Thalweg {
+        /// Packets in a p-stream (N)
+        pub stream: u16,
+        /// Largest spread factor (m), the rate of a packet over that of the one before it: at the start, and when an
+        /// estimate reaches the edge of a stream's rates
+        pub widest: f64,
+        /// Least spread factor
+        pub narrowest: f64,
+        /// Factor on m - 1 for each estimate within a stream's rates
+        pub narrowing: f64,
+        /// Time over which an increase of the available bandwidth is adopted
+        pub tau: Duration,
+        /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it
+        /// would have fewer than 20 packets
+        pub fall: Duration,
+        /// Least number of full p-streams over which a decrease is adopted
+        pub eta: f64,
+        /// Largest number of full p-streams over which a decrease is adopted
+        pub slowest_eta: f64,
+        /// A standing queue that delays packets by no more does not count
+        pub tolerance: Duration,
+        /// Factor on the average rate after a loss
+        pub beta: f64,
+        /// Losses of up to this share of packets, beside a short queue, are put down to transmission errors: they are
+        /// repaired, and do not lower the rate
+        pub errors: f64,
+        /// Rate of the first packets
+        pub initial_rate: Rate,
+        /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): its value at the
+        /// start, which is the largest
+        pub highest_step: f64,
+        /// Least value of kappa
+        pub lowest_step: f64,
+        /// The average rate may aim above itself by the geometric mean of this and itself in addition
+        pub step_floor: Rate,
+        /// An estimate below this share of the average rate is a collapse
+        pub collapse: f64,
+        /// Factor on kappa upon a collapse, once per round trip
+        pub back_off: f64,
+        /// Growth of kappa per tau while there is no collapse, as a share of kappa
+        pub regrow: f64,
+        /// How the receiver draws an estimate from a stream; `auto`: by `lulls` on a host whose times are exact, by
+        /// `regression` on others
+        pub estimator: Setting<Estimator>,
+        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
+        /// receiver's host is
+        pub resolution: Setting<Duration>,
+        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the
+        /// analysis smooths that; zero: it does not
+        pub smoothing: Duration,
+    }
+}
+
+impl Default for Thalweg {
+    fn default() -> Thalweg {
+        Thalweg {
+            stream: 60,
+            widest: 1.025,
+            narrowest: 1.01,
+            narrowing: 0.99,
+            tau: Duration::from_millis(250),
+            fall: Duration::from_millis(125),
+            eta: 2.0,
+            slowest_eta: 33.0,
+            tolerance: Duration::from_millis(1),
+            beta: 0.5,
+            errors: 0.02,
+            initial_rate: Rate::from_mbps(1.0),
+            highest_step: 8.0,
+            lowest_step: 0.01,
+            step_floor: Rate::from_mbps(0.001),
+            collapse: 0.8,
+            back_off: 0.5,
+            regrow: 0.02,
+            estimator: Setting::Auto,
+            resolution: Setting::Auto,
+            smoothing: SMOOTHING,
+        }
+    }
+}
+
+impl Thalweg {
+    /// Which losses are errors.
+    pub(crate) fn classifier(&self) -> LossClassifier {
+        LossClassifier::new(self.errors)
+    }
+
+    /// The sender with these parameters.
+    pub(crate) fn thalweg_sender(&self, host: &Conditions) -> ThalwegSender {
+        let rule = RateRule::new(RateRuleParameters {
+            tau: self.tau,
+            fall: self.fall,
+            eta: (self.eta, self.slowest_eta),
+            kappa: (self.lowest_step, self.highest_step),
+            floor: self.step_floor,
+            collapse: self.collapse,
+            back_off: self.back_off,
+            regrow: self.regrow,
+            tolerance: self.tolerance,
+        });
+        let settings = Settings {
+            len: self.stream,
+            longest: self.fall,
+            spread: AdaptiveSpread::new(self.widest, self.narrowest, self.narrowing),
+            initial_rate: self.initial_rate,
+            beta: self.beta,
+            rule,
+            classifier: self.classifier(),
+        };
+        ThalwegSender::new(settings, host)
+    }
+}
+
+impl Protocol for Thalweg {
+    fn check(&self) -> Result<(), String> {
+        within("stream", self.stream as f64, 3.0..=10_000.0)?;
+        within("widest", self.widest, 1.0001..=4.0)?;
+        within("narrowest", self.narrowest, 1.0001..=self.widest)?;
+        within("narrowing", self.narrowing, 0.0..=1.0)?;
+        check_range(self.stream, self.widest)?;
+        check_resolution(self.resolution)?;
+        within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
+        within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
+        within("fall", self.fall.as_secs(), 1e-6..=1e6)?;
+        within("eta", self.eta, 1.0..=1e6)?;
+        within("slowest-eta", self.slowest_eta, self.eta..=1e6)?;
+        within("tolerance", self.tolerance.as_secs(), 0.0..=10.0)?;
+        within("step-floor", self.step_floor.as_bps(), 0.0..=1e15)?;
+        within("beta", self.beta, 0.01..=1.0)?;
+        within("errors", self.errors, 0.0..=1.0)?;
+        within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
+        within("lowest-step", self.lowest_step, 1e-6..=1e6)?;
+        within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
+        within("collapse", self.collapse, 0.0..=1.0)?;
+        within("back-off", self.back_off, 0.01..=1.0)?;
+        within("regrow", self.regrow, 0.0..=100.0)
+    }
+
+    fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
+        Box::new(self.thalweg_sender(host))
+    }
+
+    fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
+        let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
+        let analysis = Analysis::on(host, self.estimator, Estimator::MinimumFiltered, self.resolution, longest);
+        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.errors, longest)))
+    }
+}

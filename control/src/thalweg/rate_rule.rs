@@ -1,0 +1,225 @@
+//! The rule by which `thalweg`'s average rate follows the estimates. RAPID's rule (PACKET-SCALE-2017, equations 5 and
+//! 6) lets each flow adopt all that is free within tau, and a decrease within a stream or two. Many flows then climb
+//! together and fall together; and few, whose estimates waver by each other's streams, follow the lowest of them.
+//!
+//! - Each flow climbs by no more than kappa times its rate, and a little more that lets a slow flow catch up. Kappa
+//!   tunes itself: an estimate well below the average, a collapse, means that the senders together climb faster than
+//!   their feedback comes back.
+//! - A decrease is adopted over a span of time, not over streams: fast flows see hundreds of estimates in that time,
+//!   and average them. But it takes no more than some tens of streams, so that a fast flow gives way before a slow one
+//!   does, which is what makes them equal.
+//! - Estimates do not show a standing queue ([`super::standing_queue`]). Behind one, no flow climbs, and all give way
+//!   by as much as drains it.
+
+use super::standing_queue::StandingQueue;
+use crate::units::{Duration, Rate, Time};
+
+/// The parameters of the rule.
+#[derive(Clone, Debug)]
+pub struct RateRuleParameters {
+    /// Time over which an increase is adopted.
+    pub tau: Duration,
+    /// Time over which a decrease is adopted, and a standing queue drained.
+    pub fall: Duration,
+    /// The least and the largest number of full streams over which a decrease is adopted.
+    pub eta: (f64, f64),
+    /// The least and the most by which the average may aim above itself (kappa), as a multiple of itself.
+    pub kappa: (f64, f64),
+    /// In addition, the average may aim above itself by the geometric mean of this and itself. If all flows climbed by
+    /// equal steps, a thousand slow flows would climb as fast as ten fast ones; if all climbed in proportion to their
+    /// rates, none would catch up.
+    pub floor: Rate,
+    /// An estimate below this share of the average is a collapse.
+    pub collapse: f64,
+    /// Factor on kappa upon a collapse, once per round trip.
+    pub back_off: f64,
+    /// Growth of kappa per tau while there is no collapse, as a share of kappa.
+    pub regrow: f64,
+    /// A standing queue that delays packets by no more does not count.
+    pub tolerance: Duration,
+}
+
+/// The rule and its state.
+#[derive(Clone, Debug)]
+pub struct RateRule {
+    parameters: RateRuleParameters,
+    /// The most by which the average may aim above itself now, as a multiple of itself. It starts with the largest
+    /// value.
+    kappa: f64,
+    /// For how long streams were sent since kappa was last lowered.
+    since_lowered: Duration,
+    standing_queue: StandingQueue,
+    /// The average when a queue began to stand, and for how long streams were sent since.
+    before_queue: Option<(Rate, Duration)>,
+}
+
+/// The time within which standing queues lower the rate to half at most.
+const MEMORY: Duration = Duration::from_millis(10_000);
+
+/// What a sender knows when a stream begins.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamStart {
+    /// The newest estimate.
+    pub estimate: Rate,
+    /// How long the stream would last at the present average.
+    pub length: Duration,
+    /// The number of its packets over the number of packets in a full stream.
+    pub share: f64,
+    /// The newest round-trip time.
+    pub rtt: Duration,
+}
+
+impl RateRule {
+    /// The rule of a flow that knows nothing of its path.
+    pub fn new(parameters: RateRuleParameters) -> RateRule {
+        RateRule {
+            kappa: parameters.kappa.1,
+            parameters,
+            since_lowered: Duration::ZERO,
+            standing_queue: StandingQueue::default(),
+            before_queue: None,
+        }
+    }
+
+    /// What the rule knows of queues is out of date.
+    pub fn forget_queues(&mut self) {
+        (self.standing_queue, self.before_queue) = (StandingQueue::default(), None);
+    }
+
+    /// A packet was acknowledged after this round-trip time.
+    pub fn on_rtt(&mut self, now: Time, rtt: Duration) {
+        self.standing_queue.on_rtt(now, rtt);
+    }
+
+    /// The average rate of a new stream, whose sender has the present `average`.
+    pub fn apply(&mut self, average: Rate, start: &StreamStart) -> Rate {
+        let (now, length) = (average.as_bps(), start.length.as_secs());
+        self.tune_kappa(now, start);
+        let target = self.target(now, start);
+        Rate::from_bps(if target > now {
+            now + (target - now).min(self.largest_step(now)) * (length / self.parameters.tau.as_secs()).min(1.0)
+        } else {
+            // A shorter stream is less sure: the error of a mean falls with the root of the number of its samples.
+            let pace = (length / self.parameters.fall.as_secs())
+                .max(1.0 / self.parameters.eta.1)
+                .min(libm::sqrt(start.share) / self.parameters.eta.0);
+            now - (now - target) * pace
+        })
+    }
+
+    /// The estimates collapsed, or more packets were lost than errors explain: kappa is lowered.
+    pub fn on_collapse(&mut self) {
+        self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
+    }
+
+    fn tune_kappa(&mut self, now: f64, start: &StreamStart) {
+        self.since_lowered += start.length;
+        if start.estimate.as_bps() >= now * self.parameters.collapse {
+            let pace = (start.length.as_secs() / self.parameters.tau.as_secs()).min(1.0);
+            self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(self.parameters.kappa.1);
+        } else if self.since_lowered >= start.rtt + start.length {
+            self.on_collapse();
+            self.since_lowered = Duration::ZERO;
+        }
+    }
+
+    /// The most by which a flow of rate `now` may aim above that, bits per second.
+    fn largest_step(&self, now: f64) -> f64 {
+        self.kappa * now + libm::sqrt(self.parameters.floor.as_bps() * now)
+    }
+
+    /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue within
+    /// `fall`, all flows must give up the part of their rates that it is of `fall`; but no more than half. If that does
+    /// not drain it, the queue is of other traffic or on the way back, or the route has become longer.
+    fn target(&mut self, now: f64, start: &StreamStart) -> f64 {
+        let estimate = start.estimate.as_bps();
+        let aged = self.before_queue.map(|(rate, age)| (rate, age + start.length));
+        self.before_queue = aged.filter(|&(_, age)| age <= MEMORY);
+        let queue = self.standing_queue.measure();
+        if queue <= self.parameters.tolerance {
+            return estimate;
+        }
+        let before = self.before_queue.get_or_insert((Rate::from_bps(now), Duration::ZERO)).0.as_bps();
+        let kept = now * (1.0 - queue.as_secs() / self.parameters.fall.as_secs());
+        estimate.min(kept.max(before * 0.5).min(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(kappa: f64) -> RateRule {
+        RateRule::new(RateRuleParameters {
+            tau: Duration::from_millis(250),
+            fall: Duration::from_millis(100),
+            eta: (2.0, 20.0),
+            kappa: (0.1, kappa),
+            floor: Rate::from_mbps(1.0),
+            collapse: 0.5,
+            back_off: 0.5,
+            regrow: 0.02,
+            tolerance: Duration::from_millis(1),
+        })
+    }
+
+    fn start(mbps: f64, length_ms: f64) -> StreamStart {
+        let length = Duration::from_secs(length_ms / 1e3);
+        StreamStart { estimate: Rate::from_mbps(mbps), length, share: 1.0, rtt: Duration::from_millis(100) }
+    }
+
+    fn after(rule: &mut RateRule, mbps: f64, start: StreamStart) -> f64 {
+        (rule.apply(Rate::from_mbps(mbps), &start).as_mbps() * 100.0).round() / 100.0
+    }
+
+    #[test]
+    fn a_flow_climbs_by_kappa_and_the_root_of_its_rate_at_most() {
+        let mut rule = rule(0.1);
+        assert_eq!(after(&mut rule, 100.0, start(1000.0, 250.0)), 120.0, "a tenth, and sqrt(1 Mbps x 100 Mbps)");
+        assert_eq!(after(&mut rule, 100.0, start(1000.0, 25.0)), 102.0, "a tenth of tau");
+        assert_eq!(after(&mut rule, 100.0, start(105.0, 999.0)), 105.0, "no more than is free");
+        assert_eq!(after(&mut rule, 1.0, start(1000.0, 250.0)), 2.1, "a slow flow climbs faster for its size");
+    }
+
+    #[test]
+    fn a_decrease_is_adopted_over_time_but_within_some_streams() {
+        let mut rule = rule(8.0);
+        assert_eq!(after(&mut rule, 100.0, start(80.0, 10.0)), 98.0, "a tenth of 100 ms");
+        assert_eq!(after(&mut rule, 100.0, start(80.0, 1.0)), 99.0, "within 20 streams");
+        assert_eq!(after(&mut rule, 100.0, start(80.0, 500.0)), 90.0, "within 2 streams at least");
+        let short = StreamStart { share: 0.25, ..start(80.0, 500.0) };
+        assert_eq!(after(&mut rule, 100.0, short), 95.0, "a quarter of the packets say half as much");
+    }
+
+    #[test]
+    fn kappa_falls_once_per_round_trip_and_recovers() {
+        let mut rule = rule(8.0);
+        // The first collapse comes when the first round trip is over.
+        (0..25).for_each(|_| _ = after(&mut rule, 100.0, start(10.0, 10.0)));
+        assert_eq!(rule.kappa, 2.0);
+        (0..200).for_each(|_| _ = after(&mut rule, 100.0, start(100.0, 250.0)));
+        assert_eq!(rule.kappa, 8.0);
+        (0..100).for_each(|_| rule.on_collapse());
+        assert_eq!(rule.kappa, 0.1);
+    }
+
+    #[test]
+    fn behind_a_standing_queue_a_flow_gives_way_by_what_drains_it_and_half_at_most() {
+        let mut rule = rule(8.0);
+        let mut behind = |ms: u64, mbps: f64, estimate: f64| {
+            (0..8).for_each(|_| rule.on_rtt(Time::ZERO, Duration::from_millis(100 + ms)));
+            after(&mut rule, mbps, start(estimate, 250.0))
+        };
+        assert!(behind(0, 100.0, 1000.0) > 900.0);
+        assert!(behind(1, 100.0, 1000.0) > 900.0, "tolerated");
+        assert_eq!(behind(20, 100.0, 1000.0), 90.0, "on the way to 80");
+        assert_eq!(behind(90, 60.0, 1000.0), 55.0, "on the way to 50");
+        assert_eq!(behind(90, 50.0, 1000.0), 50.0, "half of what it had");
+        assert_eq!(behind(90, 40.0, 1000.0), 40.0, "nor up to that");
+        assert_eq!(behind(90, 50.0, 10.0), 30.0, "an estimate may say more");
+        assert!(behind(0, 50.0, 1000.0) > 100.0);
+        assert_eq!(behind(90, 50.0, 1000.0), 50.0, "another queue soon after takes no more");
+        (0..50).for_each(|_| _ = behind(0, 50.0, 1000.0));
+        assert_eq!(behind(90, 50.0, 1000.0), 37.5, "on the way to half of that");
+    }
+}

@@ -1,0 +1,103 @@
+//! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors.
+
+use super::unexplained::Unexplained;
+use crate::pstream::{Analysis, Begins, Incoming, Received, Sample};
+use crate::roles::{Receiver, Report, Stamp};
+use crate::units::{Bytes, Duration, Time};
+
+/// Draws estimates from the streams that arrive.
+pub struct ThalwegReceiver {
+    incoming: Incoming,
+    analysis: Analysis,
+    unexplained: Unexplained,
+}
+
+impl ThalwegReceiver {
+    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a
+    /// long gap were held back by a host or card. Errors explain the loss of the share `errors` of packets.
+    pub fn new(analysis: Analysis, smoothing: Duration, errors: f64, longest: usize) -> ThalwegReceiver {
+        // Without errors, a stream whose beginning was lost is analysed from what arrived, as RAPID does.
+        let begins = if errors == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
+        let incoming = Incoming::new(longest, smoothing, begins);
+        ThalwegReceiver { incoming, analysis, unexplained: Unexplained::beyond(errors) }
+    }
+}
+
+impl Receiver for ThalwegReceiver {
+    fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
+        let ThalwegReceiver { incoming, analysis, unexplained } = self;
+        incoming.on_arrival(now, stamp, |received| {
+            let rate = analysis.estimate(received.samples, received.bunches, size)?;
+            known_to_pass(rate, &received, unexplained, size)
+        })
+    }
+}
+
+/// The part of an estimate that is left after losses which errors do not explain, bits per second. The delay behind a
+/// full queue does not grow. So a stream that lost packets at rates below the one at which congestion seems to begin
+/// may have met a full queue, and the rate before the loss is the highest that is known to have been carried.
+fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, packet: Bytes) -> Option<f64> {
+    let Received { samples, gaps, next, .. } = received;
+    let Some(cut) = unexplained.cut(gaps, *next) else { return Some(rate) };
+    let carried = cut.checked_sub(1).map(|last| samples[last].rate);
+    if unexplained.is_much(gaps, *next) && carried.is_none_or(|carried| rate > carried) {
+        // The stream did not fill the queue itself: all that is known is the rate at which packets arrive.
+        return Some(carried?.min(arrival_rate(samples, packet)));
+    }
+    let shows_none = samples.last().is_some_and(|last| rate >= last.rate);
+    Some(if shows_none { carried.unwrap_or(samples[0].rate) } else { rate })
+}
+
+/// The mean rate at which these packets arrived, bits per second.
+fn arrival_rate(samples: &[Sample], packet: Bytes) -> f64 {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return 0.0 };
+    let span = Duration(last.arrival.wrapping_sub(first.arrival).max(1) as u64);
+    Bytes(packet.0 * (samples.len() as u64 - 1)).over(span).as_bps()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pstream::Estimator;
+
+    /// The estimate in Mbps of a stream of 20 packets whose rates double from 1 Mbps on; those with a delay (in us)
+    /// arrive.
+    fn found(delays: &[(u16, u64)]) -> Option<f64> {
+        let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 0.02, 90);
+        let (us, mut sent, mut reports) = (1_000_000, 0, Vec::new());
+        for index in 0..20 {
+            let rate = 1e6 * 2f64.powi(i32::from(index));
+            sent += (8e15 / rate) as u64;
+            let Some((_, delay)) = delays.iter().find(|(arrived, _)| *arrived == index) else { continue };
+            let stamp = Stamp::Probe { stream: 1, index, len: 20, rate: rate as f32, sent: Time(sent) };
+            reports.extend(receiver.on_arrival(Time(sent + delay * us), &stamp, Bytes(1000)));
+        }
+        // The next stream ends it.
+        let stamp = Stamp::Probe { stream: 2, index: 0, len: 20, rate: 1e6, sent: Time(sent) };
+        reports.extend(receiver.on_arrival(Time(sent + 9_000 * us), &stamp, Bytes(1000)));
+        reports.first().map(|report| match report {
+            Report::Available { rate, .. } => (f64::from(*rate) / 1e5).round() / 10.0,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn behind_a_full_queue_no_more_is_available_than_arrives() {
+        // A packet more or less in a full queue reads as congestion that begins at 256 Mbps.
+        assert_eq!(found(&[(0, 800), (1, 800), (8, 800), (12, 808)]), Some(2.0), "the rate before the loss");
+        let late = [(0, 800), (1, 800), (2, 800), (3, 800), (4, 800), (10, 800), (12, 808)];
+        assert_eq!(found(&late), Some(6.0), "six more in 8 ms, not the 16 Mbps before the loss");
+        assert_eq!(found(&[(3, 800), (8, 800), (12, 808)]), None, "not even the first packets arrived");
+        let queued = |index: u16| if index < 6 { 0 } else { 80 * (u64::from(index) - 5) };
+        let overflow: Vec<_> =
+            (0..20).filter(|index| !(12..19).contains(index)).map(|index| (index, queued(index))).collect();
+        assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
+    }
+
+    #[test]
+    fn an_error_is_no_congestion() {
+        let without: Vec<_> = (0..20).filter(|&index| index != 7).map(|index| (index, 0)).collect();
+        assert_eq!(found(&without), Some(524_288.0), "the highest rate");
+    }
+}

@@ -1,0 +1,124 @@
+use super::*;
+use crate::thalweg::Thalweg;
+
+const PACKET: Bytes = Bytes(1000);
+
+fn new_sender() -> ThalwegSender {
+    Thalweg::default().thalweg_sender(&Conditions::exact(PACKET))
+}
+
+/// Recovery may send at half the least average rate, and at far less than the rate that slow start has found meanwhile.
+#[test]
+fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
+    let after = |average, interrupted, found: Option<f64>| {
+        let mut sender = new_sender();
+        sender.average = Rate::from_mbps(average);
+        sender.begin_recovery(Time::ZERO, interrupted);
+        sender.estimate = found.map(Rate::from_mbps);
+        // On a path that never had a queue, a loss is an error.
+        let ms = Duration::from_millis(100);
+        (0..3).for_each(|_| sender.settings.classifier.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, PACKET));
+        sender.on_loss(Time::ZERO, &Loss::Event);
+        let State { phase, rate, .. } = sender.state();
+        (phase, rate.unwrap().as_mbps())
+    };
+    assert_eq!(after(80.0, Interrupted::Probing, None), (Phase::Probing, 40.0));
+    assert_eq!(after(80.0, Interrupted::SlowStart, Some(20.0)), (Phase::Probing, 10.0));
+    assert_eq!(after(80.0, Interrupted::SlowStart, Some(200.0)), (Phase::Recovery, 40.0));
+    assert_eq!(after(0.15, Interrupted::Probing, None), (Phase::Recovery, 0.075), "the least average is 0.1 Mbps");
+}
+
+/// With too many flows on one link, the rate of each must come down to the rate at which its packets arrive, until all
+/// of them arrive.
+#[test]
+fn in_recovery_the_rate_comes_down_to_what_arrives() {
+    let mut sender = new_sender();
+    let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+    let ack = |acked, recovery| Ack {
+        acked: Bytes(acked),
+        lost: PACKET,
+        rtt: Some(Duration::from_millis(100)),
+        recovery,
+        ..Ack::default()
+    };
+    sender.on_ack(ms(0), &ack(1000, false));
+    sender.set_average(Rate::from_mbps(80.0));
+    sender.mode = Mode::Probing;
+    sender.settings.classifier = LossClassifier::new(0.0);
+    sender.on_loss(ms(0), &Loss::Event);
+    let rate = |sender: &ThalwegSender| sender.state().rate.unwrap().as_mbps();
+    assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 40.0));
+    // Packets sent before the loss do not count. Of those sent after it, a tenth arrives.
+    (1..=10).for_each(|i| sender.on_ack(ms(10 * i), &ack(1000, true)));
+    assert_eq!(rate(&sender), 40.0);
+    (11..=20).for_each(|i| sender.on_ack(ms(10 * i), &ack(5_000, true)));
+    assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0), "half of 4 Mbps");
+    // While the sender has too little to send, acknowledgments do not count.
+    (21..=30).for_each(|i| sender.on_ack(ms(10 * i), &Ack { app_limited: true, ..ack(100, true) }));
+    assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0));
+    (31..=40).for_each(|i| sender.on_ack(ms(10 * i), &ack(2_400, true)));
+    assert_eq!(sender.state().phase, Phase::Probing, "all packets arrive but one that is on its way");
+}
+
+/// A sender that sent at 100 Mbps before two timeouts in a row.
+fn after_a_timeout() -> ThalwegSender {
+    let mut sender = new_sender();
+    sender.mode = Mode::Probing;
+    sender.average = Rate::from_mbps(100.0);
+    sender.on_loss(Time::ZERO, &Loss::Timeout);
+    sender.time_out(Time::ZERO);
+    sender
+}
+
+fn found(sender: &ThalwegSender, mbps: f32, recovery: bool) -> Ack {
+    let report = Some(Report::Available { stream: sender.outgoing.stream().id(), rate: mbps * 1e6 });
+    Ack { report, recovery, ..Ack::default() }
+}
+
+/// Behind a full queue, slow start finds higher rates than are available.
+#[test]
+fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
+    let mut sender = after_a_timeout();
+    sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
+    assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 50.0));
+
+    let mut sender = after_a_timeout();
+    sender.settings.classifier = LossClassifier::new(0.0);
+    sender.on_loss(Time::ZERO, &Loss::Event);
+    sender.on_ack(Time::ZERO, &found(&sender, 400.0, true));
+    sender.on_ack(Time::ZERO, &Ack::default());
+    assert_eq!(
+        (sender.mode, sender.average.as_mbps()),
+        (Mode::Probing, 25.0),
+        "and at half of that if packets of slow start were lost"
+    );
+
+    let mut sender = new_sender();
+    sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
+    assert_eq!(sender.average.as_mbps(), 400.0, "the first slow start has no limit");
+}
+
+#[test]
+fn streams_of_slow_flows_are_shorter() {
+    let mut sender = new_sender();
+    let packets = [0.1, 2.0, 100.0].map(|mbps| {
+        sender.average = Rate::from_mbps(mbps);
+        sender.packets()
+    });
+    assert_eq!(packets, [20, 31, 60], "20 at least; as many as leave in 125 ms; 60 at most");
+}
+
+#[test]
+fn the_rate_does_not_rise_behind_a_standing_queue() {
+    let mut sender = new_sender();
+    let pipe = Pipe { backlog: Bytes(u64::MAX), packet: PACKET, ..Pipe::default() };
+    let mut after = |ms| {
+        let rtt = Some(Duration::from_millis(ms));
+        (0..8).for_each(|_| sender.on_ack(Time::ZERO, &Ack { rtt, ..Ack::default() }));
+        (sender.mode, sender.average, sender.estimate) =
+            (Mode::Probing, Rate::from_mbps(100.0), Some(Rate::from_mbps(200.0)));
+        sender.begin_stream(&pipe);
+        sender.average.as_mbps()
+    };
+    assert!(after(50) > 100.0 && after(60) < 100.0 && after(50) > 100.0);
+}

@@ -1,0 +1,99 @@
+//! The standing queue.
+//!
+//! The onset of congestion shows a queue that grows. A queue that stands, of flows whose rates add up to just what the
+//! link carries, delays all packets of a stream by the same time and looks like no queue. But then even the shortest
+//! round-trip time of a stream is longer than the shortest one that the path once had. As that is measured in
+//! round-trip times, a queue on the way back counts, too.
+
+use crate::units::{Duration, Time};
+
+/// Measures how long packets wait in the standing queue.
+#[derive(Clone, Debug)]
+pub struct StandingQueue {
+    /// The least round-trip times of the last window of time and of the present one.
+    least: [Duration; 2],
+    /// When the present window of time began.
+    since: Time,
+    /// The least round-trip time since the queue was last measured.
+    latest: Duration,
+    /// How many round-trip times that is the least of.
+    samples: u32,
+    /// The queue when it was last measured.
+    queue: Duration,
+}
+
+/// The length of a window of time: as long as BBR remembers the least round-trip time. A route that has become longer
+/// is taken for a queue for twice as long at most.
+const WINDOW: Duration = Duration::from_millis(10_000);
+
+/// Round-trip times that a measurement takes at least. Jitter of fewer would be taken for a queue.
+const ENOUGH: u32 = 8;
+
+impl Default for StandingQueue {
+    fn default() -> StandingQueue {
+        StandingQueue {
+            least: [Duration::MAX; 2],
+            since: Time::ZERO,
+            latest: Duration::MAX,
+            samples: 0,
+            queue: Duration::ZERO,
+        }
+    }
+}
+
+impl StandingQueue {
+    /// A packet was acknowledged after this round-trip time.
+    pub fn on_rtt(&mut self, now: Time, rtt: Duration) {
+        if now >= self.since + WINDOW {
+            let before = if now < self.since + WINDOW + WINDOW { self.least[1] } else { Duration::MAX };
+            self.least = [before, Duration::MAX];
+            self.since = now;
+        }
+        self.least[1] = self.least[1].min(rtt);
+        self.latest = self.latest.min(rtt);
+        self.samples = self.samples.saturating_add(1);
+    }
+
+    /// The least time that packets waited in queues, of those acknowledged since the last call; the same as last time,
+    /// if they are few.
+    pub fn measure(&mut self) -> Duration {
+        if self.samples >= ENOUGH {
+            self.samples = 0;
+            self.queue = Duration(self.latest.0.saturating_sub(self.least[0].min(self.least[1]).0));
+            self.latest = Duration::MAX;
+        }
+        self.queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(standing: &mut StandingQueue, second: u64, rtts: &[u64]) -> u64 {
+        let now = Time::ZERO + Duration::from_millis(1000 * second);
+        rtts.iter().for_each(|ms| standing.on_rtt(now, Duration::from_millis(*ms)));
+        standing.measure().0 / Duration::from_millis(1).0
+    }
+
+    #[test]
+    fn the_least_of_eight_round_trip_times_shows_the_queue() {
+        let mut standing = StandingQueue::default();
+        assert_eq!(queue(&mut standing, 1, &[]), 0, "nothing is known");
+        assert_eq!(queue(&mut standing, 1, &[130, 100, 120, 150, 110, 130, 120, 120]), 0);
+        assert_eq!(queue(&mut standing, 2, &[140, 110, 120, 120, 140, 140, 120, 120]), 10);
+        assert_eq!(queue(&mut standing, 2, &[150; 7]), 10, "too few");
+        assert_eq!(queue(&mut standing, 3, &[140]), 40);
+        assert_eq!(queue(&mut standing, 4, &[]), 40, "nothing new");
+        assert_eq!(queue(&mut standing, 5, &[150, 90, 150, 150, 150, 150, 150, 150]), 0);
+    }
+
+    #[test]
+    fn a_longer_route_is_taken_for_a_queue_for_a_while() {
+        let mut standing = StandingQueue::default();
+        assert_eq!(queue(&mut standing, 1, &[100; 8]), 0);
+        let queues = [5, 12, 19, 23].map(|second| queue(&mut standing, second, &[150; 8]));
+        assert_eq!(queues, [50, 50, 50, 0]);
+        assert_eq!(queue(&mut standing, 300, &[200; 8]), 0, "what was known before a long rest is out of date");
+    }
+}

@@ -1,0 +1,100 @@
+//! One attempt of a client: it starts the server if it is reached over ssh, connects, asks, and copies.
+
+use super::connect::Connector;
+use super::failure::Failure;
+use super::{Client, Job, Peer};
+use crate::close::{close_all, code};
+use crate::error::Error;
+use crate::event::{Event, Observer};
+use crate::files::destination::Destination;
+use crate::files::root::Root;
+use crate::handshake;
+use crate::message::{Request, Summary};
+use crate::name::last_component;
+use crate::sender::Sources;
+use crate::session::{Role, run};
+use crate::ssh::host::{Host, RemoteServer};
+use crate::thread::Stop;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use wire::Identity;
+
+impl Client {
+    /// Makes one attempt. `remote` is the server that an earlier attempt has started over ssh; `again` says that a
+    /// connection was lost before.
+    pub(super) async fn attempt(
+        &self,
+        identity: &Identity,
+        remote: &mut Option<RemoteServer>,
+        observer: &Observer,
+        again: bool,
+    ) -> Result<Summary, Failure> {
+        // Errors on this host are found before a server is asked.
+        let (request, role) = self.role().map_err(Failure::Final)?;
+        let (hosts, server, key) = match &self.peer {
+            Peer::Served { host, key } => (vec![host.clone()], key.server, Some(key)),
+            Peer::Ssh(host) => {
+                let remote = self.remote_server(host, identity, remote, observer, again).await?;
+                (remote.addresses.clone(), remote.certificate, None)
+            }
+        };
+        let connector = Connector { server, identity, choice: &self.choice, idle_timeout: self.idle_timeout };
+        let (endpoint, connection) = connector.connect(&hosts).await?;
+        let stop = Stop::default();
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some((endpoint.clone(), stop.clone()));
+        let (streams, renames) = handshake::request(&connection, key, request).await?;
+        if matches!(self.job, Job::Push { .. }) {
+            self.renames.store(renames, Ordering::Relaxed);
+        }
+        let summary = run(&connection, streams, role, observer.clone(), &stop).await;
+        close_all(&endpoint, code::DONE).await;
+        Ok(summary?)
+    }
+
+    /// The server on the other host: the one that is running, or a new one.
+    async fn remote_server<'a>(
+        &self,
+        host: &Host,
+        identity: &Identity,
+        remote: &'a mut Option<RemoteServer>,
+        observer: &Observer,
+        again: bool,
+    ) -> Result<&'a RemoteServer, Failure> {
+        // A server that has ended is dropped here.
+        let running = match remote.take().and_then(RemoteServer::if_alive) {
+            Some(running) => running,
+            None => {
+                if again {
+                    observer(Event::Note(format!("starting thalweg on {} again", host.name)));
+                }
+                let started = host.start(identity.fingerprint(), &self.choice, self.idle_timeout).await;
+                started.map_err(if again { Failure::Unreachable } else { Failure::Final })?
+            }
+        };
+        Ok(remote.insert(running))
+    }
+
+    /// What to ask of the server, and what to do at this end.
+    fn role(&self) -> Result<(Request, Role), Error> {
+        let renames = self.renames.load(Ordering::Relaxed);
+        let (options, recursive) = (self.options, self.options.recursive);
+        let root = Root::Anywhere;
+        match &self.job {
+            Job::Fetch { paths, destination } => {
+                let names = paths.iter().map(|path| OsStr::from_bytes(last_component(path)).into()).collect();
+                let destination = Destination::resolve(&root, destination, names, renames)?;
+                self.renames.store(destination.renames, Ordering::Relaxed);
+                Ok((Request::Fetch { paths: paths.clone(), recursive }, Role::Receive(destination, options)))
+            }
+            Job::Push { sources, destination } => {
+                let name = |path: &PathBuf| last_component(path.as_os_str().as_bytes()).to_vec();
+                let names = sources.iter().map(name).collect();
+                let role = Role::Send(Sources { root: Arc::new(root), paths: sources.clone(), recursive });
+                Ok((Request::Push { destination: destination.clone(), names, renames, options }, role))
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Why an attempt of a client has failed, as far as it decides about another attempt.
+
+use crate::close::Ended;
+use crate::error::Error;
+
+/// Why an attempt has failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// There was no connection.
+    Unreachable(Error),
+    /// There was a connection, and it was lost in this way.
+    Lost(String),
+    /// Another attempt would fail in the same way.
+    Final(Error),
+}
+
+impl From<Ended> for Failure {
+    fn from(ended: Ended) -> Failure {
+        match ended {
+            Ended::Lost(reason) => Failure::Lost(reason),
+            Ended::Failed(error) => Failure::Final(error),
+        }
+    }
+}

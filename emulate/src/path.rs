@@ -1,0 +1,33 @@
+//! The links and routes that an emulator lets packets cross.
+
+use crate::Handle;
+use path::{HostPair, LinkSetup, Topology};
+
+/// Links, empty, and routes over them.
+pub struct Path {
+    /// The links. Each route begins with an access link of its own.
+    pub(crate) topology: Topology<Handle>,
+    /// Of each route, the positions in the topology at which packets begin forward and back.
+    pub(crate) routes: Vec<[u32; 2]>,
+}
+
+impl Path {
+    /// The links as described, and a route for each pair of hosts. Everything random follows from `seed`.
+    ///
+    /// # Errors
+    /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
+    pub fn new<'a>(
+        links: &[LinkSetup],
+        seed: u64,
+        hosts: impl IntoIterator<Item = HostPair<'a>>,
+    ) -> Result<Path, String> {
+        let mut topology = Topology::new(links, seed)?.with_access_links();
+        let routes = hosts.into_iter().map(|pair| topology.connect(&pair)).collect();
+        Ok(Path { topology, routes })
+    }
+
+    /// How many directions of links are observed: those of the links described, at [`LinkDirection::index`](path::LinkDirection::index).
+    pub(crate) fn observed(&self) -> usize {
+        self.topology.described()
+    }
+}

@@ -1,0 +1,50 @@
+//! The round-trip time: RFC 6298, section 2.
+
+use control::Duration;
+
+/// The smoothed round-trip time and its variation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// SRTT and RTTVAR; none before the first sample.
+    estimate: Option<(Duration, Duration)>,
+}
+
+impl RoundTrip {
+    /// The smoothed round-trip time (SRTT); none before the first sample.
+    pub fn smoothed(&self) -> Option<Duration> {
+        self.estimate.map(|(smoothed, _)| smoothed)
+    }
+
+    /// How far samples lie from the smoothed round-trip time (RTTVAR); none before the first sample.
+    pub fn variation(&self) -> Option<Duration> {
+        self.estimate.map(|(_, variation)| variation)
+    }
+
+    /// Takes in a sample: section 2.2 for the first one, section 2.3 for the others. Integers, so that every machine
+    /// computes the same.
+    pub fn sample(&mut self, rtt: Duration) {
+        self.estimate = Some(match self.estimate {
+            None => (rtt, Duration(rtt.0 / 2)),
+            Some((Duration(smoothed), Duration(variation))) => (
+                Duration(smoothed - smoothed / 8 + rtt.0 / 8),
+                Duration(variation - variation / 4 + smoothed.abs_diff(rtt.0) / 4),
+            ),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_weighted_as_in_rfc_6298() {
+        let ms = Duration::from_millis;
+        let mut rtt = RoundTrip::default();
+        assert_eq!((rtt.smoothed(), rtt.variation()), (None, None));
+        rtt.sample(ms(80));
+        assert_eq!((rtt.smoothed(), rtt.variation()), (Some(ms(80)), Some(ms(40))));
+        rtt.sample(ms(160));
+        assert_eq!((rtt.smoothed(), rtt.variation()), (Some(ms(90)), Some(ms(50))), "7/8 of 80 ms, 3/4 of 40 ms");
+    }
+}

@@ -1,0 +1,285 @@
+//! CoDel: drops from the head while packets have waited too long for too long (RFC 8289; section 5 has the algorithm).
+
+use super::{Buffer, Drops, Mistake, Queue, Queueing, Site};
+use crate::Packet;
+use crate::ring::Ring;
+use control::{Bytes, Duration, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// CoDel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parameters {
+    /// TARGET: the queueing delay that CoDel accepts.
+    pub target: Duration,
+    /// INTERVAL: how long the delay may exceed the target before packets are dropped, about a round trip.
+    pub interval: Duration,
+}
+
+impl Parameters {
+    /// RFC 8289, sections 4.3 and 4.4.
+    pub const RFC: Parameters = Parameters { target: Duration::from_millis(5), interval: Duration::from_millis(100) };
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters::RFC
+    }
+}
+
+impl Queueing for Parameters {
+    fn check(&self, _: &Site) -> Vec<Mistake> {
+        Mistake::unless([("interval", self.interval > Duration::ZERO, "is zero; write one like \"100 ms\"".into())])
+    }
+    fn queue<P: Packet>(&self, site: &Site, _: u64) -> Box<dyn Queue<P>> {
+        Box::new(CoDel::new(*self, site.buffer))
+    }
+}
+
+/// A first-in, first-out queue without a limit that knows when each packet arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo<P> {
+    waiting: Ring<(Time, P)>,
+    bytes: Bytes,
+}
+
+impl<P: Packet> Fifo<P> {
+    pub fn new() -> Fifo<P> {
+        Fifo { waiting: Ring::new(), bytes: Bytes(0) }
+    }
+
+    pub fn push(&mut self, now: Time, packet: &P) {
+        self.bytes += packet.size();
+        *self.waiting.push_place() = (now, *packet);
+    }
+
+    pub fn take(&mut self) -> Option<(Time, P)> {
+        let &(since, packet) = self.waiting.front()?;
+        self.waiting.pop();
+        self.bytes -= packet.size();
+        Some((since, packet))
+    }
+
+    /// Returns the memory that a burst has taken, if the queue is empty.
+    pub fn release(&mut self) {
+        self.waiting.release(64);
+    }
+
+    pub fn len(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    pub fn bytes(&self) -> Bytes {
+        self.bytes
+    }
+}
+
+/// CoDel's state for one queue. The fields have the RFC's names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Control {
+    /// When the delay will have been above the target for an interval; none while it is not above the target.
+    first_above: Option<Time>,
+    drop_next: Time,
+    count: u64,
+    last_count: u64,
+    dropping: bool,
+}
+
+impl Control {
+    /// Section 5.5: the next packet of `fifo` that is not dropped. While at most `mtu` bytes wait, no packet is dropped.
+    pub fn dequeue<P: Packet>(
+        &mut self,
+        now: Time,
+        parameters: &Parameters,
+        mtu: Bytes,
+        fifo: &mut Fifo<P>,
+        drops: &mut Drops<P>,
+    ) -> Option<P> {
+        let (mut packet, mut ok_to_drop) = self.next(now, parameters, mtu, fifo);
+        if self.dropping {
+            self.dropping = ok_to_drop;
+            while self.dropping && now >= self.drop_next {
+                packet.iter().for_each(|packet| drops.drop_early(packet));
+                (packet, ok_to_drop) = self.next(now, parameters, mtu, fifo);
+                if ok_to_drop {
+                    self.count += 1;
+                    self.drop_next = control_law(self.drop_next, parameters.interval, self.count);
+                } else {
+                    self.dropping = false;
+                }
+            }
+        } else if ok_to_drop {
+            packet.iter().for_each(|packet| drops.drop_early(packet));
+            (packet, _) = self.next(now, parameters, mtu, fifo);
+            self.dropping = true;
+            // If packets were dropped not long ago, dropping goes on at about the rate at which it ended.
+            let delta = self.count - self.last_count;
+            let soon = now.since(self.drop_next) < parameters.interval.scale(16.0);
+            self.count = if delta > 1 && soon { delta } else { 1 };
+            self.drop_next = control_law(now, parameters.interval, self.count);
+            self.last_count = self.count;
+        }
+        packet
+    }
+
+    /// Section 5.4, `dodequeue`: the first packet, and whether the delay has been above the target for an interval.
+    fn next<P: Packet>(
+        &mut self,
+        now: Time,
+        parameters: &Parameters,
+        mtu: Bytes,
+        fifo: &mut Fifo<P>,
+    ) -> (Option<P>, bool) {
+        let Some((since, packet)) = fifo.take() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        if now.since(since) < parameters.target || fifo.bytes() <= mtu {
+            self.first_above = None;
+            return (Some(packet), false);
+        }
+        let first_above = *self.first_above.get_or_insert(now + parameters.interval);
+        (Some(packet), now >= first_above)
+    }
+}
+
+/// Section 5.3: the time between drops shrinks with the square root of their number.
+fn control_law(time: Time, interval: Duration, count: u64) -> Time {
+    time + interval.scale(1.0 / (count as f64).sqrt())
+}
+
+/// A first-in, first-out queue under CoDel's control.
+#[derive(Debug)]
+pub struct CoDel<P> {
+    fifo: Fifo<P>,
+    control: Control,
+    parameters: Parameters,
+    buffer: Buffer,
+    /// The largest packet so far: the queue does not know the link's MTU.
+    mtu: Bytes,
+}
+
+impl<P: Packet> CoDel<P> {
+    /// An empty queue.
+    pub fn new(parameters: Parameters, buffer: Buffer) -> CoDel<P> {
+        CoDel { fifo: Fifo::new(), control: Control::default(), parameters, buffer, mtu: Bytes(0) }
+    }
+}
+
+impl<P: Packet> Queue<P> for CoDel<P> {
+    fn enqueue(&mut self, now: Time, packet: &P, _: Duration, drops: &mut Drops<P>) {
+        let size = packet.size();
+        self.mtu = self.mtu.max(size);
+        if self.buffer.has_room(self.fifo.len(), self.fifo.bytes(), size) {
+            self.fifo.push(now, packet);
+        } else {
+            drops.drop_full(packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
+        self.control.dequeue(now, &self.parameters, self.mtu, &mut self.fifo, drops)
+    }
+
+    fn len(&self) -> u64 {
+        self.fifo.len()
+    }
+
+    fn bytes(&self) -> Bytes {
+        self.fifo.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Parcel;
+
+    const MS: fn(u64) -> Time = |ms| Time(ms * 1_000_000_000);
+
+    /// Dequeues a packet each millisecond from a queue in which all packets have waited since time 0. Returns the milliseconds
+    /// in which packets were dropped.
+    fn drop_times(milliseconds: std::ops::Range<u64>, codel: &mut CoDel<Parcel>) -> Vec<u64> {
+        let mut drops = Drops::default();
+        let mut times = Vec::new();
+        for ms in milliseconds {
+            let before = drops.early;
+            assert!(codel.dequeue(MS(ms), &mut drops).is_some());
+            times.extend((before..drops.early).map(|_| ms));
+        }
+        times
+    }
+
+    fn standing(packets: u64) -> CoDel<Parcel> {
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
+        let mut drops = Drops::default();
+        (0..packets).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), Duration::ZERO, &mut drops));
+        codel
+    }
+
+    /// The first drop comes after an interval above the target, the others 100 ms / sqrt(n) apart.
+    #[test]
+    fn drops_follow_the_control_law() {
+        let times = drop_times(5..1000, &mut standing(5000));
+        let mut due = 105.0f64; // above the target since 5 ms
+        let expected = (1..).map(|n: i32| {
+            let this = due;
+            due += 100.0 / f64::from(n).sqrt();
+            this.ceil() as u64
+        });
+        assert_eq!(times, expected.take_while(|&ms| ms < 1000).collect::<Vec<_>>());
+        assert!(times.len() > 20);
+    }
+
+    #[test]
+    fn a_packet_that_waits_less_than_the_target_or_alone_is_never_dropped() {
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
+        let mut drops = Drops::default();
+        for ms in 0..10_000 {
+            codel.enqueue(MS(ms), &Parcel::new(ms), Duration::ZERO, &mut drops);
+            if ms >= 4 {
+                codel.dequeue(MS(ms), &mut drops); // has waited for 4 ms
+            }
+        }
+        // One packet at a time, each waiting for a second, and one behind it.
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
+        for s in 0..100 {
+            codel.enqueue(MS(1000 * s), &Parcel::new(s), Duration::ZERO, &mut drops);
+            if s >= 1 {
+                assert_eq!(codel.dequeue(MS(1000 * s), &mut drops).unwrap().id, s - 1);
+            }
+        }
+        assert_eq!(drops, Drops::default());
+    }
+
+    /// Within 16 intervals of the last drop, the count goes on from its last value, less the value that it had started from.
+    #[test]
+    fn dropping_resumes_at_the_rate_at_which_it_ended() {
+        let mut codel = standing(5000);
+        let first = drop_times(5..1000, &mut codel).len() as u64;
+        let (count, last) = (codel.control.count, codel.control.last_count);
+        assert_eq!((count, last), (first, 1));
+        // A packet that has not waited ends the dropping.
+        let mut drops = Drops::default();
+        let mut fresh = codel;
+        while fresh.fifo.take().is_some() {}
+        (0..3).for_each(|i| fresh.enqueue(MS(1000), &Parcel::new(i), Duration::ZERO, &mut drops));
+        fresh.dequeue(MS(1000), &mut drops);
+        assert!(!fresh.control.dropping);
+        while fresh.fifo.take().is_some() {}
+        (0..5000).for_each(|i| fresh.enqueue(MS(1001), &Parcel::new(i), Duration::ZERO, &mut drops));
+        let again = drop_times(1006..1200, &mut fresh);
+        assert_eq!(again[0], 1106);
+        assert_eq!(fresh.control.last_count, count - 1);
+        // The next comes 100 ms / sqrt(count - 1) later.
+        assert_eq!(again[1], (1106.0 + 100.0 / ((count - 1) as f64).sqrt()).ceil() as u64);
+    }
+
+    #[test]
+    fn a_full_buffer_drops_the_newest() {
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::Packets(3));
+        let mut drops = Drops::default();
+        (0..5).for_each(|i| codel.enqueue(Time::ZERO, &Parcel::new(i), Duration::ZERO, &mut drops));
+        assert_eq!((drops.full, drops.early, codel.fifo.len()), (2, 0, 3));
+    }
+}

@@ -1,0 +1,204 @@
+//! The network between hosts, built once for every runner: the directions of the described links, the detours of reordered and
+//! duplicated packets, the hosts' access links, and the routes over them.
+//!
+//! The runner moves packets: a packet carries its position on its route, [`Topology::hop`] says what is at that position, and
+//! [`Topology::links`] holds the links. Each link moves a packet one position on when it begins to transmit it
+//! ([`Packet::pass_hop`]).
+
+mod route;
+
+pub use route::{LinkDirection, Route, listed_directions};
+
+use crate::{Buffer, Fate, Link, LinkSetup, Packet};
+use control::{Duration, Rate};
+use std::collections::HashMap;
+
+/// Ends a route in [`Topology::hops`].
+const HOST: u32 = u32::MAX;
+/// Values from here on, except [`HOST`], stand for interfaces in [`Topology::hops`]; smaller ones for links.
+const FIRST_INTERFACE: u32 = 1 << 31;
+/// Stands for the absence of a link in [`Topology::detours`].
+const NONE: u32 = u32::MAX;
+
+/// All links and routes. See the [module](self).
+pub struct Topology<P> {
+    /// First both directions of each described link, at [`LinkDirection::index`]; then detours; then access links.
+    pub links: Vec<Link<P>>,
+    /// Propagation delay of each described link, one way.
+    delays: Vec<Duration>,
+    /// Per direction of a described link: the links onto which reordered packets and the copies of duplicated ones go, or
+    /// [`NONE`].
+    detours: Vec<[u32; 2]>,
+    /// Routes, one behind the other: links and interfaces, ended by [`HOST`].
+    hops: Vec<u32>,
+    /// Routes without an access link, and where they begin. Thousands of flows share one, which stays in the processor's caches.
+    shared: HashMap<Vec<u32>, u32>,
+    /// Whether each route begins with an access link even if that neither limits nor delays.
+    always_access: bool,
+}
+
+/// What is at a position of a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// This one of [`Topology::links`].
+    Link(u32),
+    /// A host's interface, by the number that the runner gave it.
+    Interface(u32),
+    /// The end of the route.
+    Host,
+}
+
+/// Two hosts, and what lies between them.
+#[derive(Clone, Debug)]
+pub struct HostPair<'a> {
+    /// The links that data crosses; acknowledgments return over the same ones.
+    pub route: &'a Route,
+    /// Round-trip propagation delay, at least that of the route's links. See [`access_delays`] for the rest.
+    pub rtt: Duration,
+    /// Rate of the sender's access link; none if it is no limit.
+    pub access: Option<Rate>,
+    /// The runner's numbers of the sender's interface for data, and of the receiver's; none where packets pass at once.
+    pub interfaces: [Option<u32>; 2],
+}
+
+/// An access link that can be given another delay.
+pub struct Access {
+    /// The position at which the route begins.
+    pub first: u32,
+    /// Its index in [`Topology::links`].
+    pub link: usize,
+}
+
+/// The delays of the access links before data's and acknowledgments' ways: each has half of what the round-trip time `rtt`
+/// exceeds the round trip over the route's `links` by.
+pub fn access_delays(rtt: Duration, links: Duration) -> [Duration; 2] {
+    let beyond = rtt - links;
+    let half = Duration(beyond.0 / 2);
+    [half, beyond - half]
+}
+
+impl<P: Packet> Topology<P> {
+    /// Both directions of `links`, empty, with their detours, and no route yet. Everything random follows from `seed`; each
+    /// direction has a seed of its own.
+    ///
+    /// # Errors
+    /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
+    pub fn new(links: &[LinkSetup], seed: u64) -> Result<Topology<P>, String> {
+        let mut built = Vec::new();
+        for (link, setup) in links.iter().enumerate() {
+            for reverse in [false, true] {
+                built.push(setup.build(seed_of(seed, LinkDirection { link, reverse }))?);
+            }
+        }
+        let mut detours = vec![[NONE; 2]; built.len()];
+        for (setup, directions) in links.iter().zip(detours.chunks_exact_mut(2)) {
+            let delays =
+                [setup.reorder.map(|reorder| reorder.delay), (setup.duplicate > 0.0).then_some(Duration::ZERO)];
+            for (detour, delay) in directions.iter_mut().flat_map(|direction| direction.iter_mut().zip(delays)) {
+                if let Some(delay) = delay {
+                    *detour = built.len() as u32;
+                    built.push(Link::new(None, delay, Buffer::UNLIMITED));
+                }
+            }
+        }
+        let delays = links.iter().map(|setup| setup.delay).collect();
+        let (hops, shared) = (Vec::new(), HashMap::new());
+        Ok(Topology { links: built, delays, detours, hops, shared, always_access: false })
+    }
+
+    /// The same topology, in which each route of [`Topology::connect`] begins with an access link of its own even if that
+    /// neither limits nor delays: packets that arrive at several sockets are put into the order of their arrival there.
+    pub fn with_access_links(self) -> Topology<P> {
+        Topology { always_access: true, ..self }
+    }
+
+    /// How many of [`Topology::links`], from the first on, are directions of described links.
+    pub fn described(&self) -> usize {
+        self.detours.len()
+    }
+
+    /// Propagation delay over the links of `route`, there and back.
+    pub fn round_trip(&self, route: &Route) -> Duration {
+        route.links.iter().map(|&link| self.delays[link].scale(2.0)).sum()
+    }
+
+    /// Adds the routes between two hosts. Returns the positions at which data and acknowledgments begin. Access links are put in
+    /// where they make a difference: the sender's rate limits data only.
+    pub fn connect(&mut self, hosts: &HostPair) -> [u32; 2] {
+        let [out, back] = access_delays(hosts.rtt, self.round_trip(hosts.route));
+        let mut add = |back, interfaces, access: Option<Rate>, delay| {
+            let needed = self.always_access || access.is_some() || delay > Duration::ZERO;
+            self.add(hosts.route, back, interfaces, needed.then_some((access, delay)))
+        };
+        [add(false, hosts.interfaces, hosts.access, out), add(true, [None; 2], None, back)]
+    }
+
+    /// Adds a route without an access link, for data. Returns the position at which it begins.
+    pub fn add_route(&mut self, route: &Route) -> u32 {
+        self.add(route, false, [None; 2], None)
+    }
+
+    /// Adds a route behind an access link that can be given another delay; for acknowledgments if `back`.
+    pub fn add_access(&mut self, route: &Route, back: bool) -> Access {
+        let link = self.links.len();
+        let first = self.add(route, back, [None; 2], Some((None, Duration::ZERO)));
+        Access { first, link }
+    }
+
+    fn add(
+        &mut self,
+        route: &Route,
+        back: bool,
+        [out, into]: [Option<u32>; 2],
+        access: Option<(Option<Rate>, Duration)>,
+    ) -> u32 {
+        let directions = route.directions(back);
+        let links = directions.into_iter().map(|direction| direction.index() as u32).collect::<Vec<_>>();
+        let first = self.hops.len() as u32;
+        if access.is_none() && out.is_none() && into.is_none() {
+            let known = *self.shared.entry(links.clone()).or_insert(first);
+            if known < first {
+                return known;
+            }
+        }
+        self.hops.extend(out.map(|interface| FIRST_INTERFACE + interface));
+        if let Some((rate, delay)) = access {
+            self.hops.push(self.links.len() as u32);
+            self.links.push(Link::new(rate, delay, Buffer::UNLIMITED));
+        }
+        self.hops.extend(links);
+        self.hops.extend(into.map(|interface| FIRST_INTERFACE + interface));
+        self.hops.push(HOST);
+        first
+    }
+
+    /// What is at `position` of a route.
+    #[inline(always)]
+    pub fn hop(&self, position: u32) -> Hop {
+        match self.hops[position as usize] {
+            link if link < FIRST_INTERFACE => Hop::Link(link),
+            HOST => Hop::Host,
+            interface => Hop::Interface(interface - FIRST_INTERFACE),
+        }
+    }
+
+    /// The link onto which a packet goes that leaves link `index` reordered, or the copy of one that leaves it duplicated; none
+    /// for other fates. The caller moves the packet one position back before, since the detour moves it on once more.
+    pub fn detour(&self, index: u32, fate: Fate) -> Option<u32> {
+        let [reordered, duplicated] = self.detours.get(index as usize)?;
+        let detour = match fate {
+            Fate::Reordered => *reordered,
+            Fate::Duplicated => *duplicated,
+            Fate::Intact | Fate::Lost | Fate::Corrupted(_) => NONE,
+        };
+        (detour != NONE).then_some(detour)
+    }
+}
+
+/// The seed of one direction of a link.
+fn seed_of(seed: u64, direction: LinkDirection) -> u64 {
+    seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(direction.index() as u64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+use super::*;
+use crate::Reorder;
+use crate::testing::Parcel;
+
+fn link(ms: u64) -> LinkSetup {
+    LinkSetup::plain("a", Rate::from_mbps(8.0), Duration::from_millis(ms), Buffer::UNLIMITED)
+}
+
+fn topology(links: &[LinkSetup]) -> Topology<Parcel> {
+    Topology::new(links, 1).unwrap()
+}
+
+/// What a packet meets on a route before its end.
+fn hops(topology: &Topology<Parcel>, first: u32) -> Vec<Hop> {
+    (first..).map(|position| topology.hop(position)).take_while(|hop| *hop != Hop::Host).collect()
+}
+
+fn hosts(route: &Route, ms: u64) -> HostPair<'_> {
+    HostPair { route, rtt: Duration::from_millis(ms), access: None, interfaces: [None; 2] }
+}
+
+#[test]
+fn hosts_have_half_of_the_delay_beyond_the_links_on_either_way() {
+    let mut topology = topology(&[link(10), link(5)]);
+    let route = Route { links: vec![0, 1], reverse: false };
+    let [data, acks] = topology.connect(&hosts(&route, 51));
+    assert_eq!(hops(&topology, data), [Hop::Link(4), Hop::Link(0), Hop::Link(2)]);
+    assert_eq!(hops(&topology, acks), [Hop::Link(5), Hop::Link(3), Hop::Link(1)]);
+    for link in [4, 5] {
+        topology.links[link].arrive(control::Time::ZERO, &Parcel::new(0));
+        assert_eq!(topology.links[link].next_exit(), Some(control::Time(10_500_000_000)));
+    }
+}
+
+#[test]
+fn routes_without_access_links_share_their_hops() {
+    let mut topology = topology(&[link(10)]);
+    let route = Route { links: vec![0], reverse: false };
+    let first = topology.connect(&hosts(&route, 20));
+    assert_eq!(topology.connect(&hosts(&route, 20)), first);
+    assert_eq!(topology.add_route(&route), first[0]);
+    assert_ne!(topology.connect(&hosts(&route, 21)), first);
+    let mut topology = topology.with_access_links();
+    assert_ne!(topology.connect(&hosts(&route, 20)), first);
+}
+
+#[test]
+fn interfaces_are_the_outermost_hops_of_data() {
+    let mut topology = topology(&[link(10)]);
+    let route = Route { links: vec![0], reverse: true };
+    let pair = HostPair { interfaces: [Some(0), Some(1)], access: Some(Rate::from_mbps(1.0)), ..hosts(&route, 20) };
+    let [data, acks] = topology.connect(&pair);
+    assert_eq!(hops(&topology, data), [Hop::Interface(0), Hop::Link(2), Hop::Link(1), Hop::Interface(1)]);
+    assert_eq!(hops(&topology, acks), [Hop::Link(0)]);
+}
+
+#[test]
+fn detours_lie_behind_the_described_links_in_both_directions() {
+    let reorder = Some(Reorder { probability: 0.1, delay: Duration::from_millis(3) });
+    let topology = topology(&[link(1), LinkSetup { reorder, duplicate: 0.1, ..link(1) }]);
+    assert_eq!((topology.described(), topology.links.len()), (4, 8));
+    for index in 0..2 {
+        assert_eq!(topology.detour(index, Fate::Reordered), None);
+    }
+    for (index, [reordered, duplicated]) in [(2, [4, 5]), (3, [6, 7])] {
+        assert_eq!(topology.detour(index, Fate::Reordered), Some(reordered));
+        assert_eq!(topology.detour(index, Fate::Duplicated), Some(duplicated));
+        assert_eq!(topology.detour(index, Fate::Lost), None);
+    }
+    assert_eq!(topology.detour(6, Fate::Reordered), None, "a detour has none of its own");
+}

@@ -1,0 +1,84 @@
+//! Real runs beside simulated ones: each run of a plan again with its own controllers, and with those of others.
+
+use crate::{Contestant, Error, Helper, Measured, Prepared, Watch};
+use experiment::{Finished, Identity, Place, Run};
+use serde_json::{Map, Value};
+
+/// Real runs that are ready to begin.
+pub struct RealRuns {
+    /// One for each of the simulated runs, with its controllers.
+    ours: Vec<(Run, Prepared)>,
+    /// One for each path and each other contestant.
+    others: Vec<(Run, Prepared)>,
+}
+
+impl RealRuns {
+    /// Prepares a real run for each of `runs`, and one for each path among them and each of `contestants`. The process
+    /// must have a single thread if the kernel is among them; `helper` starts its processes.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`].
+    pub fn prepare(runs: &[Run], contestants: &[Contestant], helper: &Helper) -> Result<RealRuns, Error> {
+        let prepare = |run: Run, contestant: &Contestant| {
+            let prepared = Prepared::new(&run.experiment, contestant, helper)?;
+            Ok::<_, Error>((run, prepared))
+        };
+        let ours = runs.iter().map(|run| prepare(run.clone(), &Contestant::Ours)).collect::<Result<_, _>>()?;
+        let mut contestants = contestants.to_vec();
+        contestants.dedup();
+        let mut others = Vec::new();
+        for run in one_for_each_path(runs) {
+            for contestant in &contestants {
+                others.push(prepare(carried_by(run, contestant), contestant)?);
+            }
+        }
+        Ok(RealRuns { ours, others })
+    }
+
+    /// Makes the real runs, and returns each after the simulated run that it belongs to, then those of other
+    /// contestants. Calls `announce` before each.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if `watch` ends a run; [`Error::Run`] for the first run that fails.
+    pub fn run(
+        self,
+        simulated: Vec<Finished>,
+        watch: &dyn Watch,
+        announce: &mut dyn FnMut(&Run),
+    ) -> Result<Vec<Finished>, Error> {
+        let mut make = |(run, prepared): (Run, Prepared)| {
+            let run = Run { identity: run.identity.in_place(Place::Real), ..run };
+            announce(&run);
+            let measured = prepared.run(watch).map_err(|e| e.of_run(run.name()))?;
+            let Measured { experiment, outcome, emulator, wall_seconds } = measured;
+            Ok(Finished { run: Run { experiment, ..run }, outcome, wall_seconds, emulator: Some(emulator) })
+        };
+        let mut all = Vec::new();
+        for (simulated, real) in simulated.into_iter().zip(self.ours) {
+            all.push(simulated);
+            all.push(make(real)?);
+        }
+        for real in self.others {
+            all.push(make(real)?);
+        }
+        Ok(all)
+    }
+}
+
+/// A run for each setting of the sweep: the paths of other runs with this setting are the same.
+fn one_for_each_path(runs: &[Run]) -> Vec<&Run> {
+    let mut paths: Vec<&Run> = Vec::new();
+    for run in runs {
+        if paths.iter().all(|known| known.identity.settings != run.identity.settings) {
+            paths.push(run);
+        }
+    }
+    paths
+}
+
+/// The run with all its flows carried by `contestant`.
+fn carried_by(run: &Run, contestant: &Contestant) -> Run {
+    let controller = contestant.to_string();
+    let identity = Identity { controllers: vec![controller.clone()], ..run.identity.clone() };
+    Run { identity, controller, parameters: Value::Object(Map::new()), experiment: run.experiment.clone() }
+}

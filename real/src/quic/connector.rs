@@ -1,0 +1,89 @@
+//! Opens the connections of the sending side, all from one endpoint.
+
+use super::connection::{Connection, quinn_endpoint, quinn_transport};
+use super::{ANY, PROTOCOL, Stack, choice};
+use crate::contestant::Congestion;
+use crate::error::Cause;
+use experiment::Flow;
+use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+use quinn::crypto::rustls::QuicClientConfig;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use wire::{Fingerprint, client_tls};
+
+/// Makes a [`Connector`] for each flow.
+pub struct Connectors {
+    stack: Stack,
+    fingerprint: Fingerprint,
+    /// The endpoint of all flows, once there is one.
+    wire: Option<wire::Endpoint>,
+    quinn: Option<quinn::Endpoint>,
+}
+
+/// Opens one flow's connection.
+pub enum Connector {
+    /// With `wire`.
+    Wire(Box<wire::Endpoint>, SocketAddr, Fingerprint),
+    /// With quinn.
+    Quinn(quinn::Endpoint, SocketAddr, Box<quinn::ClientConfig>),
+}
+
+impl Connectors {
+    /// Connectors to a receiver whose certificate has this `fingerprint`.
+    pub fn new(stack: Stack, fingerprint: Fingerprint) -> Connectors {
+        Connectors { stack, fingerprint, wire: None, quinn: None }
+    }
+
+    /// A connector for `flow`, whose packets take their route from `address`.
+    pub fn connector(&mut self, flow: &Flow, address: SocketAddr) -> Result<Connector, Cause> {
+        let Connectors { stack, fingerprint, .. } = *self;
+        match stack {
+            Stack::Wire => {
+                let choice = choice(flow)?;
+                let endpoint = match &self.wire {
+                    Some(endpoint) => endpoint.with_choice(choice),
+                    None => wire::Endpoint::client(ANY, choice)?,
+                };
+                self.wire.get_or_insert(endpoint.clone());
+                Ok(Connector::Wire(Box::new(endpoint), address, fingerprint))
+            }
+            Stack::Quinn(congestion) => {
+                let endpoint = match &self.quinn {
+                    Some(endpoint) => endpoint.clone(),
+                    None => quinn_endpoint(None)?,
+                };
+                self.quinn.get_or_insert(endpoint.clone());
+                let crypto = QuicClientConfig::try_from(client_tls(fingerprint, None, PROTOCOL))?;
+                let mut config = quinn::ClientConfig::new(Arc::new(crypto));
+                let mut transport = quinn_transport();
+                match congestion {
+                    Congestion::Cubic => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
+                    Congestion::Bbr => transport.congestion_controller_factory(Arc::new(BbrConfig::default())),
+                    Congestion::NewReno => transport.congestion_controller_factory(Arc::new(NewRenoConfig::default())),
+                };
+                config.transport_config(Arc::new(transport));
+                Ok(Connector::Quinn(endpoint, address, Box::new(config)))
+            }
+        }
+    }
+}
+
+impl Connector {
+    /// Opens the connection. With `wire`, it is open when the receiver has also granted the stamps that the controller
+    /// needs.
+    pub async fn open(&self) -> Result<Connection, Cause> {
+        match self {
+            Connector::Wire(endpoint, address, fingerprint) => {
+                let connection = endpoint.connect_pinned(*address, *fingerprint, PROTOCOL).await?;
+                if connection.settled().await == wire::Stamps::Refused {
+                    return Err("the receiver did not grant stamps".into());
+                }
+                Ok(Connection::Wire(connection))
+            }
+            Connector::Quinn(endpoint, address, config) => {
+                let connecting = endpoint.connect_with((**config).clone(), *address, "thalweg")?;
+                Ok(Connection::Quinn(connecting.await?))
+            }
+        }
+    }
+}

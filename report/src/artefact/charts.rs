@@ -1,0 +1,55 @@
+//! Charts of an artefact: curves that follow from equations, and what runs measure of them as points.
+
+use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Vertical};
+use crate::order::{distinct, rising};
+use lab::reproduce::ScenarioRuns;
+use lab::reproduce::artefact::{Artefact, Chart};
+use lab::reproduce::curve::Curve as Equation;
+use lab::reproduce::measure::response;
+
+/// Values per curve, beside those at the measured places.
+const POINTS: usize = 300;
+
+/// The figure of `chart`.
+pub fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group {
+    let [from, to] = chart.range;
+    let shown = |name: &String| chart.curves.is_empty() || chart.curves.contains(name);
+    let curves: Vec<&Equation> = artefact.curves.iter().filter(|curve| shown(&curve.name)).collect();
+    // Each controller's points, over all scenarios: loss event rate and mean window.
+    let runs = made.iter().filter(|it| chart.points.contains(&it.scenario)).flat_map(|it| &it.runs);
+    let measured = runs.map(|run| (run.run.controller.as_str(), response(run)));
+    let measured: Vec<(&str, (f64, f64))> = measured.filter(|(_, (p, _))| (from..=to).contains(p)).collect();
+    let along = (0..POINTS).map(|i| place(chart, i as f64 / (POINTS - 1) as f64));
+    let places = rising(along.chain(measured.iter().map(|(_, (p, _))| *p)));
+    let names = distinct(measured.iter().map(|(name, _)| *name));
+
+    let line = |(entry, curve): (usize, &&Equation)| {
+        let values = places.iter().map(|&x| curve.bounded(&artefact.curves, x)).collect();
+        Line { entry: Some(entry), name: curve.name.clone(), values: Curve(values) }
+    };
+    let points = |(i, name): (usize, &&str)| {
+        let at = |x: &f64| measured.iter().find(|(of, (p, _))| of == name && p == x).map_or(f64::NAN, |(_, (_, w))| *w);
+        let values = Curve(places.iter().map(at).collect());
+        Line { entry: Some(curves.len() + i), name: format!("{name}, simulated"), values }
+    };
+    let lines: Vec<Line> = curves.iter().enumerate().map(line).chain(names.iter().enumerate().map(points)).collect();
+    let mut legend = Entry::each(lines.iter().map(|line| line.name.clone()));
+    legend[curves.len()..].iter_mut().for_each(|entry| entry.mark = Mark::Points);
+    let across = if chart.linear { Across::linear } else { Across::logarithmic };
+    let figure = Figure {
+        across: Some(across(chart.across.clone(), places)),
+        vertical: match chart.top {
+            _ if chart.log => Vertical::Logarithmic,
+            Some(top) => Vertical::To(top),
+            None => Vertical::FromZero,
+        },
+        ..Figure::new(chart.axis.clone(), lines)
+    };
+    Group { title: None, legend, panels: false, figures: vec![figure] }
+}
+
+/// The place at a share of the horizontal axis.
+fn place(chart: &Chart, share: f64) -> f64 {
+    let [from, to] = chart.range;
+    if chart.linear { from + (to - from) * share } else { from * libm::pow(to / from, share) }
+}

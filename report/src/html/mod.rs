@@ -1,0 +1,9 @@
+//! Pages of HTML, each one file that needs no network.
+
+mod claims;
+pub mod gallery;
+mod name;
+pub mod report;
+mod setup;
+mod table;
+mod template;

@@ -1,0 +1,45 @@
+//! `[[flow]]`.
+
+use super::direction::Direction;
+use crate::values::time_range::TimeRange;
+use control::{Bytes, Duration, Rate, Recovery};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// One transfer, or several alike.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Flow {
+    /// Its congestion controller; if not given, those of `[compare]`.
+    pub controller: Option<String>,
+    /// When it starts; at 0 s if not given. { uniform = ["0 s", "20 s"] } draws a time for each copy.
+    pub start: TimeRange,
+    /// When it stops sending; if not given, when everything is sent or the run ends.
+    pub stop: Option<Duration>,
+    /// How much it sends; without end if not given.
+    pub size: Option<Bytes>,
+    /// Round-trip propagation delay; if not given, the path's, or that of its route's links.
+    /// { uniform = ["60 ms", "165 ms"] } draws one for each copy.
+    pub rtt: Option<TimeRange>,
+    /// The links it crosses, in order; the path's bottleneck if not given. Acknowledgments return over the same links.
+    pub route: Option<Vec<String>>,
+    /// Whether it crosses its route in the order given, or from its far end.
+    pub direction: Direction,
+    /// The number of copies of this flow; one if not given.
+    pub count: Option<u64>,
+    /// Size of its full packets, if not the scenario's.
+    pub packet: Option<Bytes>,
+    /// The most that it may have outstanding, in packets; no limit if not given.
+    pub receive_window: Option<u64>,
+    /// How losses are repaired; as the controller's source says if not given.
+    pub recovery: Option<Recovery>,
+    /// Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given.
+    pub delayed_ack: Option<Duration>,
+    /// Rate of the sender's own access link; the path's if not given.
+    pub access: Option<Rate>,
+    /// Interrupt coalescing: the receiving host learns of a packet, and of all that arrived after it, this long after its
+    /// arrival; the scenario's if not given.
+    pub coalesce: Option<Duration>,
+    /// Each of its packets leaves up to this late, at random, and in order; the scenario's if not given.
+    pub jitter: Option<Duration>,
+}

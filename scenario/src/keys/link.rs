@@ -1,0 +1,106 @@
+//! `[path]`, `[[link]]` and the tables in them.
+
+use crate::queue::Queue;
+use crate::values::buffer::BufferSize;
+use crate::values::packet_error::PacketError;
+use control::{Duration, Rate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The link that all flows of a dumbbell share.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("oneOf" = [{"required": ["rate"]}, {"required": ["trace"]}]))]
+pub struct Path {
+    /// Its capacity, in either direction; not with `trace`.
+    pub rate: Option<Rate>,
+    /// A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number of
+    /// milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
+    pub trace: Option<String>,
+    /// Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own.
+    pub rtt: Duration,
+    /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750 packets" or "9 MB".
+    pub buffer: BufferSize,
+    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel" or
+    /// "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the flows' controller,
+    /// if it has one.
+    #[serde(default)]
+    pub queue: Queue,
+    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
+    #[serde(default)]
+    pub packet_error: PacketError,
+    /// Probability that a packet arrives with a flipped bit. In the simulator such a packet is discarded.
+    #[serde(default)]
+    pub corrupt: f64,
+    /// Packets that take a detour, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    #[serde(default)]
+    pub duplicate: f64,
+    /// Changes of its rate and delay, in the order of time.
+    #[serde(default)]
+    pub change: Vec<Change>,
+    /// Rate of the sender's own access link, of flows that do not give it; if not given, access links have no limit.
+    pub access: Option<Rate>,
+    /// The part of the one-way delay that the shared link has; if not given, half of the smallest RTT.
+    pub delay: Option<Duration>,
+}
+
+/// A link of an arbitrary network.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("oneOf" = [{"required": ["rate"]}, {"required": ["trace"]}]))]
+pub struct Link {
+    /// What routes and results call it.
+    pub name: String,
+    /// Its capacity, in either direction; not with `trace`.
+    pub rate: Option<Rate>,
+    /// A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number of
+    /// milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
+    pub trace: Option<String>,
+    /// Its propagation delay, one way.
+    pub delay: Duration,
+    /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750 packets" or "9 MB".
+    pub buffer: BufferSize,
+    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel" or
+    /// "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the flows' controller,
+    /// if it has one.
+    #[serde(default)]
+    pub queue: Queue,
+    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
+    #[serde(default)]
+    pub packet_error: PacketError,
+    /// Probability that a packet arrives with a flipped bit. In the simulator such a packet is discarded.
+    #[serde(default)]
+    pub corrupt: f64,
+    /// Packets that take a detour, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    #[serde(default)]
+    pub duplicate: f64,
+    /// Changes of its rate and delay, in the order of time.
+    #[serde(default)]
+    pub change: Vec<Change>,
+}
+
+/// Packets that take a detour, so that later ones overtake them.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reorder {
+    /// Probability that a packet takes the detour.
+    pub probability: f64,
+    /// How much longer the detour takes.
+    pub delay: Duration,
+}
+
+/// A change of a link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When the change happens.
+    pub at: Duration,
+    /// The link's rate from then on; nothing is sent while it is "0 bps". Unchanged if not given.
+    pub rate: Option<Rate>,
+    /// The link's delay from then on, one way. Unchanged if not given.
+    pub delay: Option<Duration>,
+}

@@ -1,0 +1,117 @@
+//! The keys of a scenario file. The doc comments are also the descriptions in the JSON Schema, which editors show to users.
+
+mod direction;
+mod flow;
+mod link;
+pub(crate) mod traffic;
+
+use control::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use traffic::TrafficSchema;
+
+pub use direction::Direction;
+pub use flow::Flow;
+pub use link::{Change, Link, Path, Reorder};
+
+/// What to simulate with Thalweg: a network, the flows through it, and which runs to make and compare. Times, rates and sizes
+/// are texts with a unit, like "100 ms", "1 Gbps" and "64 kB".
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "Thalweg scenario")]
+pub struct Scenario {
+    /// What results are titled; the file's name if not given.
+    pub title: Option<String>,
+    /// How long to simulate.
+    pub duration: Duration,
+    /// The seed of all random numbers: the same seed gives the same results on any machine.
+    #[serde(default = "defaults::seed")]
+    pub seed: u64,
+    /// How often throughput, window, RTT and queues are sampled for the plots.
+    #[serde(default = "defaults::sample")]
+    pub sample: Duration,
+    /// The interval over which means and totals are taken.
+    #[serde(default)]
+    pub measure: Measure,
+    /// Size of a full packet on the wire, headers included.
+    #[serde(default = "defaults::packet")]
+    pub packet: Bytes,
+    /// Size of an acknowledgment on the wire.
+    #[serde(default = "defaults::ack")]
+    pub ack: Bytes,
+    /// Acknowledge every second packet (RFC 5681), a single one after this time at the latest. If not given, every packet is
+    /// acknowledged.
+    pub delayed_ack: Option<Duration>,
+    /// Interrupt coalescing: a receiving host learns of a packet, and of all that arrived after it, this long after its arrival.
+    /// If not given, hosts learn of each packet at once.
+    pub coalesce: Option<Duration>,
+    /// Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and schedulers are not
+    /// exact. If not given, packets leave on time.
+    pub jitter: Option<Duration>,
+    /// Least retransmission timeout: RFC 6298 says 1 s, Linux uses 200 ms.
+    #[serde(default = "defaults::min_rto")]
+    pub min_rto: Duration,
+    /// The common dumbbell: all flows share one link, which is named "bottleneck".
+    pub path: Option<Path>,
+    /// Links of an arbitrary network, for flows to name in their routes.
+    #[serde(default)]
+    pub link: Vec<Link>,
+    /// The transfers. With `[compare]`, one that starts at once and never ends is assumed if none is given.
+    #[serde(default)]
+    pub flow: Vec<Flow>,
+    /// Other traffic: packets that do not react to congestion, and connections that come and go.
+    #[serde(default)]
+    #[schemars(with = "Vec<TrafficSchema>")]
+    pub traffic: Vec<Map<String, Value>>,
+    /// Parameters of controllers that differ from the papers' values: a table for each controller.
+    #[serde(default)]
+    pub controller: BTreeMap<String, Map<String, Value>>,
+    /// Makes one run for each of several controllers.
+    pub compare: Option<Compare>,
+    /// Makes one run for each value, or each combination of values, of any keys: "path.rate" = ["1 Gbps", "10 Gbps"].
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Vec<Value>>")]
+    pub sweep: Map<String, Value>,
+}
+
+/// The interval over which means and totals are taken.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Measure {
+    /// Where it begins; at 0 s if not given.
+    #[serde(default)]
+    pub from: Duration,
+    /// Where it ends; at the end of the run if not given.
+    pub to: Option<Duration>,
+}
+
+/// One run for each of several controllers.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Compare {
+    /// The controllers; each in turn controls the flows that name none.
+    pub controllers: Vec<String>,
+}
+
+/// The defaults of keys that are not optional.
+mod defaults {
+    use super::{Bytes, Duration};
+
+    pub fn seed() -> u64 {
+        1
+    }
+    pub fn sample() -> Duration {
+        Duration::from_millis(50)
+    }
+    pub fn packet() -> Bytes {
+        Bytes(1000)
+    }
+    pub fn ack() -> Bytes {
+        Bytes(40)
+    }
+    pub fn min_rto() -> Duration {
+        Duration::from_millis(200)
+    }
+}

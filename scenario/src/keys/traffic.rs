@@ -1,0 +1,225 @@
+//! `[[traffic]]`: tables of several kinds. The keys of a kind are those of several structs, because kinds share most of their keys;
+//! [`KINDS`] says which structs a kind has.
+
+use super::direction::Direction;
+use crate::values::offered_load::OfferedLoad;
+use crate::values::size::Size;
+use crate::values::time_range::TimeRange;
+use control::{Bytes, Duration, Rate, Recovery};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The keys that all kinds have.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct CommonKeys {
+    /// When it starts; at 0 s if not given.
+    #[serde(default)]
+    pub start: Duration,
+    /// When it stops; at the end of the run if not given.
+    pub stop: Option<Duration>,
+    /// The links it crosses, in order; the path's bottleneck if not given.
+    pub route: Option<Vec<String>>,
+    /// Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows`, the responses of
+    /// other kinds.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Size of its full packets on the wire, if not the scenario's.
+    pub packet: Option<Bytes>,
+}
+
+/// The keys of `cbr`, `poisson` and `onoff`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct RateKeys {
+    /// Its rate on the wire; of onoff, while it is on.
+    pub rate: Rate,
+}
+
+/// The keys of `onoff`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct OnOffKeys {
+    /// Mean length of the periods in which it is on.
+    pub on: Duration,
+    /// Mean length of the periods in which it is off.
+    pub off: Duration,
+    /// Shape of the Pareto distribution of both, 1.01 to 10; up to 2, their variance is infinite.
+    #[serde(default = "defaults::shape")]
+    pub shape: f64,
+}
+
+/// The keys of `flows`, `web` and `tmix`: what their hosts do.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct HostKeys {
+    /// What results call it; its kind if not given.
+    pub name: Option<String>,
+    /// Congestion controller of both sides' data. If not given: of flows, those of `[compare]`; of web and tmix, "reno".
+    pub controller: Option<String>,
+    /// Whether a round trip opens each connection, as with TCP; true if not given.
+    #[serde(default = "defaults::handshake")]
+    pub handshake: bool,
+    /// The most that a connection may have outstanding either way, in packets; no limit if not given.
+    pub receive_window: Option<u64>,
+    /// How losses are repaired; as the controller's source says if not given.
+    pub recovery: Option<Recovery>,
+    /// Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given.
+    pub delayed_ack: Option<Duration>,
+}
+
+/// The keys of `flows` and `web`: a Poisson process of arrivals.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct ArrivalKeys {
+    /// Mean number of connections per second.
+    pub per_second: Option<f64>,
+    /// The mean load that connections offer, on the wire, in `direction`; in place of `per-second`.
+    pub load: Option<OfferedLoad>,
+    /// The most connections that arrive; no limit if not given.
+    pub count: Option<u64>,
+    /// Round-trip propagation delay; if not given, the path's, or that of its route's links.
+    /// { uniform = ["60 ms", "165 ms"] } draws one for each connection.
+    pub rtt: Option<TimeRange>,
+}
+
+/// The keys of `flows`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct FlowsKeys {
+    /// What each transfer sends, on the wire.
+    pub size: Size,
+}
+
+/// The keys of `web`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct WebKeys {
+    /// Mean number of objects per session, geometrically distributed; 5 if not given.
+    #[serde(default = "defaults::objects")]
+    pub objects: f64,
+    /// Size of an object, without headers; Pareto with a mean of 12 kB and a shape of 1.2 if not given.
+    pub object: Option<Size>,
+    /// Size of a request, without headers; "400 B" if not given.
+    pub request: Option<Size>,
+    /// Mean time from an object's arrival to the next request, exponentially distributed; 1 s if not given.
+    #[serde(default = "defaults::think")]
+    pub think: Duration,
+}
+
+/// The keys of `tmix`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct TmixKeys {
+    /// A file of connection vectors, beside the scenario.
+    pub file: Option<String>,
+    /// The mean load of a synthetic mix, on the wire, in the direction of the responses; in place of `file`.
+    pub load: Option<OfferedLoad>,
+}
+
+/// The defaults of keys that are not optional.
+mod defaults {
+    use control::Duration;
+
+    pub fn shape() -> f64 {
+        1.5
+    }
+    pub fn handshake() -> bool {
+        true
+    }
+    pub fn objects() -> f64 {
+        5.0
+    }
+    pub fn think() -> Duration {
+        Duration::from_millis(1000)
+    }
+}
+
+/// The JSON Schema of a struct.
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+
+/// A kind of traffic.
+pub(crate) struct TrafficKind {
+    /// The name that `kind` gives.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    summary: &'static str,
+    /// The structs that have its keys.
+    keys: &'static [SchemaOf],
+}
+
+/// All kinds of traffic, in the order in which users read of them.
+pub(crate) static KINDS: [TrafficKind; 6] = [
+    TrafficKind {
+        name: "cbr",
+        summary: "Packets at equal intervals.",
+        keys: &[RateKeys::json_schema, CommonKeys::json_schema],
+    },
+    TrafficKind {
+        name: "poisson",
+        summary: "Packets that leave independently of each other.",
+        keys: &[RateKeys::json_schema, CommonKeys::json_schema],
+    },
+    TrafficKind {
+        name: "onoff",
+        summary: "Packets at equal intervals while it is on; the periods on and off have Pareto distributed lengths.",
+        keys: &[RateKeys::json_schema, OnOffKeys::json_schema, CommonKeys::json_schema],
+    },
+    TrafficKind {
+        name: "flows",
+        summary: "Transfers that arrive independently of each other.",
+        keys: &[FlowsKeys::json_schema, ArrivalKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
+    },
+    TrafficKind {
+        name: "web",
+        summary: "Web sessions: over a connection, requests and objects one after the other, with time to think in between.",
+        keys: &[WebKeys::json_schema, ArrivalKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
+    },
+    TrafficKind {
+        name: "tmix",
+        summary: "The connections in a file of Tmix, or a synthetic mix like a campus link's.",
+        keys: &[TmixKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
+    },
+];
+
+impl TrafficKind {
+    /// The names of all its keys.
+    pub fn key_names(&self) -> Vec<String> {
+        key_names(&self.schema(&mut SchemaGenerator::default()))
+    }
+
+    /// The JSON Schema of a table of this kind.
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        let mut properties = Map::new();
+        properties.insert("kind".into(), json_schema!({"description": self.summary, "const": self.name}).into());
+        let mut required = vec![Value::from("kind")];
+        for keys in self.keys {
+            let mut schema = keys(generator);
+            let table = schema.ensure_object();
+            if let Some(Value::Object(own)) = table.remove("properties") {
+                properties.extend(own);
+            }
+            if let Some(Value::Array(own)) = table.remove("required") {
+                required.extend(own);
+            }
+        }
+        json_schema!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+}
+
+/// The names of the keys in the schema of a table.
+pub(crate) fn key_names(schema: &Schema) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+}
+
+/// The JSON Schema of a `[[traffic]]`: a table of one of the kinds.
+pub struct TrafficSchema;
+
+impl JsonSchema for TrafficSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "Traffic".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds = KINDS.each_ref().map(|kind| Value::from(kind.schema(generator)));
+        json_schema!({"oneOf": kinds})
+    }
+}

@@ -1,0 +1,47 @@
+//! The controllers that a scenario names, and their parameters.
+
+use crate::key_path::KeyPath;
+use crate::keys::Scenario;
+use crate::problems::Problems;
+use crate::wording;
+use control::registry::ParameterError;
+use control::{Controller, registry};
+use serde_json::{Map, Value};
+
+/// The controller called `name`.
+///
+/// # Errors
+/// There is none of this name. The message suggests the one that was probably meant.
+pub fn find(name: &str) -> Result<&'static Controller, String> {
+    let names: Vec<&str> = registry::all().iter().map(|c| c.name).collect();
+    registry::find(name).ok_or_else(|| wording::unknown("controller", name, &names))
+}
+
+/// The parameters of every controller, by name: the scenario's, and the defaults for those that it does not give.
+pub(super) fn all_parameters(scenario: &Scenario, problems: &mut Problems) -> Map<String, Value> {
+    let at = KeyPath::of("controller");
+    for name in scenario.controller.keys() {
+        if let Err(message) = find(name) {
+            problems.add(at.key(name), message);
+        }
+    }
+    let none = Map::new();
+    let mut all = Map::new();
+    for controller in registry::all() {
+        let at = at.key(controller.name);
+        match controller.parameters(scenario.controller.get(controller.name).unwrap_or(&none)) {
+            Ok(parameters) => {
+                all.insert(controller.name.to_string(), parameters);
+            }
+            Err(ParameterError::Unknown { name, known }) => {
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                problems.add(at.key(&name), wording::unknown("parameter", &name, &known));
+            }
+            Err(ParameterError::Bad { name, problem }) => {
+                problems.add(at.key(&name), wording::of_serde(&problem).message)
+            }
+            Err(ParameterError::Together { problem }) => problems.add(at, problem),
+        }
+    }
+    all
+}

@@ -1,0 +1,46 @@
+//! `thalweg run --real`: each run simulated, and then in real time on loopback.
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::print;
+use crate::status::Status;
+use experiment::Finished;
+use real::{Contestant, Error, Helper, RealRuns};
+use scenario::{Plan, Set};
+
+/// The setting that gives simulated packets the size of real ones.
+pub fn packets() -> Set {
+    format!("packet={} B", real::PACKET.0).parse().expect("KEY=VALUE")
+}
+
+/// This program as the one that runs start in network namespaces.
+pub fn helper() -> Result<Helper, Failure> {
+    Helper::this_program()
+        .map_err(|e| Failure::Failed(format!("this program cannot be found ({})", scenario::reason(&e))))
+}
+
+/// Prepares the real runs of the plan in `file`, and those with the contestants `beside`. The process must have a
+/// single thread.
+pub fn prepare(file: &str, plan: &Plan, beside: &[Contestant]) -> Result<RealRuns, Failure> {
+    RealRuns::prepare(&plan.runs, beside, &helper()?).map_err(|e| match e {
+        Error::Unsupported(why) => Failure::Wrong(vec![format!("{file}: {why}")]),
+        e => e.into(),
+    })
+}
+
+/// Makes the real runs, and returns them with the simulated ones.
+pub fn run(
+    runs: RealRuns,
+    simulated: Vec<Finished>,
+    interrupt: &Interrupt,
+    quiet: bool,
+) -> Result<Vec<Finished>, Failure> {
+    let status = Status::new(interrupt, quiet, false);
+    let all = runs.run(simulated, &status, &mut |run| {
+        status.begin();
+        if !quiet {
+            print::note(&format!("{}: {} s", run.name(), run.experiment.duration.as_secs()));
+        }
+    });
+    Ok(all?)
+}

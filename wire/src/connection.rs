@@ -1,0 +1,96 @@
+//! A connection: quinn's, and the controller of what is sent over it.
+
+use crate::choice::Choice;
+use crate::datagram::PACKET;
+use crate::negotiation::{Stamps, negotiate};
+use crate::pacing::Pacing;
+use crate::sending::SendingFlow;
+use crate::socket::Socket;
+use crate::transport::knows_stamps;
+use control::State;
+use quinn::Runtime;
+use quinn::crypto::rustls::HandshakeData;
+use std::ops::Deref;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// A connection: quinn's, of which only the QUIC datagrams are taken, and a controller.
+#[derive(Clone)]
+pub struct Connection {
+    quinn: quinn::Connection,
+    controller: &'static str,
+    flow: Arc<SendingFlow>,
+    stamps: watch::Receiver<Stamps>,
+}
+
+impl Connection {
+    /// The handshake is over: begins to negotiate stamps, in the background, if the peer knows them.
+    pub(crate) fn new(
+        quinn: quinn::Connection,
+        flow: Arc<SendingFlow>,
+        socket: &Arc<Socket>,
+        choice: &Choice,
+        runtime: &dyn Runtime,
+    ) -> Connection {
+        let protocol = quinn.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok()?.protocol);
+        let known = protocol.is_some_and(|name| knows_stamps(&name)) && quinn.max_datagram_size().is_some();
+        let begin = match (choice.needs_stamps(), known) {
+            (false, _) => Stamps::Unneeded,
+            (true, true) => Stamps::Asked,
+            (true, false) => Stamps::Refused,
+        };
+        let (news, stamps) = watch::channel(begin);
+        if known {
+            let negotiation = negotiate(quinn.clone(), flow.clone(), socket.clone(), choice.clone(), PACKET, news);
+            runtime.spawn(Box::pin(negotiation));
+        }
+        Connection { quinn, controller: choice.name(), flow, stamps }
+    }
+
+    /// The name of the controller that was chosen for what is sent here.
+    pub fn controller(&self) -> &'static str {
+        self.controller
+    }
+
+    /// What the controller is doing.
+    pub fn state(&self) -> State {
+        self.flow.state()
+    }
+
+    /// Smoothed round-trip time of what is sent here, counted from when packets really left; none before the first
+    /// acknowledgment. quinn's own counts the time in the queue of the flow, too.
+    pub fn rtt(&self) -> Option<control::Duration> {
+        self.flow.rtt()
+    }
+
+    /// How packets are sent at their time.
+    pub fn pacing(&self) -> Pacing {
+        self.flow.pacing()
+    }
+
+    /// Whether packets sent here carry stamps, and so whether the chosen controller decides when they leave.
+    pub fn stamps(&self) -> Stamps {
+        match *self.stamps.borrow() {
+            Stamps::On if !self.flow.is_stamped() => Stamps::Blocked,
+            Stamps::On if self.flow.is_unanswered() => Stamps::Unanswered,
+            stamps => stamps,
+        }
+    }
+
+    /// Waits until the peer has granted or refused stamps, which takes a round trip. Whether routers answer them shows
+    /// only when data is sent.
+    pub async fn settled(&self) -> Stamps {
+        let mut stamps = self.stamps.clone();
+        // If the negotiation has ended, its last word holds.
+        let _ = stamps.wait_for(|stamps| *stamps != Stamps::Asked).await;
+        self.stamps()
+    }
+}
+
+impl Deref for Connection {
+    type Target = quinn::Connection;
+
+    fn deref(&self) -> &quinn::Connection {
+        &self.quinn
+    }
+}
