@@ -1,5 +1,5 @@
-//! No text makes the scenario parser panic, hang or take much memory, and whatever it says is one line per problem. The first
-//! line is a `--set`.
+//! No text makes the reader of scenarios panic, hang or take much memory, and each problem that it reports is one line. The first
+//! line of the input is a `--set`.
 //!
 //! `cargo +nightly fuzz run scenario`; scenarios to begin with: `mkdir -p fuzz/corpus/scenario; cp scenarios/*.toml fuzz/corpus/scenario`.
 
