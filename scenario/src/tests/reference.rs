@@ -45,7 +45,7 @@ fn contributing_shows_how_the_key_jitter_was_added() {
     assert!(steps.len() > 3);
     for pair in steps.windows(2) {
         // The text before each example names the file that the example is from, last of all.
-        let file = pair[0].split('`').filter(|quoted| quoted.ends_with(".rs")).next_back().expect("a file");
+        let file = pair[0].split('`').rfind(|quoted| quoted.ends_with(".rs")).expect("a file");
         let text = std::fs::read_to_string(format!("{ROOT}/{file}")).expect(file);
         let example = pair[1].split("```").next().unwrap();
         for line in example.lines() {
