@@ -3,8 +3,9 @@
 //!
 //! `cargo run --release -p control --example loopback -- [CONTROLLER [SECONDS]]`
 
+use control::registry::Parties;
 use control::{
-    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, registry,
+    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, contract, registry,
 };
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -32,7 +33,7 @@ pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::
     let controller = registry::find(name).ok_or("no such controller; see `thalweg controllers`")?;
     // Unlike the simulator, this host is not exact: its scheduler and its clock are off by some microseconds.
     let host = Conditions { packet: PACKET, timing: Duration::from_micros(10) };
-    let parties = controller.build(controller.defaults(), &host)?;
+    let Parties { sender, receiver } = controller.build(controller.defaults(), &host)?;
 
     let (near, far) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
     near.connect(far.local_addr()?)?;
@@ -41,8 +42,8 @@ pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::
     far.set_read_timeout(Some(std::time::Duration::from_millis(50)))?;
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| receive(&far, parties.receiver, &over));
-        let delivered = send(&near, parties.sender, run);
+        scope.spawn(|| receive(&far, receiver, &over));
+        let delivered = send(&near, contract::checked(sender), run);
         over.store(true, Ordering::Relaxed);
         Ok(delivered?)
     })

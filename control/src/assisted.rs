@@ -6,9 +6,8 @@ use crate::units::{Bytes, Duration, Time};
 use crate::window::Window;
 
 /// Follows the routers if the first answer carries a router's report, and is Reno if not: **decided**.
-///
 /// Papers assume that all routers take part. Where none does, a sender that followed the protocol would send nothing
-/// more or, worse, take what it asked for as granted.
+/// more or, worse, treat its own request as granted.
 ///
 /// ```text
 ///   Unknown -- first answer, with a report ----> Present
@@ -25,14 +24,14 @@ pub struct Assisted<S> {
 enum Routers {
     /// Nothing has been answered yet.
     Unknown,
-    /// A router does.
+    /// A router takes part.
     Present,
-    /// No router does.
+    /// No router takes part.
     Absent,
 }
 
 impl Routers {
-    /// What an answer tells that carries this report.
+    /// What an answer with this report, or without any, tells about the path.
     fn by(report: Option<Report>) -> Routers {
         if report.is_some() { Routers::Present } else { Routers::Absent }
     }

@@ -97,14 +97,14 @@ struct IllinoisRule {
     beta: f64,
 }
 
-/// Whether alpha may be the largest at short queueing delays.
+/// What alpha is at short queueing delays, up to eta_1 d_m.
 #[derive(Clone, Copy)]
 enum Growth {
-    /// It may.
+    /// At short delays, alpha is alpha_max.
     Largest,
-    /// A long delay has reduced it.
+    /// A long delay has reduced alpha, which short delays leave as it is.
     Reduced {
-        /// The number of round trips with a short delay in a row since then.
+        /// The number of round trips with short delays since the last long one.
         short: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! Parameter structs: what derives they have, and how their values are checked.
+//! Parameters of protocols: their derives, and checks of their values.
 
 use crate::units::Duration;
 use alloc::{format, string::String};

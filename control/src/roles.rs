@@ -11,9 +11,9 @@
 //!
 //! - **Conditions.** The host states what it can do ([`Conditions`]) when the parties are made. That does not change
 //!   during the flow; in particular, a full packet ([`Pipe::packet`]) always has the same size.
-//! - **Time.** The times of [`Sender::next`] and [`Sender::on_send`] never go back, nor do those of the other calls. A
-//!   host that hands packets over ahead of time (launch times) says when they leave, so the former may be ahead of the
-//!   latter.
+//! - **Time.** The times of [`Sender::next`] and [`Sender::on_send`] never go back, nor do the times of the other
+//!   calls. A host that hands packets over ahead of time (launch times) says when they leave, so the former may be
+//!   ahead of the latter.
 //! - **Opening.** [`Sender::open`] (once per packet that asks for the connection) and [`Sender::on_open`] come before
 //!   the first [`Sender::next`], or not at all.
 //! - **Sending.** [`Sender::on_send`] follows [`Sender::next`] at once, with the same time and [`Pipe`]. After
@@ -28,8 +28,8 @@
 //!   and nothing in between. A loss event that a timer revealed comes alone.
 //! - **Repetition.** Each byte is counted in [`Ack::acked`] and in [`Ack::lost`] at most once each time it is sent. A
 //!   report may come any number of times, and after newer ones.
-//! - **Units.** Sizes are bytes of packets as the host puts them on the wire; rates count the same bytes. Times are
-//!   those of the host's own clock in picoseconds; a receiver's clock may differ from its sender's by any constant.
+//! - **Units.** Sizes are bytes of packets as the host puts them on the wire; rates count the same bytes. Times come from
+//!   the host's own clock, in picoseconds; a receiver's clock may differ from its sender's by any constant.
 //!
 //! A receiver sees every packet that arrives with a stamp, in the order of arrival; packets may be missing, duplicated
 //! or reordered. A host passes each new report on until the next one.

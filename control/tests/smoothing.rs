@@ -14,9 +14,9 @@ const STREAMS: u32 = 120;
 /// How a network card tells its host of packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Card {
-    /// A packet starts a timer; when it expires, the host is told of all that came.
+    /// A packet starts a timer; when that expires, the host is told of all packets that arrived.
     Timer,
-    /// Interrupts come at least so long after each other.
+    /// Two interrupts are at least this far apart.
     Throttle,
 }
 
@@ -26,7 +26,7 @@ struct Noise {
     jitter: Duration,
 }
 
-/// Uniform in 0..1, the same everywhere.
+/// Random numbers, uniform in 0..1 and the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -74,7 +74,7 @@ fn arrivals(len: u16, spare: Rate, noise: &Noise) -> Vec<(Stamp, Time)> {
     out
 }
 
-/// The 5th, 50th and 95th percentile of estimate over truth.
+/// The 5th, 50th and 95th percentile of the ratio of estimate and truth.
 fn estimates(len: u16, spare: Rate, noise: &Noise, estimator: Estimator, smoothing: Duration) -> [f64; 3] {
     let analysis = Analysis::new(estimator, Duration(50), len as usize);
     let mut receiver = RapidReceiver::new(analysis, smoothing, len as usize);
@@ -119,8 +119,8 @@ fn within_a_tenth(median: f64) -> bool {
     (0.9..=1.1).contains(&median)
 }
 
-/// Medians over the streams. From 50 us on, the raw ones are more than twice the truth; the smoothed ones are within 10
-/// % of it.
+/// Compares medians over the streams. From 50 us on, the median of raw estimates is more than twice the truth, and the
+/// median of smoothed ones is within 10 % of it.
 #[test]
 fn smoothed_estimates_are_within_a_tenth_where_raw_ones_fail() {
     for us in [10, 25, 50, 100] {
@@ -137,7 +137,8 @@ fn smoothed_estimates_are_within_a_tenth_where_raw_ones_fail() {
     }
 }
 
-/// At 200 us, a stream of 90 packets has four events at 1 Gbps: too few for a line. It takes more packets.
+/// At 200 us and 1 Gbps, a stream of 90 packets has four buffering events, which are too few for a line. A stream of
+/// 180 packets has enough.
 #[test]
 fn longer_coalescing_takes_longer_streams() {
     for (len, mbps) in [(90, 100.0), (90, 250.0), (180, 500.0), (180, 750.0), (180, 1000.0)] {
@@ -151,8 +152,9 @@ fn longer_coalescing_takes_longer_streams() {
     }
 }
 
-/// A card that interrupts at regular times holds back every packet for another while. MISSES at 100 Mbps, where
-/// interrupts and packets come about as often and beat: there its error is a quarter and more.
+/// A card that interrupts at regular times holds every packet back for another time. The goal is MISSED at 100 Mbps,
+/// where interrupts and packets are about as frequent and beat against each other: there the error is a quarter and
+/// more.
 #[test]
 fn throttled_interrupts_are_smoothed_from_half_of_the_capacity_on() {
     for us in [25, 50, 100] {
@@ -165,8 +167,8 @@ fn throttled_interrupts_are_smoothed_from_half_of_the_capacity_on() {
     }
 }
 
-/// Jitter alone makes no bunches. The onset's low estimates are what a sender follows; a line through all packets has
-/// none.
+/// Jitter alone makes no bunches. A sender follows the lowest estimates, of which the onset yields many; a line through
+/// all packets yields none.
 #[test]
 fn a_regression_sees_through_jitter() {
     for mbps in SPARES {

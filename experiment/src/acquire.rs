@@ -5,12 +5,13 @@ use crate::experiment::{Cross, Experiment, Flow};
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
-/// How many RTTs the mean is taken over, and how finely that window moves.
-const WINDOW_RTTS: usize = 10;
+/// Over how many round trips the mean throughput is taken that must reach [`ACQUIRED_SHARE`] of the spare capacity.
+pub const ACQUIRED_RTTS: usize = 10;
+/// Steps by which that window moves, per round trip.
 const STEPS_PER_RTT: usize = 4;
-const BINS: usize = WINDOW_RTTS * STEPS_PER_RTT;
-/// So much of the spare capacity counts as all of it.
-const SHARE: f64 = 0.95;
+const BINS: usize = ACQUIRED_RTTS * STEPS_PER_RTT;
+/// The share of the spare capacity that counts as all of it.
+pub const ACQUIRED_SHARE: f64 = 0.95;
 
 /// Watches one flow's deliveries in bins of a quarter of an RTT.
 pub struct Acquire {
@@ -35,7 +36,7 @@ impl Acquire {
         let constant_room = (spare.len() == 1).then(|| room(&spare, flow.start, flow.start + window));
         // No more than the receiver's window passes in a round trip: where that is too little, there is nothing to watch for.
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
-        let hopeless = constant_room.is_some_and(|room| most * (WINDOW_RTTS as f64) < SHARE * room);
+        let hopeless = constant_room.is_some_and(|room| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room);
         let ends = if hopeless { Time::MAX } else { flow.start + bin };
         Acquire { start: flow.start, bin, ends, number: 0, delivered: [0; BINS], spare, constant_room }
     }
@@ -51,7 +52,7 @@ impl Acquire {
             if self.number >= BINS {
                 let began = Time(self.ends.0 - self.bin.0 * BINS as u64);
                 let had = self.constant_room.unwrap_or_else(|| room(&self.spare, began, self.ends));
-                if had > 0.0 && got as f64 >= SHARE * had {
+                if had > 0.0 && got as f64 >= ACQUIRED_SHARE * had {
                     return Some(began.since(self.start));
                 }
             }

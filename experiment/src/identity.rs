@@ -7,8 +7,8 @@ use std::fmt;
 /// Which run it is. No two runs of a plan have the same identity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
-    /// The controller that the scenario's `[compare]` chose for this run; without a comparison, each controller of its flows (or of
-    /// its traffic, if it has no flows) once, in the order of the flows.
+    /// The controller that the scenario's `[compare]` chose for this run; without a comparison, each controller of its
+    /// flows (or of its traffic, if it has no flows) once, in the order of the flows.
     pub controllers: Vec<String>,
     /// What the scenario's `[sweep]` set in this run: scenario keys and their values, in the order of the sweep.
     pub settings: Map<String, Value>,
@@ -52,7 +52,8 @@ impl Identity {
     }
 }
 
-/// The run's name in tables and files, such as `rapid, path.rate = 10 Gbps`. Made to be read; programs compare identities.
+/// The run's name in tables and files, such as `rapid, path.rate = 10 Gbps`. Made to be read; programs compare
+/// identities.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&describe(&self.controllers, &self.settings))?;

@@ -1,4 +1,4 @@
-//! A run to make, and what it gave.
+//! A run to make, and a run that was made.
 
 use crate::{EmulatorSummary, Experiment, Identity, Outcome};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 /// One run to make.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What tells it from the plan's other runs.
+    /// What tells the run from the plan's other runs.
     pub identity: Identity,
     /// The controller of its flows; several names joined by `+` if they differ.
     pub controller: String,
-    /// That controller's parameters, all of them (of several controllers: an object per name).
+    /// All parameters of that controller; of several controllers, an object per name.
     pub parameters: Value,
-    /// What to simulate.
+    /// What is simulated.
     pub experiment: Experiment,
 }
 
@@ -26,12 +26,12 @@ impl Run {
 /// A run that was made.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// What was asked.
+    /// The run as it was asked for.
     pub run: Run,
-    /// What came out.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// How long it took, in seconds of real time: the one figure that differs from one time to the next.
+    /// How long the run took, in seconds of real time: the only value that differs from one time to the next.
     pub wall_seconds: f64,
-    /// How it was emulated, if it was not simulated.
+    /// How exact the emulator was; none if the run was simulated.
     pub emulator: Option<EmulatorSummary>,
 }

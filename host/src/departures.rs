@@ -1,7 +1,7 @@
 //! When packets really left, until they are acknowledged: for samples of the round-trip time.
 
+use alloc::collections::VecDeque;
 use control::Time;
-use std::collections::VecDeque;
 
 /// One packet that left.
 #[derive(Clone, Copy, Debug)]

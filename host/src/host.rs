@@ -7,6 +7,7 @@ use crate::owed::OwedAcks;
 use crate::retransmission::{FIRST_TIMEOUT, RetransmissionTimer};
 use crate::senders::Senders;
 use crate::stamped_path::StampedPath;
+use alloc::boxed::Box;
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 
 /// Packets up to this size, in bytes, are taken for acknowledgments and reports rather than data. They do not count as
@@ -268,7 +269,7 @@ impl Host {
     pub fn on_ack_end(&mut self, now: Time, end: &AckEnd) {
         self.flight.set_outstanding(end.in_flight);
         self.probes = 0;
-        let PartialAck { acked, lost, rtt } = std::mem::take(&mut self.ack);
+        let PartialAck { acked, lost, rtt } = core::mem::take(&mut self.ack);
         let ack = Ack {
             acked,
             lost,

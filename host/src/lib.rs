@@ -7,8 +7,8 @@
 //! round-trip time, retransmission timeouts, one loss event per window, recovery, the question to the routers before
 //! the first data, and the receiver's reports. Time is an argument of every call.
 //!
-//! What lives here does no I/O and knows no stack. What does not live here: detecting losses, acknowledging, and how
-//! stamps and reports travel.
+//! What lives here does no I/O and knows no stack; the crate is `no_std` with `alloc`. What does not live here:
+//! detecting losses, acknowledging, and how stamps and reports travel.
 //!
 //! # How a stack calls it
 //!
@@ -67,6 +67,12 @@
 //! - No more is in flight than 64 packets and four times what acknowledgments confirmed in the best of the last eight
 //!   round trips; each timeout in a row halves that.
 //! - Where packets with stamps do not get through and packets without do, stamps are given up for good.
+
+#![no_std]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod departures;
 mod flight;

@@ -49,6 +49,7 @@ impl ConfirmedLimit {
 mod tests {
     use super::*;
     use control::Duration;
+    use std::vec::Vec;
 
     const PACKET: Bytes = Bytes(1200);
 

@@ -71,6 +71,7 @@ impl OwedAcks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
 
     #[test]
     fn the_interval_doubles_with_each_packet_until_the_window_opens() {

@@ -1,6 +1,7 @@
 //! Which sender decides. A connection may begin with one that needs no stamps, and change to another when the peer has
 //! agreed to them: at once, or after the routers on the path have been asked.
 
+use alloc::boxed::Box;
 use control::{Duration, Report, Sender, Stamp, Time};
 
 /// How much longer than an acknowledgment the routers' answer may take: reports travel by themselves.
@@ -78,7 +79,7 @@ impl Senders {
 
     /// If the routers were asked: this is their answer, or there will be none.
     pub(crate) fn on_answer(&mut self, now: Time, rtt: Duration, answer: Option<Report>) {
-        match std::mem::replace(&mut self.stamps, Stamps::Off) {
+        match core::mem::replace(&mut self.stamps, Stamps::Off) {
             Stamps::Asking { mut sender, .. } => {
                 sender.on_open(now, rtt, answer);
                 self.take_over(sender, answer.is_none());
@@ -96,7 +97,7 @@ impl Senders {
     }
 
     fn take_over(&mut self, sender: Box<dyn Sender>, unanswered: bool) {
-        self.before = Some(std::mem::replace(&mut self.current, sender));
+        self.before = Some(core::mem::replace(&mut self.current, sender));
         self.stamps = Stamps::On { unanswered };
     }
 }

@@ -1,13 +1,17 @@
-//! Makes the runs of a plan, and says what came out.
+//! Makes the runs of a plan, summarises their results, and judges them by what papers claim.
 //!
-//! What lives here: [runner] makes the runs of a [plan](scenario::Plan) on all cores; [results] makes summaries, tables and Parquet
-//! files of what came out; [reproduce] has the catalogue of the papers' figures and judges what they claim; [theory] has the equations
-//! of the papers, for claims and tests to hold the simulator against. What does not: simulating (`sim`), reading scenarios
-//! (`scenario`), drawing (`report`), and terminals, signals and the folder for results, which are the command line's.
+//! In this crate, [runner] makes the runs of a [plan](scenario::Plan) on all cores, and [cache] keeps them, so that
+//! none is made twice by the same [code]; [results] writes summaries, tables and Parquet files; [reproduce] has the
+//! catalogue of the papers' tables and figures and judges what they claim; [theory] and [processor_sharing] have the
+//! papers' formulas, with which claims and tests compare the simulator. Elsewhere are simulating (`sim`), reading
+//! scenarios (`scenario`), drawing (`report`), and terminals, signals and the folder for results (the command line).
 //!
-//! Rules of the room: the same plan gives the same bytes in every file, on any number of cores. A new figure of a run is a field
-//! in `results/summary.rs` and a line in `docs/results.md`.
+//! The same plan gives the same bytes in every file, on any number of cores. CONTRIBUTING.md says how to add a measure,
+//! a metric, a time series and an artefact.
 
+pub mod cache;
+pub mod code;
+pub mod files;
 pub mod processor_sharing;
 pub mod reproduce;
 pub mod results;

@@ -1,11 +1,11 @@
-//! The ideal that RCP and RCP-AC are held against: a link whose n transfers under way have C/n each, at any moment, as if its router
-//! knew them all. An exact computation on given arrivals, for fluids rather than packets.
+//! Processor sharing, the ideal that RCP and RCP-AC are compared with: at any time, each of the n transfers under way
+//! has the rate C/n on a link of capacity C. The computation is exact for given arrivals of fluids, not packets.
 
 use experiment::Finished;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A time that can be compared with any other: never NaN.
+/// A time of completion, ordered. It is never NaN.
 #[derive(PartialEq)]
 struct Finish(f64);
 
@@ -23,15 +23,15 @@ impl Ord for Finish {
     }
 }
 
-/// How long jobs stay that share a server evenly: each given by the time of its arrival, in rising order, and by the time it would
-/// take alone. In any unit of time.
+/// How long each of `jobs` is in a server that they share evenly. A job is the time of its arrival and the time that it
+/// would take alone, in any unit of time; arrivals are in rising order.
 pub fn sojourns(jobs: &[(f64, f64)]) -> Vec<f64> {
     let mut left = vec![0.0; jobs.len()];
-    // A clock that advances by what each job under way is served: whoever arrives when it shows v with a service time of s is done when it
-    // shows v + s, whatever happens meanwhile.
+    // `served` is a clock that advances by the service that each present job gets: a job that arrives when the clock
+    // shows v and needs a service time of s is done when it shows v + s, whatever else arrives.
     let (mut served, mut now) = (0.0, 0.0);
     let mut present: BinaryHeap<Reverse<(Finish, usize)>> = BinaryHeap::new();
-    // Serves until `time`.
+    // Serves the present jobs until `time`; returns what the clock shows then.
     let mut serve = |present: &mut BinaryHeap<Reverse<(Finish, usize)>>, time: f64| {
         while let Some(Reverse((Finish(next), job))) = present.peek() {
             let done = now + (next - served) * present.len() as f64;
@@ -54,9 +54,10 @@ pub fn sojourns(jobs: &[(f64, f64)]) -> Vec<f64> {
     left.iter().zip(jobs).map(|(left, (arrival, _))| left - arrival).collect()
 }
 
-/// The least completion time of each transfer of `run`'s only traffic, in seconds: a round trip to open the connection if there is one,
-/// the fluid's time on the narrowest link, and half a round trip to arrive. None if something else is on that link, if it is not
-/// always the same, or if both sides send.
+/// The completion time of each transfer of `run`'s only traffic under processor sharing, in seconds: a round trip to
+/// open the connection if there is a handshake, the fluid's time on the narrowest link of the route, and half a round
+/// trip to arrive. None if anything else sends in the run, if a link of the route changes over time, or if both sides
+/// send.
 pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
     let experiment = &run.run.experiment;
     let ([workload], [outcome], [], []) =
@@ -100,17 +101,18 @@ mod tests {
     fn small_cases_by_hand() {
         close(&sojourns(&[]), &[]);
         close(&sojourns(&[(5.0, 2.0)]), &[2.0]);
-        // Two alike at once: each gets half.
+        // Two equal jobs at the same time: each gets half.
         close(&sojourns(&[(0.0, 1.0), (0.0, 1.0)]), &[2.0, 2.0]);
-        // The second comes when half of the first is done: both have half of the server until that is done, at 2; then the second alone.
+        // The second job arrives when half of the first is done. Both have half of the server until the first is done,
+        // at 2; then the second has all of it.
         close(&sojourns(&[(0.0, 1.0), (0.5, 1.0)]), &[1.5, 1.5]);
         close(&sojourns(&[(0.0, 1.0), (0.5, 2.0)]), &[1.5, 2.5]);
         // An idle time in between changes nothing.
         close(&sojourns(&[(0.0, 1.0), (10.0, 1.0), (10.0, 3.0)]), &[1.0, 2.0, 4.0]);
     }
 
-    /// M/G/1 processor sharing: a job that takes x alone stays x/(1 - rho) on average, whatever the distribution of the others
-    /// (Kleinrock, "Queueing Systems", volume 2, section 4.4).
+    /// M/G/1 processor sharing: a job that takes x alone stays x/(1 - rho) on average, whatever the distribution of the
+    /// others (Kleinrock, "Queueing Systems", volume 2, section 4.4).
     #[test]
     fn the_mean_sojourn_is_linear_in_the_size_with_slope_1_over_1_minus_rho() {
         for (sizes, rho) in [
@@ -119,7 +121,7 @@ mod tests {
             (Sizes::Uniform(0.0, 2e6), 0.8),
             (Sizes::Pareto { mean: 1e6, shape: 2.2 }, 0.8),
         ] {
-            // In units of a mean service time. Whatever is in the server at either end is a small part of so many.
+            // In units of a mean service time. The jobs in the server at either end are a small part of a million.
             let mut random = Random::new(1, Stream::Sessions, &[9]);
             let mut now = 0.0;
             let jobs: Vec<(f64, f64)> = (0..1_000_000)

@@ -10,34 +10,34 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// How far the runs of a plan are.
+/// Progress of the runs of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Simulated so far, over all runs, in seconds.
+    /// Time simulated so far, over all runs, in seconds.
     pub simulated_seconds: f64,
-    /// Runs that are complete.
+    /// How many runs are complete.
     pub runs: usize,
 }
 
 /// Why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// The caller said so.
+    /// The caller asked to stop.
     Cancelled,
-    /// The simulator refused a run, for this reason; it does not refuse those of [`scenario`](scenario).
+    /// The simulator refused a run, for this reason. It does not refuse runs that [`scenario`](scenario) planned.
     Refused(String),
 }
 
-/// Where runs that are complete are kept, for whoever makes the same ones again.
-pub trait Shelf: Sync {
-    /// What came of `run` earlier, and how many seconds of real time it took.
+/// A cache of runs: keeps the outcomes of complete runs, so that the same runs need not be made again.
+pub trait RunCache: Sync {
+    /// The outcome of `run`, if it is in the cache, and how many seconds of real time the run took.
     fn find(&self, run: &Run) -> Option<(Outcome, f64)>;
-    /// Keeps what came of `run` now.
+    /// Keeps the outcome of `run`, which took `wall_seconds` of real time.
     fn keep(&self, run: &Run, outcome: &Outcome, wall_seconds: f64);
 }
 
-/// Keeps nothing.
-impl Shelf for () {
+/// A cache that keeps nothing.
+impl RunCache for () {
     fn find(&self, _: &Run) -> Option<(Outcome, f64)> {
         None
     }
@@ -45,18 +45,18 @@ impl Shelf for () {
     fn keep(&self, _: &Run, _: &Outcome, _: f64) {}
 }
 
-/// What all of a plan's runs have to simulate together, in seconds.
+/// The sum of the durations of a plan's runs: the time to be simulated, in seconds.
 pub fn total_seconds(plan: &Plan) -> f64 {
     plan.runs.iter().map(|run| run.experiment.duration.as_secs()).sum()
 }
 
 /// Makes all runs of `plan`, up to `jobs` at a time, and returns them in the plan's order, which they do not depend on.
-/// Those that are on `shelf` are not made again (`&()` is an empty one). Calls `go_on` every now and then, from several threads; when
-/// it says no, gives up.
+/// Runs that are in `cache` are not made again (`&()` is an empty cache). Calls `go_on` several times per second, from
+/// several threads; when it returns false, stops.
 pub fn run(
     plan: &Plan,
     jobs: NonZero<usize>,
-    shelf: &dyn Shelf,
+    cache: &dyn RunCache,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Vec<Finished>, Stopped> {
     let shared = Shared {
@@ -64,7 +64,7 @@ pub fn run(
         complete: AtomicUsize::new(0),
         simulated_us: AtomicU64::new(0),
         stopped: AtomicBool::new(false),
-        shelf,
+        cache,
         go_on,
     };
     let finished: Mutex<Vec<_>> = Mutex::new(plan.runs.iter().map(|_| Err(Stopped::Cancelled)).collect());
@@ -78,7 +78,7 @@ pub fn run(
     };
     thread::scope(|scope| {
         for _ in 1..jobs.get().min(plan.runs.len()) {
-            // The system may not give so many threads; those that are there do it all.
+            // The system may refuse a thread; the others then make all runs.
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -86,25 +86,25 @@ pub fn run(
         work();
     });
     let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // A refusal stops the other runs, so that it may stand after a cancelled one.
+    // A refusal cancels the other runs, also ones before it in the plan's order.
     match finished.iter().find(|one| matches!(one, Err(Stopped::Refused(_)))) {
         Some(Err(refused)) => Err(refused.clone()),
         _ => finished.into_iter().collect(),
     }
 }
 
-/// What the threads share.
+/// State that all threads use.
 struct Shared<'a> {
     next: AtomicUsize,
     complete: AtomicUsize,
     simulated_us: AtomicU64,
     stopped: AtomicBool,
-    shelf: &'a dyn Shelf,
+    cache: &'a dyn RunCache,
     go_on: &'a (dyn Fn(Progress) -> bool + Sync),
 }
 
 impl Shared<'_> {
-    /// The next run to make, if there is one.
+    /// The next run to make and its place in the plan, if there is one and nobody asked to stop.
     fn take<'r>(&self, runs: &'r [Run]) -> Option<(usize, &'r Run)> {
         if self.stopped.load(Ordering::Relaxed) {
             return None;
@@ -113,9 +113,9 @@ impl Shared<'_> {
         Some((i, runs.get(i)?))
     }
 
-    /// Makes one run, or finds it.
+    /// Makes one run, or finds it in the cache.
     fn make(&self, run: &Run) -> Result<Finished, Stopped> {
-        if let Some((outcome, wall_seconds)) = self.shelf.find(run) {
+        if let Some((outcome, wall_seconds)) = self.cache.find(run) {
             self.complete.fetch_add(1, Ordering::Relaxed);
             self.advance(run.experiment.duration);
             return Ok(Finished { run: run.clone(), outcome, wall_seconds, emulator: None });
@@ -133,16 +133,16 @@ impl Shared<'_> {
         })?;
         let outcome = outcome.ok_or(Stopped::Cancelled)?;
         let wall_seconds = begin.elapsed().as_secs_f64();
-        self.shelf.keep(run, &outcome, wall_seconds);
+        self.cache.keep(run, &outcome, wall_seconds);
         self.complete.fetch_add(1, Ordering::Relaxed);
         let end = Time::ZERO + run.experiment.duration;
         self.advance(end.since(before));
         Ok(Finished { run: run.clone(), outcome, wall_seconds, emulator: None })
     }
 
-    /// Notes that `time` more is simulated; whether to go on.
+    /// Counts `time` as simulated; returns whether to go on.
     fn advance(&self, time: Duration) -> bool {
-        // Microseconds, because picoseconds over all runs of a plan may overflow.
+        // In microseconds, because a sum of picoseconds over all runs of a plan may overflow.
         let us = time.0 / 1_000_000;
         let simulated_us = self.simulated_us.fetch_add(us, Ordering::Relaxed) + us;
         let runs = self.complete.load(Ordering::Relaxed);

@@ -1,9 +1,10 @@
-//! What simulations are held against. Most are response functions: the mean window that a protocol settles at, in packets (packets
-//! per round trip), when a loss event happens once every 1/p packets.
+//! Formulas that simulations are compared with. Most are response functions: the mean window to which a protocol
+//! settles, in packets (packets per round trip), if a loss event happens once every 1/p packets.
 //!
-//! BIC-2004 calls them R(p), prints them with a factor 1/RTT (packets per second) and says "in the unit of packets per RTT";
-//! **decided**: without the factor, in packets. All are for loss event rates 0 < p < 1 and above the protocols' low windows, below
-//! which they are [`tcp`]: what a protocol does over all rates is the larger of the two.
+//! BIC-2004 calls them R(p), prints them with a factor 1/RTT (packets per second) and says "in the unit of packets per
+//! RTT"; **decided**: without the factor, in packets. All response functions are for loss event rates 0 < p < 1 and
+//! windows above the protocol's low window, below which the protocol behaves as [`tcp`]: over all rates, the larger of
+//! the two holds.
 
 use control::{Ack, Bytes, Duration, Loss, Rate, Sender, Time};
 use lambert_w::lambert_w0;
@@ -26,8 +27,8 @@ pub fn highspeed(p: f64) -> f64 {
     0.12 * pow(p, -HIGHSPEED)
 }
 
-/// The same where the low window is `low` packets: the line through TCP's window there and 83,000 packets at 1e-7, by which RFC 3649
-/// defines it. BIC-2004's, of the draft before the RFC, had a low window of 31.
+/// HighSpeed TCP with a low window of `low` packets: the line through TCP's window there and 83,000 packets at 1e-7, by
+/// which RFC 3649 defines it. The draft before the RFC, which BIC-2004 used, had a low window of 31.
 pub fn highspeed_from(low: f64, p: f64) -> f64 {
     let p_low = 1.5 / (low * low);
     let d = log(83_000.0 / low) / log(p_low / 1e-7);
@@ -39,9 +40,9 @@ pub fn scalable(p: f64) -> f64 {
     0.08 / p
 }
 
-/// CUBIC, for a flow whose round trips take `rtt` (RFC 9438, section 5.1): (C (3 + beta) / (4 (1 - beta)))^1/4 (RTT/p)^3/4, where
-/// `c` is in packets per second cubed and `beta` the share kept on a loss. In its Reno-friendly region, where that is less, [`tcp`].
-/// The RFC derives it for a loss every 1/p packets exactly.
+/// CUBIC, for a flow whose round trips take `rtt` (RFC 9438, section 5.1): (C (3 + beta) / (4 (1 - beta)))^1/4
+/// (RTT/p)^3/4, where `c` is in packets per second cubed and `beta` the share kept on a loss. In its Reno-friendly
+/// region, where that is less, [`tcp`]. The RFC derives it for a loss every 1/p packets exactly.
 pub fn cubic(c: f64, beta: f64, rtt: Duration, p: f64) -> f64 {
     pow(c * (3.0 + beta) / (4.0 * (1.0 - beta)), 0.25) * pow(rtt.as_secs() / p, 0.75)
 }
@@ -54,7 +55,7 @@ pub struct Bic {
     pub smax: f64,
     /// S_min, packets.
     pub smin: f64,
-    /// Share of the window given up on a loss.
+    /// Share of the window by which a loss reduces it.
     pub beta: f64,
 }
 
@@ -65,15 +66,17 @@ impl Default for Bic {
 }
 
 impl Bic {
-    /// BIC-2004, section VI-B: equation 5 if there is additive increase (N1 > 0), else the exact expression above equation 7.
+    /// BIC-2004, section VI-B: equation 5 if there is additive increase (N1 > 0), else the exact expression above
+    /// equation 7.
     ///
-    /// The equations hold together: (2) and (3) sum to (4), (4) gives (5), (5) tends to (6), and the two cases meet where
-    /// W_max beta = 2 S_max. What does not hold is the text's "slope 1/S_max" of additive increase, which is S_max per round
-    /// trip, as (2) has it. And they describe rounds in which the distance to W_max halves, while the pseudo-code of VI-A adds
-    /// half the distance packet by packet, which leaves exp(-1/2) of it and takes 2 ln 2 = 1.39 times as many rounds. So even
-    /// with a loss every 1/p packets exactly the protocol stays 9 to 18 % below for p from 1e-3 to 1e-5. With losses at random
-    /// it exceeds them, by 60 % at p = 1e-3, 18 % at 1e-4 and 3 % at 1e-5: a window that is lucky goes on past W_max, ever faster.
-    /// [`mean_window`] tells what the protocol itself does.
+    /// The equations hold together: (2) and (3) sum to (4), (4) gives (5), (5) tends to (6), and the two cases meet
+    /// where W_max beta = 2 S_max. What does not hold is the text's "slope 1/S_max" of additive increase, which is
+    /// S_max per round trip, as (2) has it. And they describe rounds in which the distance to W_max halves, while the
+    /// pseudo-code of VI-A adds half the distance packet by packet, which leaves exp(-1/2) of it and takes 2 ln 2 =
+    /// 1.39 times as many rounds. So even with a loss every 1/p packets exactly the protocol stays 9 to 18 % below for
+    /// p from 1e-3 to 1e-5. With losses at random it exceeds them, by 60 % at p = 1e-3, 18 % at 1e-4 and 3 % at 1e-5: a
+    /// window that meets no loss for long grows past W_max, ever faster. [`mean_window`] tells what the protocol itself
+    /// does.
     pub fn mean_window(&self, p: f64) -> f64 {
         let Bic { smax, smin, beta } = *self;
         let wmax = self.wmax_without_additive_increase(p);
@@ -101,34 +104,35 @@ impl Bic {
         (beta * (2.0 - beta) / (2.0 * smax), log2(smax / smin) + (2.0 - beta) / 2.0, smax - smin)
     }
 
-    /// W_max if N1 = 0, from W_max (log2(W_max beta / S_min) + 2 (1 - beta)) p = 1; e^(-2 ln(2) beta) is 4^-beta.
+    /// W_max in packets if N1 = 0, from W_max (log2(W_max beta / S_min) + 2 (1 - beta)) p = 1; e^(-2 ln(2) beta) is
+    /// 4^-beta.
     fn wmax_without_additive_increase(&self, p: f64) -> f64 {
         let ln2 = std::f64::consts::LN_2;
         ln2 / (lambert_w0(4.0 * ln2 * self.beta * pow(4.0, -self.beta) / (p * self.smin)) * p)
     }
 }
 
-/// The d of TCP's and AIMD's c/p^d.
+/// The exponent d of the response function c/p^d of TCP and AIMD.
 pub const AIMD: f64 = 0.5;
-/// The d of HighSpeed TCP's (RFC 3649). BIC-2004 says 0.82: that of a low window of 31 instead of 38.
+/// The exponent d of HighSpeed TCP (RFC 3649). BIC-2004 says 0.82, which belongs to a low window of 31 instead of 38.
 pub const HIGHSPEED: f64 = 0.835;
-/// The d of Scalable TCP's.
+/// The exponent d of Scalable TCP.
 pub const SCALABLE: f64 = 1.0;
 
-/// The exponent e in (RTT2/RTT1)^e, the ratio of two flows' throughputs under synchronised losses, if their response function is
-/// c/p^d: 1/(1-d) (BIC-2004, section IV). Infinite for d = 1.
+/// The exponent e in (RTT2/RTT1)^e, the ratio of two flows' throughputs under synchronised losses, if their response
+/// function is c/p^d: 1/(1-d) (BIC-2004, section IV). Infinite for d = 1.
 pub fn rtt_unfairness(d: f64) -> f64 {
     1.0 / (1.0 - d)
 }
 
-/// The d of a response function near `p`: how steep it is, on log scales.
+/// The exponent d of a response function c/p^d near `p`: its steepness on logarithmic scales.
 pub fn steepness(response: impl Fn(f64) -> f64, p: f64) -> f64 {
     let step = 1.01;
     log(response(p / step) / response(p * step)) / (2.0 * log(step))
 }
 
-/// The highest `x` in `range` at which two curves over it cross. The range is positive; of two crossings within a thousandth of its
-/// logarithm, neither may be found.
+/// The largest `x` in `range` at which two curves cross; none if they do not cross. The range is positive. Two
+/// crossings closer together than a thousandth of the range, on a logarithmic scale, may not be found.
 pub fn crossing(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64, range: Range<f64>) -> Option<f64> {
     let above = |x: f64| one(exp(x)) > other(exp(x));
     let (from, to) = (log(range.start), log(range.end));
@@ -141,20 +145,22 @@ pub fn crossing(one: impl Fn(f64) -> f64, other: impl Fn(f64) -> f64, range: Ran
     Some(exp(high))
 }
 
-/// The loss rate at which TCP with packets of `packet` and round trips of `rtt` gets the rate `x`: (k P / (T_RTT X))^2, with k
-/// between 1 and 2 (RRR-2008, equation 18).
+/// The loss rate at which TCP with packets of `packet` and round trips of `rtt` gets the rate `x`: (k P / (T_RTT X))^2,
+/// with k between 1 and 2 (RRR-2008, equation 18).
 pub fn tcp_loss(k: f64, packet: Bytes, rtt: Duration, x: Rate) -> f64 {
     let ratio = k * packet.as_bits() / (rtt.as_secs() * x.as_bps());
     ratio * ratio
 }
 
-/// What flows of FAST keep in the queue in all, and each one's share of the link. Queues are in multiples of alpha. `unseen` has, for
-/// each flow, the least queue that it has met, which it takes for the path (persistent congestion: Low, Peterson, Wang,
-/// "Understanding Vegas: a duality model", Journal of the ACM 49(2), 2002).
+/// The queue that flows of FAST keep together, and the share of the link that each flow gets. Queues are in multiples
+/// of alpha. `unseen` has for each flow the least queue that it has met, whose delay it takes for propagation delay
+/// (persistent congestion: Low, Peterson, Wang, "Understanding Vegas: a duality model", Journal of the ACM 49(2),
+/// 2002).
 ///
-/// A flow keeps alpha packets beyond what it does not see. So of a queue of q, when b is unseen, its rate times the delay of q - b is
-/// alpha; its share is alpha/(q - b), and the shares sum to 1. If all have met an empty queue, q is alpha for each. If a second flow
-/// took the queue of the first for the path, 1/u + 1/(u - 1) = 1 for u = q/alpha, which is (3 + sqrt 5)/2.
+/// A flow keeps alpha packets beyond the queue b that it does not see. So with a queue of q, its rate times the delay
+/// of q - b is alpha; its share is alpha/(q - b), and the shares sum to 1. If all flows have met an empty queue, q is
+/// alpha for each flow. If a second flow took the queue of the first for propagation delay, 1/u + 1/(u - 1) = 1 for u =
+/// q/alpha, which is (3 + sqrt 5)/2.
 pub fn fast(unseen: &[f64]) -> (f64, Vec<f64>) {
     let shares = |queue: f64| unseen.iter().map(move |b| 1.0 / (queue - b));
     let most = unseen.iter().fold(0.0, |most: f64, &b| most.max(b));
@@ -166,9 +172,10 @@ pub fn fast(unseen: &[f64]) -> (f64, Vec<f64>) {
     (high, shares(high).collect())
 }
 
-/// The mean window over time, in packets, of a window protocol's own sender on a path without a queue, with round trips of `rtt`,
-/// that loses one packet after each of `intervals` packets: what a response function approximates, free of hosts, queues and
-/// recoveries. The first half of the intervals is for settling. None if there is no window.
+/// The mean window over time, in packets, of a window protocol's own sender on a path without a queue, with round trips
+/// of `rtt`, that loses one packet after each of `intervals` packets: what a response function approximates, without
+/// hosts, queues and recoveries. The first half of the intervals is not counted, so that the window can settle. None if
+/// the sender has no window.
 pub fn mean_window(sender: &mut dyn Sender, packet: Bytes, rtt: Duration, intervals: &[u64]) -> Option<f64> {
     let ack = Ack { acked: packet, rtt: Some(rtt), ..Ack::default() };
     let mut now = Time::ZERO + rtt;
@@ -201,7 +208,7 @@ mod tests {
     /// Loss event rates.
     const RATES: Range<f64> = 1e-10..1e-1;
 
-    /// For protocols that do not care.
+    /// For protocols that do not depend on it.
     const RTT: Duration = Duration::from_millis(10);
 
     /// The protocol's own mean window with a loss every 1/p packets.

@@ -1,7 +1,7 @@
 //! What a packet costs in each queue discipline: `cargo run --release -p path --example queues`.
 //!
-//! A million packets of 16 flows go through a link, as Poisson arrivals at 60, 95 and 140 % of its rate; all that is counted is their
-//! arrival, the queue's decisions and their exit. The least of five runs, in nanoseconds of real time.
+//! A million packets of 16 flows cross a link, as Poisson arrivals at 60, 95 and 140 % of its rate. The time counted is that of their
+//! arrival, the queue's decisions and their exit. The result is the least of five runs, in nanoseconds of real time per packet.
 
 use control::{Bytes, Duration, Rate, Stamp, Time};
 use path::queue::{QueueSetup, Site, registry};
@@ -11,7 +11,7 @@ use std::time::Instant;
 const PACKETS: usize = 1_000_000;
 const BUFFER: Buffer = Buffer::Packets(1000);
 
-/// As large as a packet of the simulator.
+/// A packet as large as the simulator's.
 #[derive(Clone, Copy, Debug, Default)]
 struct Parcel {
     flow: u64,
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds per packet.
+/// Nanoseconds per packet at `load`, the ratio of arrivals to the link's rate.
 fn cost(rate: Rate, setup: &QueueSetup, load: f64) -> f64 {
     let mean = rate.time_for(Bytes(1000)).0 as f64 / load;
     let mut random = 1u64;

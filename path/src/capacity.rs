@@ -1,36 +1,36 @@
-//! Links whose capacity or delay is not always the same: changes at given times, and traces of delivery opportunities.
+//! Links whose capacity or delay varies: by changes at given times, or by a trace of delivery opportunities.
 
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
-/// From `at` on, a link has this rate and this delay; what is none stays as it was.
+/// A change of a link's rate, delay or both, from a time on. What is `None` stays as it was.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// When.
+    /// From when on.
     pub at: Time,
-    /// The new rate; zero: nothing moves.
+    /// The new rate. Nothing is transmitted at a rate of zero.
     pub rate: Option<Rate>,
     /// The new delay.
     pub delay: Option<Duration>,
 }
 
-/// When a link could deliver, recorded from a real one: at each stamp an opportunity to deliver [`Trace::OPPORTUNITY`]
-/// bytes. It repeats, the last stamp being the length of a pass. (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay
+/// The times at which a link could deliver, recorded on a real one. Each time is an opportunity to deliver
+/// [`Trace::OPPORTUNITY`] bytes. The trace repeats; the last time is the length of a pass. (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay
 /// for HTTP", USENIX ATC 2015; the format is that emulator's.)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// In milliseconds, none less than the one before.
+    /// The times in milliseconds, in ascending order.
     stamps: Vec<u32>,
 }
 
 impl Trace {
-    /// What one opportunity delivers.
+    /// What one opportunity delivers at most.
     pub const OPPORTUNITY: Bytes = Bytes(1504);
 
     /// A trace of opportunities at these times, in milliseconds.
     ///
     /// # Errors
-    /// If there are none, if they go back, or if all are at 0, so that no time passes from one pass to the next.
+    /// If there are none, if they are not in ascending order, or if all are 0, so that a pass would take no time.
     pub fn new(stamps: Vec<u32>) -> Result<Trace, &'static str> {
         match stamps.last() {
             None => Err("has no delivery opportunity"),
@@ -45,13 +45,13 @@ impl Trace {
         self.stamps.last().map_or(1, |&last| u64::from(last))
     }
 
-    /// What it delivers on average, if there is always something to deliver.
+    /// The mean rate at which the link delivers if packets always wait.
     pub fn mean_rate(&self) -> Rate {
         Bytes(Trace::OPPORTUNITY.0 * self.stamps.len() as u64).over(Duration::from_millis(self.period()))
     }
 }
 
-/// A transmitter and a line that change. It must be asked in the order of time.
+/// A rate and a delay that vary. Times must not decrease from call to call.
 #[derive(Debug)]
 pub(crate) struct Varying {
     service: Service,
@@ -68,12 +68,12 @@ enum Service {
 }
 
 impl Varying {
-    /// A line with `per_byte` picoseconds per byte and `delay` until something else is said.
+    /// `per_byte` picoseconds per byte, and `delay`, until the first change.
     pub fn new(per_byte: f64, delay: Duration) -> Varying {
         Varying { service: Service::Rates(Steps::new(per_byte)), delays: Steps::new(delay), last_exit: Time::ZERO }
     }
 
-    /// A change later than those before it.
+    /// Adds a change, which is not before those added earlier.
     pub fn change(&mut self, change: &Change) {
         if let (Service::Rates(rates), Some(rate)) = (&mut self.service, change.rate) {
             rates.push(change.at, 8e12 / rate.as_bps());
@@ -83,23 +83,23 @@ impl Varying {
         }
     }
 
-    /// Delivers by the opportunities of `trace` in place of a rate.
+    /// Delivers at the opportunities of `trace` instead of at a rate.
     pub fn follow(&mut self, trace: Arc<Trace>) {
         self.service = Service::Trace(Opportunities { trace, pass: 0, next: 0, current: Time::ZERO, left: 0 });
     }
 
-    /// There was nothing to transmit until `now`.
+    /// No packet was waiting until `now`.
     pub fn idle_until(&mut self, now: Time) {
         if let Service::Trace(opportunities) = &mut self.service {
             opportunities.idle_until(now);
         }
     }
 
-    /// When a packet of `size` has been transmitted whose transmission begins at `start`, and when it leaves the far end.
+    /// The transmission of a packet of `size` begins at `start`. Returns when it ends, and when the packet leaves the far end.
     ///
     /// **Decided**: a change of rate applies to the bits that are still to be sent. A change of delay applies to packets whose
-    /// transmission ends after it; none overtakes another, so that what follows a shorter delay leaves as early as it can
-    /// without.
+    /// transmission ends after it. No packet overtakes another: after a change to a shorter delay, packets leave as early as
+    /// they can without overtaking.
     pub fn transmit(&mut self, start: Time, size: Bytes) -> (Time, Time) {
         let end = match &mut self.service {
             Service::Rates(rates) => finish(rates, start, size),
@@ -110,7 +110,7 @@ impl Varying {
     }
 }
 
-/// When `size` has passed that begins at `start`.
+/// When a transmission of `size` that begins at `start` ends.
 fn finish(per_byte: &mut Steps<f64>, start: Time, size: Bytes) -> Time {
     let (mut left, mut now) = (size.0 as f64, start);
     loop {
@@ -128,9 +128,9 @@ fn finish(per_byte: &mut Steps<f64>, start: Time, size: Bytes) -> Time {
 /// A value that changes at given times, read in the order of time.
 #[derive(Debug)]
 struct Steps<T> {
-    /// Each from its time on.
+    /// Values, and the times from which they hold.
     values: Vec<(Time, T)>,
-    /// Which one was read last.
+    /// Index of the value that was read last.
     current: usize,
 }
 
@@ -155,37 +155,37 @@ impl<T: Copy> Steps<T> {
     }
 }
 
-/// A place in a trace.
+/// A position in a trace.
 #[derive(Debug)]
 struct Opportunities {
     trace: Arc<Trace>,
-    /// The next opportunity: number `next` of pass `pass`, both from 0.
+    /// The next opportunity is number `next` of pass `pass`, both counted from 0.
     pass: u64,
     next: usize,
-    /// When the one before it was, and what it can still deliver of what has waited for it.
+    /// When the opportunity before it was, and how many bytes that one can still deliver.
     current: Time,
     left: u64,
 }
 
 impl Opportunities {
-    /// When the next opportunity is, in milliseconds.
+    /// The time of the next opportunity, in milliseconds.
     fn next_stamp(&self) -> u64 {
         self.pass * self.trace.period() + u64::from(self.trace.stamps[self.next])
     }
 
-    /// Opportunities up to `now` pass unused: who arrives at the same time is too late.
+    /// Opportunities up to and including `now` pass unused: a packet that arrives at the same time is too late.
     fn idle_until(&mut self, now: Time) {
         self.left = 0;
         let ms = now.0 / 1_000_000_000;
         if self.next_stamp() <= ms {
             self.pass = ms / self.trace.period();
             let into = ms % self.trace.period();
-            // The last stamp is the period, so that there is always one.
+            // The last time is the length of a pass, so that there is always a later one.
             self.next = self.trace.stamps.partition_point(|&stamp| u64::from(stamp) <= into);
         }
     }
 
-    /// Uses opportunities for `size`: what the current one has left, then the next ones.
+    /// Uses opportunities for `size` bytes: first the rest of the current one, then later ones. Returns the time of the last.
     fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         let mut need = size.0;
         while need > self.left {

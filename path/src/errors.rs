@@ -1,20 +1,20 @@
-//! What befalls packets by chance: errors, alone or in bursts, flipped bits, detours and copies.
+//! Impairments: packets lost to transmission errors, alone or in bursts, corrupted, reordered and duplicated.
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Loses each packet with the same probability, independently of the others.
+/// Hits each packet with the same probability, independently of the others.
 #[derive(Clone, Debug)]
 pub struct PacketErrors {
     rng: Xoshiro256PlusPlus,
     /// ln(1 - p)
     log_survival: f64,
-    /// Packets that will pass before the next error.
+    /// Packets that will pass before the next one that is hit.
     passing: u64,
 }
 
 impl PacketErrors {
-    /// Loses packets with `probability`, in 0 to 1, by the randomness of `seed`.
+    /// Hits packets with `probability`, in 0 to 1. Everything random follows from `seed`.
     pub fn new(probability: f64, seed: u64) -> PacketErrors {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut errors = PacketErrors { rng, log_survival: libm::log1p(-probability), passing: 0 };
@@ -22,8 +22,8 @@ impl PacketErrors {
         errors
     }
 
-    /// Whether the next packet is lost.
-    pub fn strikes(&mut self) -> bool {
+    /// Whether the next packet is hit.
+    pub fn hits(&mut self) -> bool {
         if self.passing > 0 {
             self.passing -= 1;
             return false;
@@ -32,7 +32,7 @@ impl PacketErrors {
         true
     }
 
-    /// Packets between two errors are distributed geometrically: one draw per error, not per packet.
+    /// The number of packets between two that are hit, which is distributed geometrically: one draw per hit, not per packet.
     fn run_length(&mut self) -> u64 {
         if self.log_survival == 0.0 {
             return u64::MAX;
@@ -45,17 +45,16 @@ impl PacketErrors {
 
 /// Errors in bursts: a channel that is good or bad, and loses with another probability in either state (E. N. Gilbert,
 /// "Capacity of a Burst-Noise Channel", 1960; E. O. Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels",
-/// 1963). It moves per packet, not with time: each packet finds the state that it was left in, and then leaves it
-/// changed with probability `p` or `r`.
+/// 1963). The channel changes with packets, not with time: after each packet, its state changes with probability `p` or `r`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
-    /// From good to bad, per packet.
+    /// Probability per packet of the change from good to bad.
     pub p: f64,
-    /// From bad to good, per packet: a bad state lasts for 1/r packets on average.
+    /// Probability per packet of the change from bad to good: a bad state lasts for 1/r packets on average.
     pub r: f64,
-    /// Loss in the good state, from which it starts.
+    /// Probability of a loss in the good state, in which the channel starts.
     pub good: f64,
-    /// Loss in the bad state.
+    /// Probability of a loss in the bad state.
     pub bad: f64,
 }
 
@@ -76,12 +75,12 @@ struct Channel {
 }
 
 impl Channel {
-    fn strikes(&mut self) -> bool {
+    fn hits(&mut self) -> bool {
         let GilbertElliott { p, r, good, bad } = self.parameters;
         let (loss, change) = if self.bad { (bad, r) } else { (good, p) };
-        let struck = self.chance(loss);
+        let lost = self.chance(loss);
         self.bad ^= self.chance(change);
-        struck
+        lost
     }
 
     fn chance(&mut self, probability: f64) -> bool {
@@ -104,7 +103,7 @@ pub enum Fate {
     Duplicated,
 }
 
-/// What a link does to packets by chance. Where several things could happen to one, the first in [`Fate`]'s order does.
+/// What a link does to packets at random. A packet has one fate: the first in [`Fate`]'s order that it is hit by.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
     uniform: Option<PacketErrors>,
@@ -114,11 +113,11 @@ pub struct Impairments {
     duplication: Option<PacketErrors>,
 }
 
-/// The parts that chance has, each with a seed that follows from the one given.
+/// The difference between the seeds of the impairments of one link.
 const PARTS: u64 = 0xd1b5_4a32_d192_ed03;
 
 impl Impairments {
-    /// None so far.
+    /// No impairments.
     pub fn new() -> Impairments {
         Impairments::default()
     }
@@ -128,13 +127,13 @@ impl Impairments {
         Impairments { uniform: Some(PacketErrors::new(probability, seed)), ..self }
     }
 
-    /// Loses packets in bursts.
+    /// Loses packets in bursts, as `parameters` describe.
     pub fn with_bursts(self, parameters: GilbertElliott, seed: u64) -> Impairments {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(PARTS));
         Impairments { bursts: Some(Channel { parameters, bad: false, rng }), ..self }
     }
 
-    /// Flips a bit of packets with `probability`, in 0 to 1.
+    /// Flips a bit in packets with `probability`, in 0 to 1.
     pub fn with_corruption(self, probability: f64, seed: u64) -> Impairments {
         Impairments {
             corruption: Some(PacketErrors::new(probability, seed.wrapping_add(PARTS.wrapping_mul(4)))),
@@ -158,7 +157,7 @@ impl Impairments {
         }
     }
 
-    /// Whether there are any.
+    /// Whether there are any impairments.
     pub(crate) fn any(&self) -> bool {
         let Impairments { uniform, bursts, corruption, reordering, duplication } = self;
         bursts.is_some() || [uniform, corruption, reordering, duplication].iter().any(|errors| errors.is_some())
@@ -167,16 +166,16 @@ impl Impairments {
     /// The next packet's fate.
     #[inline]
     pub(crate) fn fate(&mut self) -> Fate {
-        let strikes = |errors: &mut Option<PacketErrors>| errors.as_mut().is_some_and(PacketErrors::strikes);
-        if strikes(&mut self.uniform) || self.bursts.as_mut().is_some_and(Channel::strikes) {
+        let hits = |errors: &mut Option<PacketErrors>| errors.as_mut().is_some_and(PacketErrors::hits);
+        if hits(&mut self.uniform) || self.bursts.as_mut().is_some_and(Channel::hits) {
             Fate::Lost
         } else if let Some(corruption) = &mut self.corruption
-            && corruption.strikes()
+            && corruption.hits()
         {
             Fate::Corrupted(corruption.rng.next_u64() as u32)
-        } else if strikes(&mut self.reordering) {
+        } else if hits(&mut self.reordering) {
             Fate::Reordered
-        } else if strikes(&mut self.duplication) {
+        } else if hits(&mut self.duplication) {
             Fate::Duplicated
         } else {
             Fate::Intact
@@ -189,11 +188,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loses_the_share_it_was_told() {
+    fn the_share_of_packets_hit_is_the_probability() {
         for p in [0.0, 1e-4, 1e-2, 0.5, 1.0] {
             let mut errors = PacketErrors::new(p, 7);
             let n = 2_000_000;
-            let lost = (0..n).filter(|_| errors.strikes()).count() as f64;
+            let lost = (0..n).filter(|_| errors.hits()).count() as f64;
             // Five standard deviations of a binomial.
             let allowed = 5.0 * (n as f64 * p * (1.0 - p)).sqrt();
             assert!((lost - n as f64 * p).abs() <= allowed, "p = {p}: {lost} of {n}");
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_lose_the_share_and_have_the_length_of_the_model() {
+    fn bursts_have_the_loss_rate_and_the_length_of_the_model() {
         for parameters in [
             GilbertElliott { p: 0.001, r: 0.1, good: 0.0, bad: 1.0 },
             GilbertElliott { p: 0.01, r: 0.05, good: 0.001, bad: 0.5 },
@@ -210,10 +209,10 @@ mod tests {
             let mut impairments = Impairments::new().with_bursts(parameters, 7);
             let (n, mut lost, mut bursts, mut before) = (4_000_000u64, 0u64, 0u64, false);
             for _ in 0..n {
-                let struck = impairments.fate() == Fate::Lost;
-                lost += u64::from(struck);
-                bursts += u64::from(struck && !before);
-                before = struck;
+                let hit = impairments.fate() == Fate::Lost;
+                lost += u64::from(hit);
+                bursts += u64::from(hit && !before);
+                before = hit;
             }
             let share = lost as f64 / n as f64;
             assert!((share / parameters.mean_loss() - 1.0).abs() < 0.05, "{parameters:?}: {share}");

@@ -1,8 +1,10 @@
-//! What lies between hosts: links with a capacity, a delay, a queue and errors, and routers that take part.
+//! What lies between hosts: links with a capacity, a delay, a queue and transmission errors, routers, and the [topology] of links and
+//! routes.
 //!
-//! What lives here: everything that a packet meets from one host to the next, as state machines that are told the time. What
-//! does not: I/O, clocks, hosts, and any knowledge of which simulator or emulator drives them. A [`Link`] is generic over
-//! what it carries, a small value in the simulator or a handle to a real datagram in real time.
+//! What lives here: everything that a packet meets between two hosts, as state machines that are told the time: [link]s, [queue]
+//! disciplines, [capacity] over time and [errors]; their descriptions as plain data ([setup]); and the topology that is built from
+//! these for every runner. What does not: I/O, clocks, hosts, and any knowledge of the simulator or emulator that drives them. A
+//! [`Link`] is generic over what it carries: a small value in the simulator, a handle to a real datagram in the emulator.
 //!
 //! Rules of the room: no allocation per packet, no work proportional to a queue's length per packet, and randomness only
 //! from a seed that is passed in.
@@ -27,17 +29,17 @@ pub use topology::{HostPair, LinkDirection, Route, Topology};
 use control::{Bytes, Stamp};
 use std::fmt::Debug;
 
-/// What a link must know of what it carries: a small value, copied from place to place.
+/// What a link must know of a packet, which is a small value that is copied from place to place.
 pub trait Packet: Copy + Debug + Default + Send + 'static {
     /// Size on the wire.
     fn size(&self) -> Bytes;
 
-    /// Whose it is: packets of the same number are of the same flow, for queues that tell flows apart.
+    /// The number of the packet's flow, for queue disciplines that tell flows apart.
     fn flow(&self) -> u64;
 
-    /// A link has begun to transmit it: from here on, it is on the next hop of its route.
+    /// A link has begun to transmit the packet, which is moved to the next position of its route. See [`Topology`].
     fn pass_hop(&mut self);
 
-    /// The stamp, for routers to read and rewrite; none if the packet has none (an acknowledgment).
+    /// The stamp, for routers to read and rewrite; none if the packet has none, as acknowledgments.
     fn stamp(&mut self) -> Option<&mut Stamp>;
 }

@@ -1,11 +1,12 @@
-//! A queue in a ring: what `VecDeque` is, for small values that are copied, at half its instructions per packet.
+//! A first-in, first-out queue in a ring of slots: as `VecDeque`, but for small values that are copied, with half the instructions
+//! per packet.
 
-/// First in, first out; grows as needed, and shrinks only when told to.
+/// A first-in, first-out queue. It grows as needed, and shrinks only in [`Ring::release`].
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
-    /// A power of two of slots, or none.
+    /// The slots, whose number is a power of two or zero.
     slots: Vec<T>,
-    /// Numbers of the first value and of the next one to come; number n is in slot n modulo the number of slots.
+    /// The number of the first value, and of the next one to be added. Value n is in slot n modulo the number of slots.
     head: usize,
     tail: usize,
 }
@@ -16,19 +17,19 @@ impl<T: Copy + Default> Ring<T> {
         Ring { slots: Vec::new(), head: 0, tail: 0 }
     }
 
-    /// How many values it holds.
+    /// Number of values in the ring.
     #[inline]
     pub fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Whether it holds none.
+    /// Whether the ring is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head == self.tail
     }
 
-    /// Adds a place at the end, for the caller to write to.
+    /// Adds a value at the end, which the caller writes.
     #[inline(always)]
     pub fn push_place(&mut self) -> &mut T {
         if self.len() == self.slots.len() {
@@ -45,7 +46,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() { None } else { self.slots.get(self.head & (self.slots.len() - 1)) }
     }
 
-    /// Takes the first value away, if there is one.
+    /// Removes the first value, if there is one.
     #[inline]
     pub fn pop(&mut self) {
         if !self.is_empty() {
@@ -53,7 +54,7 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Gives its memory back if it is empty and has more than `most` slots.
+    /// Returns the memory to the system if the ring is empty and has more than `most` slots.
     pub fn release(&mut self, most: usize) {
         if self.is_empty() && self.slots.len() > most {
             *self = Ring::new();
@@ -77,7 +78,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn is_a_queue_however_it_wraps_and_grows() {
+    fn agrees_with_a_deque_while_it_wraps_and_grows() {
         let (mut ring, mut queue, mut random) = (Ring::new(), VecDeque::new(), 1u64);
         for step in 0..100_000u64 {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

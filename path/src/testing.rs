@@ -1,9 +1,9 @@
-//! What tests send over links.
+//! Packets for tests.
 
 use crate::Packet;
 use control::{Bytes, Stamp};
 
-/// A packet that knows who it is.
+/// A packet with a number of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parcel {
     pub id: u64,
@@ -13,7 +13,7 @@ pub struct Parcel {
 }
 
 impl Parcel {
-    /// 1000 bytes.
+    /// A packet of 1000 bytes.
     pub fn new(id: u64) -> Parcel {
         Parcel { id, flow: 0, size: Bytes(1000), stamp: Stamp::None }
     }

@@ -13,8 +13,8 @@ pub struct RealRuns {
 }
 
 impl RealRuns {
-    /// Prepares a real run for each of `runs`, and one for each path among them and each of `contestants`. The process must have a
-    /// single thread if the kernel is among them; `helper` starts its processes.
+    /// Prepares a real run for each of `runs`, and one for each path among them and each of `contestants`. The process
+    /// must have a single thread if the kernel is among them; `helper` starts its processes.
     ///
     /// # Errors
     /// As [`Prepared::new`].
@@ -35,8 +35,8 @@ impl RealRuns {
         Ok(RealRuns { ours, others })
     }
 
-    /// Makes the real runs, and returns each after the simulated run that it belongs to, then those of other contestants. Calls
-    /// `announce` before each.
+    /// Makes the real runs, and returns each after the simulated run that it belongs to, then those of other
+    /// contestants. Calls `announce` before each.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if `watch` ends a run; [`Error::Run`] for the first run that fails.

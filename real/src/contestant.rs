@@ -36,7 +36,8 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 impl FromStr for Contestant {
     type Err = String;
 
-    /// Reads the text form of a contestant other than `ours`. The kernel must have the congestion control that a text names.
+    /// Reads the text form of a contestant other than `ours`. The kernel must have the congestion control that a text
+    /// names.
     fn from_str(text: &str) -> Result<Contestant, String> {
         let kernels = || std::fs::read_to_string(AVAILABLE).unwrap_or_default();
         let kernels: Vec<String> = kernels().split_whitespace().map(String::from).collect();

@@ -11,7 +11,8 @@ use realtime::Clock;
 use std::ffi::OsString;
 use std::time::Instant;
 
-/// How long a command may take to end by itself after the watch ended the run: Ctrl-C, for one, reaches the command, too.
+/// How long a command may take to end by itself after the watch ended the run: Ctrl-C, for one, reaches the command,
+/// too.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 /// The exit code of a command that did not end by itself: what shells say of a process that SIGINT ended.
 const KILLED: i32 = 130;
@@ -45,7 +46,8 @@ impl Emulation {
         Ok(emulation)
     }
 
-    /// Starts `command` in a network namespace whose only way out is a path of this emulation. The process must have a single thread.
+    /// Starts `command` in a network namespace whose only way out is a path of this emulation. The process must have a
+    /// single thread.
     ///
     /// # Errors
     /// If the system refuses: it takes root.
@@ -53,8 +55,8 @@ impl Emulation {
         Guest::start(command, helper, Pipes::Inherited, self.experiment.flows[0].packet)
     }
 
-    /// Lets the datagrams of `relay` cross the path, from the first one on. It ends when the limit is reached or when `watch` ends it,
-    /// neither of which is an error.
+    /// Lets the datagrams of `relay` cross the path, from the first one on. It ends when the limit is reached or when
+    /// `watch` ends it, neither of which is an error.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if `watch` ends it before the first datagram; if the emulator fails.
@@ -65,8 +67,8 @@ impl Emulation {
         }
     }
 
-    /// Lets the traffic of the command in `guest` cross the path. It ends when the command does, when the limit is reached or when
-    /// `watch` ends it, none of which is an error.
+    /// Lets the traffic of the command in `guest` cross the path. It ends when the command does, when the limit is
+    /// reached or when `watch` ends it, none of which is an error.
     ///
     /// # Errors
     /// If the emulator fails.

@@ -7,7 +7,8 @@ use std::io;
 /// Why a run gave no results.
 #[derive(Debug)]
 pub enum Error {
-    /// The experiment has something that no run in real time can have. The text names the key, the reason and the remedy.
+    /// The experiment has something that no run in real time can have. The text names the key, the reason and the
+    /// remedy.
     Unsupported(String),
     /// A link cannot be built, such as one with a router that does not exist.
     Path(String),

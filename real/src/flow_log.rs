@@ -65,25 +65,28 @@ pub struct Framing {
     pub payload: u64,
 }
 
-/// The application's data in a full packet of QUIC, bytes: all but the first byte, the connection identifier of 8 bytes, a packet
-/// number of 2, the tag of 16 (RFC 9001), and a STREAM frame's type, stream, offset of 4 and length of 2 (RFC 9000, section 19.8).
+/// The application's data in a full packet of QUIC, bytes: all but the first byte, the connection identifier of 8
+/// bytes, a packet number of 2, the tag of 16 (RFC 9001), and a STREAM frame's type, stream, offset of 4 and length of
+/// 2 (RFC 9000, section 19.8).
 pub const PAYLOAD: u64 = wire::PACKET - 1 - 8 - 2 - 16 - 1 - 1 - 4 - 2;
 
-/// How many bytes the application of `flow` sends, if the flow has a size: the data in as many packets of QUIC as have that size.
+/// How many bytes the application of `flow` sends, if the flow has a size: the data in as many packets of QUIC as have
+/// that size.
 pub fn data(flow: &Flow) -> Option<u64> {
     flow.size.map(|size| (size.0 as f64 * PAYLOAD as f64 / flow.packet.0 as f64) as u64)
 }
 
 impl Framing {
-    /// The size on the path of the packets that carry `bytes` of the application's data. The simulator counts goodput so.
+    /// The size on the path of the packets that carry `bytes` of the application's data. The simulator counts goodput
+    /// so.
     fn on_path(self, bytes: u64) -> Bytes {
         Bytes((bytes as f64 * self.packet as f64 / self.payload as f64) as u64)
     }
 }
 
 impl FlowLog {
-    /// The results of `flow`, whose time series have an entry for each time in `sampled`. The experiment's time began at `zero`, and
-    /// totals are over the interval `measured`.
+    /// The results of `flow`, whose time series have an entry for each time in `sampled`. The experiment's time began
+    /// at `zero`, and totals are over the interval `measured`.
     pub fn outcome(
         &self,
         experiment: &Experiment,

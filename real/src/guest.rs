@@ -11,8 +11,8 @@ use std::process::{Child, Stdio};
 /// Bounds of a device's MTU, bytes: what every host must accept, and the largest packet of IPv4 (RFC 791).
 const MTU: (u64, u64) = (576, 65_535);
 
-/// A command in a network namespace whose only way out is a tunnel to this host. When it is dropped, all processes in the namespace
-/// are killed.
+/// A command in a network namespace whose only way out is a tunnel to this host. When it is dropped, all processes in
+/// the namespace are killed.
 pub struct Guest {
     /// The tunnel, whose packets an emulation moves.
     pub(crate) tunnel: Tunnel,

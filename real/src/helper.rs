@@ -29,7 +29,8 @@ impl Helper {
         Ok(Helper(vec![std::env::current_exe()?.into()]))
     }
 
-    /// The command that becomes the first process of new namespaces and runs `command` in them. It ends when this process does.
+    /// The command that becomes the first process of new namespaces and runs `command` in them. It ends when this
+    /// process does.
     pub(crate) fn init(&self, command: &[OsString]) -> Command {
         let mut init = self.start();
         init.args([INIT, "--parent", &std::process::id().to_string(), "--"]).args(command);
@@ -49,8 +50,8 @@ impl Helper {
     }
 }
 
-/// Does what a run asks of a process that a [`Helper`] has started with these `arguments` (without the program's name), and returns the
-/// process's exit code. None if they are arguments for the program itself.
+/// Does what a run asks of a process that a [`Helper`] has started with these `arguments` (without the program's name),
+/// and returns the process's exit code. None if they are arguments for the program itself.
 pub fn answer(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let words: Vec<&OsStr> = arguments.iter().map(OsString::as_os_str).collect();

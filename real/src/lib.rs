@@ -1,10 +1,12 @@
 //! Experiments in real time: the [emulated](emulate) path, with real senders and receivers at its ends.
 //!
-//! What lives here: [`run`], which lets QUIC with the experiment's controllers, QUIC with quinn's own, or the kernel's TCP carry an
-//! experiment's flows, and gives the results that a simulation gives; real runs [beside](RealRuns) simulated ones; and the
-//! [emulation](Emulation) of a path for the packets of others. What does not: scenarios, files and terminals.
+//! What lives here: [`run`], which lets QUIC with the experiment's controllers, QUIC with quinn's own, or the kernel's
+//! TCP carry an experiment's flows, and gives the results that a simulation gives; real runs [beside](RealRuns)
+//! simulated ones; and the [emulation](Emulation) of a path for the packets of others. What does not: scenarios, files
+//! and terminals.
 //!
-//! Commands and the kernel's TCP run in network namespaces, which takes root. A [`Helper`] says how their processes are started.
+//! Commands and the kernel's TCP run in network namespaces, which takes root. A [`Helper`] says how their processes are
+//! started.
 //!
 //! ```no_run
 //! # fn example(experiment: &experiment::Experiment) -> Result<(), real::Error> {
@@ -49,15 +51,16 @@ use quic::Stack;
 use std::sync::Arc;
 use testbed::Testbed;
 
-/// The size of full packets on the path, with `wire`'s header. An experiment must have packets of this size to run in real time, so that
-/// its simulation compares.
+/// The size of full packets on the path, with `wire`'s header. An experiment must have packets of this size to run in
+/// real time, so that its simulation compares.
 pub const PACKET: Bytes = Bytes(wire::PACKET + wire::header::SIZE as u64);
 
-/// Runs `experiment` in real time, with its flows carried by `contestant`. If that is the kernel, the process must have a single thread,
-/// and `helper` starts the sender's processes.
+/// Runs `experiment` in real time, with its flows carried by `contestant`. If that is the kernel, the process must have
+/// a single thread, and `helper` starts the sender's processes.
 ///
 /// # Errors
-/// If the experiment has what no run in real time can have, if the system refuses what the run needs, if the run fails, and if `watch` ends it.
+/// If the experiment has what no run in real time can have, if the system refuses what the run needs, if the run fails,
+/// and if `watch` ends it.
 pub fn run(
     experiment: &Experiment,
     contestant: &Contestant,
@@ -81,8 +84,8 @@ enum Carrier {
 }
 
 impl Prepared {
-    /// Prepares a [`run`] to begin it later, when the process has threads. Until here it must have a single one if `contestant` is the
-    /// kernel.
+    /// Prepares a [`run`] to begin it later, when the process has threads. Until here it must have a single one if
+    /// `contestant` is the kernel.
     ///
     /// # Errors
     /// If the experiment has what no run in real time can have, or if the system refuses what the run needs.

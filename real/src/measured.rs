@@ -23,8 +23,8 @@ pub struct Measured {
     pub wall_seconds: f64,
 }
 
-/// The results of emulating the path of the first flow of `experiment` for packets of others. One flow, [`EMULATED`], stands for all
-/// packets in the direction in which more bytes crossed the path.
+/// The results of emulating the path of the first flow of `experiment` for packets of others. One flow, [`EMULATED`],
+/// stands for all packets in the direction in which more bytes crossed the path.
 pub fn of_packets(experiment: &Experiment, record: &Record) -> Measured {
     let nothing =
         Sample { at: Time::ZERO, hops: vec![Counters::default(); record.hops], delivered: [Totals::default(); 2] };
@@ -70,8 +70,8 @@ pub fn directions(experiment: &Experiment) -> Vec<LinkDirection> {
     [false, true].into_iter().flat_map(|back| route.directions(back)).collect()
 }
 
-/// The samples at the beginning and at the end of the experiment's measured interval. If the run ended before, they are the first and
-/// the last sample.
+/// The samples at the beginning and at the end of the experiment's measured interval. If the run ended before, they are
+/// the first and the last sample.
 pub fn interval<'s>(experiment: &Experiment, samples: &[&'s Sample]) -> (&'s Sample, &'s Sample) {
     let (from, to) = experiment.measure;
     let last = samples[samples.len() - 1];

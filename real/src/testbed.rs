@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A connection is opened this long before its flow starts, and [`ROUND_TRIPS`] longer. The handshake is then over when the flow
-/// starts, and the flow sends at once, as it does in the simulator.
+/// A connection is opened this long before its flow starts, and [`ROUND_TRIPS`] longer. The handshake is then over when
+/// the flow starts, and the flow sends at once, as it does in the simulator.
 const AHEAD: Duration = Duration::from_millis(1000);
 /// How many of its flow's round trips a connection is opened before [`AHEAD`].
 const ROUND_TRIPS: f64 = 6.0;
@@ -135,8 +135,8 @@ fn ahead(flow: &Flow) -> Duration {
     AHEAD + flow.rtt.scale(ROUND_TRIPS)
 }
 
-/// How long the path is there before the experiment's time begins: long enough to open all connections, and a multiple of the sampling
-/// interval, so that the emulator samples when the experiment does.
+/// How long the path is there before the experiment's time begins: long enough to open all connections, and a multiple
+/// of the sampling interval, so that the emulator samples when the experiment does.
 fn lead(experiment: &Experiment) -> Duration {
     let least = experiment.flows.iter().map(ahead).max().unwrap_or(AHEAD);
     Duration(least.0.div_ceil(experiment.sample.0.max(1)) * experiment.sample.0.max(1))

@@ -30,7 +30,8 @@ pub struct Progress {
     pub queue: f64,
     /// Packets that the links dropped.
     pub dropped: u64,
-    /// The lateness that 99 % of packets did not exceed: from when a packet was due to when the kernel took it. None if no packet left.
+    /// The lateness that 99 % of packets did not exceed: from when a packet was due to when the kernel took it. None if
+    /// no packet left.
     pub late_p99: Option<Duration>,
     /// The share of packets that left more than [`LATE_US`] microseconds late.
     pub late_share: f64,

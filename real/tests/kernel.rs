@@ -1,5 +1,5 @@
-//! A run over the kernel's TCP without the command line. It has no harness: namespaces are made by a process of one thread, and this
-//! program is also the helper that the run starts in them.
+//! A run over the kernel's TCP without the command line. It has no harness: namespaces are made by a process of one
+//! thread, and this program is also the helper that the run starts in them.
 
 #[cfg(target_os = "linux")]
 mod common;

@@ -1,5 +1,5 @@
-//! Runs over QUIC without the command line: at a low rate and for seconds, so that a busy machine can make them, and with bounds that
-//! only a wrong run misses.
+//! Runs over QUIC without the command line: at a low rate and for seconds, so that a busy machine can make them, and
+//! with bounds that only a wrong run misses.
 
 #![cfg(target_os = "linux")]
 

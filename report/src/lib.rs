@@ -1,8 +1,8 @@
 //! Results as pages with figures, and figures for papers.
 //!
-//! What to draw is data, a [`Page`](figure::Page) of figures: `runs` decides which figures runs have, [`Drawn`] which an
-//! artefact has. Renderers stand beside each other and know nothing of that: [`html()`] and [`gallery`] write pages, on which
-//! `html/page.js` draws with uPlot (unmodified in `vendor`), [`svg`] and [`pdf`] write files for papers.
+//! What to draw is data, a [`Page`](figure::Page) of figures: `runs` decides which figures runs have, [`Drawn`] which
+//! an artefact has. Renderers stand beside each other and know nothing of that: [`html()`] and [`gallery`] write pages,
+//! on which `html/page.js` draws with uPlot (unmodified in `vendor`), [`svg`] and [`pdf`] write files for papers.
 //!
 //! Claims are judged in `lab`; nothing here judges, and nothing there draws.
 
@@ -16,6 +16,7 @@ mod runs;
 mod svg;
 
 pub use artefact::Drawn;
+pub use figure::Page;
 pub use html::gallery;
 pub use svg::svg;
 

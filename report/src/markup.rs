@@ -1,4 +1,4 @@
-//! Texts in HTML and SVG.
+//! Texts as HTML and SVG.
 
 /// `text` for HTML and SVG, inside or outside of attributes.
 pub fn escape(text: &str) -> String {
@@ -14,4 +14,10 @@ pub fn escape(text: &str) -> String {
         }
     }
     markup
+}
+
+/// A text of the catalogue as HTML: what it has between backticks is code.
+pub fn with_code(text: &str) -> String {
+    let piece = |(i, piece)| if i % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { escape(piece) };
+    text.split('`').enumerate().map(piece).collect()
 }

@@ -10,7 +10,7 @@ use lab::reproduce::{self, Artefact, Scale, paper};
 use serde_json::json;
 
 #[test]
-fn plots_of_runs_compared() {
+fn a_click_in_the_legend_hides_a_run() {
     let runs = [finished("rapid", 1, false), finished("reno", 1, true), finished("bic", 1, true)];
     in_browser("compare", "Who is first?", &runs, async |page| {
         assert_eq!(page.canvases().await, 5, "throughput, queue, window, rate, RTT");
@@ -26,9 +26,9 @@ fn plots_of_runs_compared() {
     });
 }
 
-/// The figures of connections that come and go; those over time follow each other, the distribution has its own axis.
+/// Figures over time show the same stretch of it; a distribution has an axis of its own.
 #[test]
-fn traffic_and_its_completion_times() {
+fn figures_of_traffic_zoom_with_their_own_axes() {
     let text = r#"
         duration = "5 s"
         path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp" }
@@ -68,9 +68,9 @@ fn traffic_and_its_completion_times() {
     });
 }
 
-/// Where routers take part, what they allow is drawn below the queue.
+/// What routers allow the flows is drawn below the queue.
 #[test]
-fn what_routers_allow() {
+fn rates_that_routers_allow_are_drawn() {
     let text = r#"
         duration = "2 s"
         path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp", queue = "matching" }
@@ -87,7 +87,7 @@ fn what_routers_allow() {
 }
 
 #[test]
-fn zoom_and_values() {
+fn all_figures_over_time_zoom_together() {
     let runs = [finished("reno", 3, true)];
     in_browser("flows", "Three flows", &runs, async |page| {
         assert_eq!(page.canvases().await, 5, "throughput, queue, window, RTT, Jain");
@@ -114,7 +114,7 @@ fn zoom_and_values() {
 }
 
 #[test]
-fn panels_and_bands() {
+fn several_runs_get_panels_and_many_flows_a_band() {
     let runs = [finished("rapid", 3, false), finished("reno", 3, true)];
     in_browser("panels", "Two runs of three flows", &runs, async |page| {
         assert_eq!(page.canvases().await, 2 + 6, "a panel per run; throughput, queue, window, rate, RTT, Jain");
@@ -141,7 +141,7 @@ fn hostile_names_are_only_text() {
 
 /// A page of the gallery: claims, figures over time, and maps with a square for each pair.
 #[test]
-fn the_gallery() {
+fn a_page_of_the_gallery_shows_claims_and_maps() {
     let text = r#"
         title = "Each beside each"
         about = "Two flows."
@@ -180,6 +180,8 @@ fn the_gallery() {
         }
         page.run("document.querySelector('.map td').dispatchEvent(new Event('mouseenter'))", vec![]).await;
         assert!(page.text("figure .said").await.contains("reno, beside reno"));
+        page.set_width(400).await;
+        assert_eq!(page.excess_width().await, 0, "only maps and wide tables are scrolled sideways");
     });
 }
 

@@ -1,6 +1,6 @@
-//! The loop: take what is next, let the host or link concerned handle it, until the end.
+//! The event loop: takes the next event and lets the host or link concerned handle it, until the end of the run.
 
-use crate::agenda::{Event, Kind};
+use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
 use crate::host::{self, Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
@@ -8,16 +8,16 @@ use crate::packet::{Body, Packet};
 use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
-use crate::traffic::cross;
+use crate::traffic::cross::CrossSource;
 use control::{Conditions, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
-/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds, and gives up (returning none) when
-/// it says false.
+/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When `progress` returns
+/// false, the run ends early and there is no outcome.
 ///
 /// # Errors
-/// If a flow names a controller that does not exist, or parameters that it does not take, or a link such a router; or if the
-/// connections of a workload cannot be read.
+/// If a flow names a controller that does not exist, or parameters that it does not take; if a link names such a router or queue
+/// discipline; or if the connections of a workload cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
     let mut engine = Engine::new(experiment)?;
     let complete = engine.run(progress);
@@ -27,18 +27,18 @@ pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> R
     }
 }
 
-/// Some milliseconds' worth.
+/// Events between two calls of `progress`: some milliseconds of real time.
 const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 
-/// So many flows stay in the processor's caches by themselves.
+/// The most flows that stay in the processor's caches without prefetching.
 const CACHED_FLOWS: usize = 256;
 
 struct Engine<'a> {
     experiment: &'a Experiment,
     network: Network,
     flows: Vec<Flow>,
-    /// Each source of traffic that does not react, and the first hop of its packets.
-    cross: Vec<(u32, cross::Source)>,
+    /// Each source of traffic that does not react to congestion, and the position in the topology at which its packets begin.
+    cross: Vec<(u32, CrossSource)>,
     connections: Connections<'a>,
     recorder: Recorder,
     events: u64,
@@ -48,7 +48,8 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(experiment: &'a Experiment) -> Result<Engine<'a>, String> {
         let mut network = Network::new(experiment)?;
-        // All controllers first, so that they lie side by side: among thousands of flows, each is touched once per packet.
+        // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet touches the
+        // memory of one.
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
@@ -74,34 +75,34 @@ impl<'a> Engine<'a> {
             });
             let sink = Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
             let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
-            network.agenda.add(flow.start, (Kind::Wake, i as u32));
+            network.events.add(flow.start, (Kind::Wake, i as u32));
             if let Some(stop) = flow.stop {
-                network.agenda.add(stop, (Kind::Wake, i as u32));
+                network.events.add(stop, (Kind::Wake, i as u32));
             }
             flows.push(Flow::new(source, sink, flow.start, flow.stop, acquire));
         }
         let mut cross = Vec::new();
         for (i, traffic) in experiment.cross.iter().enumerate() {
             let way = network.topology.add_route(&traffic.route);
-            let mut source = cross::Source::new(traffic, experiment.seed, i);
+            let mut source = CrossSource::new(traffic, experiment.seed, i);
             let first = source.first(traffic.start);
             if first < traffic.stop {
-                network.agenda.add(first, (Kind::Cross, i as u32));
+                network.events.add(first, (Kind::Cross, i as u32));
             }
             cross.push((way, source));
         }
         let connections = Connections::new(experiment, &mut network)?;
-        network.agenda.add(experiment.measure.0, (Kind::Measure, 0));
-        network.agenda.add(experiment.measure.1, (Kind::Measure, 1));
-        network.agenda.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
+        network.events.add(experiment.measure.0, (Kind::Measure, 0));
+        network.events.add(experiment.measure.1, (Kind::Measure, 1));
+        network.events.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
         let recorder = Recorder::new(experiment);
         let end = Time::ZERO + experiment.duration;
         Ok(Engine { experiment, network, flows, cross, connections, recorder, events: 0, end })
     }
 
-    /// Says whether it came to the end.
+    /// Returns whether the run came to its end.
     fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
-        while let Some((now, event)) = self.network.agenda.take() {
+        while let Some((now, event)) = self.network.events.take() {
             if now > self.end {
                 break;
             }
@@ -134,13 +135,13 @@ impl<'a> Engine<'a> {
                 if flow.record.stop.is_some_and(|stop| now >= stop) {
                     flow.source.stop();
                 }
-                flow.source.on_wake(now, &mut Line { network: &mut self.network, now, flow: index });
+                flow.source.on_wake(now, &mut FlowEnvironment { network: &mut self.network, now, flow: index });
             }
             Kind::Timeout => {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
                     return self.connections.on_flow_event(now, kind, index, &mut self.network);
                 };
-                flow.source.on_timer(now, &mut Line { network: &mut self.network, now, flow: index });
+                flow.source.on_timer(now, &mut FlowEnvironment { network: &mut self.network, now, flow: index });
             }
             Kind::DelayedAck => {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
@@ -165,12 +166,13 @@ impl<'a> Engine<'a> {
             Kind::Sample => {
                 self.connections.sample();
                 self.recorder.sample(now, &mut self.network, &mut self.flows);
-                self.network.agenda.add(now + self.experiment.sample, (Kind::Sample, 0));
+                self.network.events.add(now + self.experiment.sample, (Kind::Sample, 0));
             }
         }
     }
 
-    /// The flow of the packet that leaves link `index` next will be needed soon. Kept out of the loop, which is that of few flows, too.
+    /// Prefetches the flow of the packet that leaves link `index` next. Not inlined, so that the event loop stays short for runs of
+    /// few flows.
     #[inline(never)]
     fn prefetch_next(&self, index: u32) {
         if let Some(packet) = self.network.next(index)
@@ -207,14 +209,14 @@ impl<'a> Engine<'a> {
                     Answer::Send(ack) => {
                         self.network.forward(now, ack.hop, ack.size, || ack);
                     }
-                    Answer::HoldUntil(time) => self.network.agenda.add(time, (Kind::DelayedAck, index)),
+                    Answer::HoldUntil(time) => self.network.events.add(time, (Kind::DelayedAck, index)),
                 }
             }
             Body::Ack { out_of_order, report } => {
-                let mut line = Line { network: &mut self.network, now, flow: index };
-                flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut line);
+                let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
+                flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut environment);
             }
-            Body::Cross => {} // for nobody
+            Body::Cross => {} // no host waits for it
         }
     }
 
@@ -231,7 +233,7 @@ impl<'a> Engine<'a> {
         let packet = Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross };
         self.network.forward(now, hop, size, || packet);
         if next < stop {
-            self.network.agenda.add(next, (Kind::Cross, index));
+            self.network.events.add(next, (Kind::Cross, index));
         }
     }
 
@@ -260,27 +262,27 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// What one source sees of the simulator.
-pub struct Line<'a> {
-    /// Where its packets go.
+/// What the source of one flow sees of the simulator.
+pub struct FlowEnvironment<'a> {
+    /// The network that carries its packets.
     pub network: &'a mut Network,
-    /// The time.
+    /// The simulated time.
     pub now: Time,
-    /// Its number.
+    /// The flow's number.
     pub flow: u32,
 }
 
-impl host::Network for Line<'_> {
+impl host::Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
         self.network.forward(self.now, hop, size, make);
     }
 
     fn wake_at(&mut self, time: Time) {
-        self.network.agenda.add(time, (Kind::Wake, self.flow));
+        self.network.events.add(time, (Kind::Wake, self.flow));
     }
 
     fn timer_at(&mut self, time: Time) {
-        self.network.agenda.add_timer(time, (Kind::Timeout, self.flow));
+        self.network.events.add_timer(time, (Kind::Timeout, self.flow));
     }
 }

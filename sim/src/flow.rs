@@ -1,37 +1,37 @@
-//! One flow of a run: its two ends, and what is measured of it.
+//! One flow of a run: its source, its sink, and what is recorded of it.
 
 use crate::host::{Sink, Source};
 use control::{Bytes, Duration, Time};
 use experiment::Acquire;
 use experiment::FlowSeries;
 
-/// A flow: what each packet touches, and the rest behind a pointer, so that many flows fit into the caches. In this order, a
-/// delivery needs one cache line of 64 bytes, and an acknowledgment three or four.
+/// A flow. What each packet touches is in the struct itself and the rest behind a pointer, so that many flows fit into the caches.
+/// In this order of fields, a delivery touches one cache line of 64 bytes, and an acknowledgment three or four.
 #[repr(C, align(64))]
 pub struct Flow {
-    /// Receives.
+    /// The receiving host.
     pub sink: Sink,
-    /// A delivery from here on is of interest to [`Record::acquire`].
+    /// From this time on, the next delivery is told to [`Record::acquire`].
     pub watch: Time,
-    /// Sends.
+    /// The sending host.
     pub source: Source,
-    /// What is measured of it.
+    /// What is recorded.
     pub record: Box<Record>,
 }
 
-/// What is measured of a flow.
+/// What is recorded of a flow.
 pub struct Record {
-    /// When it starts and when it stops sending new data.
+    /// When the flow starts.
     pub start: Time,
-    /// See `start`.
+    /// When it stops sending new data, if before the end.
     pub stop: Option<Time>,
-    /// Watches for the moment from which it has the spare capacity.
+    /// Detects the time from which the flow has the spare capacity.
     acquire: Acquire,
-    /// What that watch found.
+    /// How long after its start the flow had the spare capacity, once it had.
     pub acquired: Option<Duration>,
-    /// When the last of its data arrived.
+    /// When the last byte of the flow arrived.
     pub completed: Option<Time>,
-    /// Its samples so far.
+    /// The samples so far.
     pub series: FlowSeries,
     /// The totals at the last sample.
     before: Totals,
@@ -42,12 +42,13 @@ pub struct Record {
 /// Totals of a flow since its start.
 #[derive(Clone, Copy, Default)]
 pub struct Totals {
-    /// Delivered for the first time.
+    /// Bytes delivered, without duplicates.
     pub delivered: Bytes,
     /// Packets sent again.
     retransmitted: u64,
-    /// Sum, in picoseconds, and number of the round-trip times.
+    /// Sum of the round-trip samples, in picoseconds.
     rtt_sum: u128,
+    /// Number of the round-trip samples.
     rtt_samples: u64,
 }
 
@@ -74,7 +75,7 @@ impl Flow {
         Flow { source, sink, watch: record.acquire.ends, record: Box::new(record) }
     }
 
-    /// Something is delivered at or after `watch`.
+    /// Data is delivered at or after `watch`.
     #[cold]
     pub fn check_acquired(&mut self, now: Time) {
         let record = &mut *self.record;

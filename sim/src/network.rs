@@ -1,7 +1,7 @@
 //! The network of a run: the topology, the interfaces of hosts that do not pass packets at once, and the event queue that moves
 //! packets along.
 
-use crate::agenda::{Agenda, Kind};
+use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Time};
@@ -15,8 +15,8 @@ pub struct Network {
     pub topology: Topology<Packet>,
     /// The interfaces of hosts, by the numbers that the topology knows them by.
     interfaces: Vec<Interface>,
-    /// What happens next.
-    pub agenda: Agenda,
+    /// The events to come.
+    pub events: EventQueue,
 }
 
 impl Network {
@@ -26,7 +26,7 @@ impl Network {
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let topology = Topology::new(&experiment.links, experiment.seed)?;
-        Ok(Network { topology, interfaces: Vec::new(), agenda: Agenda::new() })
+        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new() })
     }
 
     /// Adds the routes of `flow`, between hosts with these interfaces. Returns the positions at which its data and its
@@ -40,7 +40,8 @@ impl Network {
         self.topology.connect(&HostPair { interfaces, ..flow.hosts() })
     }
 
-    /// A packet of `size` that `make` makes is at `hop`: puts it onto the link there. Says whether it has reached its host instead.
+    /// A packet of `size` bytes, which `make` makes, is at position `hop` of its route: puts it onto the link there. Returns whether it
+    /// has reached its host instead.
     #[inline(always)]
     pub fn forward(&mut self, now: Time, hop: u32, size: u32, make: impl FnOnce() -> Packet) -> bool {
         let index = match self.topology.hop(hop) {
@@ -52,26 +53,26 @@ impl Network {
         if link.arrive_with(now, Bytes(size as u64), make)
             && let Some(exit) = link.next_exit()
         {
-            self.agenda.add(exit, (Kind::Exit, index));
+            self.events.add(exit, (Kind::Exit, index));
         }
         false
     }
 
-    /// `packet` is at an interface.
+    /// `packet` arrives at an interface, which holds it.
     #[cold]
     fn hold(&mut self, now: Time, index: u32, packet: Packet) -> bool {
         if let Some(due) = self.interfaces[index as usize].take(now, packet) {
-            self.agenda.add(due, (Kind::Interface, index));
+            self.events.add(due, (Kind::Interface, index));
         }
         false
     }
 
-    /// Interface `index` passes on what is due. Returns the next such packet, and whether it has reached its host.
+    /// Interface `index` passes on a packet that is due, if there is one. Returns it, and whether it has reached its host.
     pub fn release(&mut self, now: Time, index: u32) -> Option<(Packet, bool)> {
         let interface = &mut self.interfaces[index as usize];
         let Some(mut packet) = interface.release(now) else {
             if let Some(due) = interface.next() {
-                self.agenda.add(due, (Kind::Interface, index));
+                self.events.add(due, (Kind::Interface, index));
             }
             return None;
         };
@@ -81,30 +82,33 @@ impl Network {
     }
 
     /// The packet that leaves link `index` next.
+    ///
+    /// # Panics
+    /// If no packet is on the link.
     #[inline(always)]
     pub fn first(&self, index: u32) -> &Packet {
         self.topology.links[index as usize].first()
     }
 
-    /// The packet that leaves link `index` next, if there is one.
+    /// The packet that leaves link `index` next; none if no packet is on the link.
     #[inline(always)]
     pub fn next(&self, index: u32) -> Option<&Packet> {
         self.topology.links[index as usize].peek()
     }
 
-    /// That `packet` leaves. Says whether it has reached its host.
+    /// `packet`, the one of [`Network::first`], leaves link `index`. Returns whether it has reached its host.
     #[inline(always)]
     pub fn exit(&mut self, now: Time, index: u32, packet: &Packet) -> bool {
         let link = &mut self.topology.links[index as usize];
         let fate = link.exit();
         if let Some(exit) = link.next_exit() {
-            self.agenda.add(exit, (Kind::Exit, index));
+            self.events.add(exit, (Kind::Exit, index));
         }
         (fate == Fate::Intact || self.goes_on(now, index, packet, fate))
             && self.forward(now, packet.hop, packet.size, || *packet)
     }
 
-    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]: says whether it goes on along its route.
+    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]. Returns whether it goes on along its route.
     #[cold]
     fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
         // A corrupted packet does not match its checksum: for the receiver, it has not arrived.
@@ -114,7 +118,7 @@ impl Network {
         if link.arrive(now, &packet)
             && let Some(exit) = link.next_exit()
         {
-            self.agenda.add(exit, (Kind::Exit, detour));
+            self.events.add(exit, (Kind::Exit, detour));
         }
         fate == Fate::Duplicated
     }

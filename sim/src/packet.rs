@@ -1,44 +1,44 @@
-//! What travels in the simulator: a small value, copied from ring to ring.
+//! The packets of the simulator: small values that are copied from ring to ring.
 
 use control::{Bytes, Report, Stamp, Time};
 
-/// A packet on its way.
+/// A packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
-    /// Which flow (or, for cross-traffic, which source) it belongs to.
+    /// The number of its flow; of traffic that does not react, the number of its source.
     pub flow: u32,
-    /// Size on the wire, bytes.
+    /// Size on the wire, in bytes.
     pub size: u32,
-    /// Where it goes next on its route: index into the network's hops.
+    /// Where the packet goes next on its route: a position in the topology.
     pub hop: u32,
-    /// How many packets its flow had sent before it, modulo 2^32; on an acknowledgment, that of the packet acknowledged.
+    /// How many packets its flow had sent before it, modulo 2^32; of an acknowledgment, this number of the packet acknowledged.
     pub order: u32,
-    /// Which segment, from 0; on an acknowledgment, the first one that has not arrived.
+    /// The number of its segment, from 0; of an acknowledgment, the first segment that has not arrived.
     pub segment: u64,
-    /// When it was sent; on an acknowledgment, when the segment that caused it was (RFC 7323).
+    /// When the packet was sent; of an acknowledgment, when the packet acknowledged was sent (RFC 7323).
     pub sent: Time,
-    /// What it carries.
+    /// What the packet carries.
     pub body: Body,
 }
 
-/// In place of a segment's number: the packet has no data, but asks for a connection to be opened (TCP's SYN), or is the
-/// acknowledgment that it is. Stamp and report are as of any other, for protocols that learn from them before they send.
+/// In place of a segment's number: the packet carries no data, but asks to open a connection (TCP's SYN), or acknowledges that it is
+/// open. It has a stamp or a report as any other packet, for protocols that learn from these before they send data.
 pub const OPENING: u64 = u64::MAX;
 
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Body {
-    /// A segment of a flow, and what its controller wrote on it.
+    /// A segment of a flow, and the stamp that its controller wrote.
     Data(Stamp),
     /// An acknowledgment.
     Ack {
-        /// How many segments have arrived out of order so far, modulo 2^32: which ones, [`Sink`](crate::host::Sink) keeps on
-        /// record until the source has heard of them. It stands for selective acknowledgments without a limit on their blocks.
+        /// How many segments have arrived out of order so far, modulo 2^32. The [`Sink`](crate::host::Sink) keeps their numbers until
+        /// the source has read them. This models selective acknowledgments without a limit on their blocks.
         out_of_order: u32,
         /// The receiver's newest report.
         report: Option<Report>,
     },
-    /// Traffic that does not react, for nobody.
+    /// Data of traffic that does not react, which no host reads.
     #[default]
     Cross,
 }
@@ -51,7 +51,7 @@ impl path::Packet for Packet {
 
     #[inline]
     fn flow(&self) -> u64 {
-        // Sources of cross-traffic have numbers of their own.
+        // Sources of traffic that does not react are numbered separately.
         u64::from(matches!(self.body, Body::Cross)) << 32 | u64::from(self.flow)
     }
 

@@ -1,4 +1,4 @@
-//! Time series and the measured interval.
+//! Samples links and flows at regular times, and takes their totals at the ends of the measured interval.
 
 use crate::flow::Flow;
 use crate::network::Network;
@@ -6,26 +6,27 @@ use control::Time;
 use experiment::{Experiment, FlowSeries, LinkOutcome, LinkSeries};
 use path::{Counters, LinkDirection};
 
-/// Samples everything at regular times, and totals at the beginning and the end of the measured interval.
+/// See the [module](self).
 pub struct Recorder {
     sampled: Vec<Time>,
-    /// Per link direction that data crosses.
-    links: Vec<Lane>,
+    links: Vec<LinkRecord>,
 }
 
-struct Lane {
+/// What is recorded of one direction of a link.
+struct LinkRecord {
     direction: LinkDirection,
-    /// At the last sample.
+    /// The counters at the last sample.
     before: Counters,
-    /// The most packets waiting since the last sample, and since the measured interval began.
+    /// The most packets that waited since the last sample.
     max_since_sample: u64,
+    /// The most packets that waited in the measured interval, once it has begun.
     max_measured: Option<u64>,
-    /// At the beginning and the end of the measured interval.
+    /// The counters at the beginning and the end of the measured interval.
     measured: (Counters, Counters),
     series: LinkSeries,
 }
 
-impl Lane {
+impl LinkRecord {
     fn observe(&mut self, now: Time, network: &mut Network) -> Counters {
         let counters = network.topology.links[self.direction.index()].observe(now);
         let most = counters.max_queue;
@@ -36,9 +37,9 @@ impl Lane {
 }
 
 impl Recorder {
-    /// Watches each link in the directions that data crosses it.
+    /// Records the directions of links that results list.
     pub fn new(experiment: &Experiment) -> Recorder {
-        let lane = |direction| Lane {
+        let link = |direction| LinkRecord {
             direction,
             before: Counters::default(),
             max_since_sample: 0,
@@ -46,19 +47,19 @@ impl Recorder {
             measured: Default::default(),
             series: LinkSeries::default(),
         };
-        let links = experiment.listed_directions().into_iter().map(lane).collect();
+        let links = experiment.listed_directions().into_iter().map(link).collect();
         Recorder { sampled: Vec::new(), links }
     }
 
     /// The measured interval begins or ends.
     pub fn measure(&mut self, now: Time, begins: bool, network: &mut Network, flows: &mut [Flow]) {
-        for lane in &mut self.links {
-            let counters = lane.observe(now, network);
+        for link in &mut self.links {
+            let counters = link.observe(now, network);
             if begins {
-                lane.max_measured = Some(network.topology.links[lane.direction.index()].observe(now).max_queue);
-                lane.measured.0 = counters;
+                link.max_measured = Some(network.topology.links[link.direction.index()].observe(now).max_queue);
+                link.measured.0 = counters;
             } else {
-                lane.measured.1 = Counters { max_queue: lane.max_measured.unwrap_or(0), ..counters };
+                link.measured.1 = Counters { max_queue: link.max_measured.unwrap_or(0), ..counters };
             }
         }
         for flow in flows {
@@ -74,19 +75,19 @@ impl Recorder {
     /// A sampling interval ends.
     pub fn sample(&mut self, now: Time, network: &mut Network, flows: &mut [Flow]) {
         self.sampled.push(now);
-        for lane in &mut self.links {
-            let counters = lane.observe(now, network);
-            let before = std::mem::replace(&mut lane.before, counters);
-            let max_queue = std::mem::take(&mut lane.max_since_sample);
-            let router = network.topology.links[lane.direction.index()].control();
-            lane.series.push(&before, &counters, max_queue, router);
+        for link in &mut self.links {
+            let counters = link.observe(now, network);
+            let before = std::mem::replace(&mut link.before, counters);
+            let max_queue = std::mem::take(&mut link.max_since_sample);
+            let router = network.topology.links[link.direction.index()].control();
+            link.series.push(&before, &counters, max_queue, router);
         }
         for flow in flows {
             flow.sample(now);
         }
     }
 
-    /// Mean window over the samples of the measured interval, if there is a window.
+    /// Mean window, in packets, over the samples of the measured interval; none if the controller has no window.
     pub fn mean_window(&self, series: &FlowSeries, (from, to): (Time, Time)) -> Option<f64> {
         let inside = self
             .sampled
@@ -99,9 +100,9 @@ impl Recorder {
 
     /// The links' results, and the times of the samples.
     pub fn finish(&mut self, experiment: &Experiment) -> (Vec<LinkOutcome>, Vec<Time>) {
-        let outcome = |lane: Lane| {
-            let (from, to) = lane.measured;
-            LinkOutcome::between(lane.direction.name(&experiment.links), &from, &to, to.max_queue, lane.series)
+        let outcome = |link: LinkRecord| {
+            let (from, to) = link.measured;
+            LinkOutcome::between(link.direction.name(&experiment.links), &from, &to, to.max_queue, link.series)
         };
         (std::mem::take(&mut self.links).into_iter().map(outcome).collect(), std::mem::take(&mut self.sampled))
     }

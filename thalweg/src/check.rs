@@ -6,7 +6,7 @@ use crate::print;
 use scenario::{self, Machine};
 use std::fmt::Write;
 
-/// Says what is wrong with a scenario, or what it would run.
+/// Prints what is wrong with a scenario, or which runs it has.
 pub fn check(args: &Check) -> Result<(), Failure> {
     let scenario = &args.scenario;
     let plan = scenario::load(&scenario.file, &scenario.sets, &Machine::this(scenario.jobs))?;

@@ -42,7 +42,7 @@ pub fn describe(name: &str) -> Result<(), Failure> {
     print::text(&text)
 }
 
-/// Describes all controllers in Markdown: a page per family, and one that lists them, in `folder`.
+/// Describes all controllers in Markdown: a page per family, and an index, in `folder`.
 pub fn markdown(folder: &Path) -> Result<(), Failure> {
     let write = || -> io::Result<()> {
         fs::create_dir_all(folder)?;
@@ -55,7 +55,7 @@ pub fn markdown(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// The page that lists all controllers.
+/// The index: all controllers, by family.
 fn index() -> String {
     let mut text = String::from(INDEX);
     for family in families() {
@@ -72,7 +72,7 @@ fn index() -> String {
 const INDEX: &str = "\
 # Controllers
 
-What `[compare]` and `[[flow]]` may name. A scenario gives a controller other parameters in `[controller.NAME]`.
+The controllers that `[compare]` and `[[flow]]` accept. A scenario changes a controller's parameters in `[controller.NAME]`.
 
 These pages are made from the code: `cargo run --release -- controllers --markdown docs/controllers`.
 ";
@@ -94,18 +94,18 @@ fn page(family: Family) -> String {
     text
 }
 
-/// `text` with a capital at its beginning.
+/// `text` with a capital first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// The families that have controllers.
+/// The families that have a controller.
 fn families() -> impl Iterator<Item = Family> {
     Family::ALL.into_iter().filter(|family| family.controllers().next().is_some())
 }
 
-/// Name, default and description of each of its parameters.
+/// Name, default and description of each parameter.
 fn parameters(controller: &Controller) -> Vec<(&str, &Value, &str)> {
     let described = |parameter: &str| {
         let description = controller.schema().pointer(&format!("/properties/{parameter}/description"));
@@ -115,7 +115,7 @@ fn parameters(controller: &Controller) -> Vec<(&str, &Value, &str)> {
     defaults.map(|(parameter, default)| (parameter.as_str(), default, described(parameter))).collect()
 }
 
-/// How its losses are repaired, as a scenario would write it.
+/// How losses are repaired, as a scenario writes it.
 fn recovery(controller: &Controller) -> &'static str {
     match controller.recovery {
         Recovery::Sack => "sack",

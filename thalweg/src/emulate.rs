@@ -39,7 +39,8 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
             let (own, host) = (guest.address, guest.host);
             print::note(&format!("the command is at {own} and reaches this host at {host} ($THALWEG_HOST)"));
         }
-        // Namespaces are made by a process of one thread, so that Ctrl-C is caught only now. Before, the kernel cleans up.
+        // Namespaces are made by a process of one thread, so that Ctrl-C is caught only now. Before, the kernel cleans
+        // up.
         let interrupt = Interrupt::catch();
         let destination = Destination::prepare(&args.output)?;
         let status = Status::new(&interrupt, args.output.quiet, args.verbose);

@@ -7,22 +7,22 @@ use std::process::ExitCode;
 /// Why a command ends early.
 #[derive(Debug)]
 pub enum Failure {
-    /// What the user asked for is wrong: a line for each problem.
+    /// The command line or a scenario is wrong: a line for each problem.
     Wrong(Vec<String>),
-    /// It could not be done.
+    /// The command failed: a line that says why.
     Failed(String),
-    /// The user stopped it.
+    /// Ctrl-C was pressed.
     #[cfg(any(feature = "lab", feature = "copy"))]
     Interrupted,
-    /// A command that was run ended with this exit code.
+    /// A command that was run behind a path ended with this exit code.
     #[cfg(all(feature = "real", target_os = "linux"))]
     Command(u8),
-    /// Nobody reads the output any more (`| head`).
+    /// The reader of standard output closed it, as `| head` does. This is no error.
     Unread,
 }
 
 impl Failure {
-    /// The failure of `what`, whose name its lines then begin with.
+    /// The same failure, with lines that begin with the name of `what` failed.
     #[cfg(all(feature = "real", target_os = "linux"))]
     fn of(self, what: &str) -> Failure {
         match self {
@@ -32,7 +32,7 @@ impl Failure {
         }
     }
 
-    /// Tells the user; returns the exit code.
+    /// Writes the lines to standard error, and returns the exit code.
     pub fn report(self) -> ExitCode {
         match self {
             Failure::Wrong(lines) => {
@@ -53,7 +53,7 @@ impl Failure {
     }
 }
 
-/// What happened, its cause and what to do about it, in a line.
+/// One line with the error, its cause and the remedy.
 #[cfg(all(feature = "real", target_os = "linux"))]
 impl From<real::Error> for Failure {
     fn from(error: real::Error) -> Failure {

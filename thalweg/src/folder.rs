@@ -1,4 +1,4 @@
-//! The folder for results: they are written beside it and get its name when they are complete.
+//! The folder for results. They are written into a temporary folder beside it, which is renamed when they are complete.
 
 use crate::failure::Failure;
 use scenario::reason;
@@ -7,35 +7,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
 
-/// What `lab::results::write` puts into a folder: one that holds anything else is not ours to replace.
+/// The files that `report::write` writes. A folder that holds any other file is not replaced.
 const FILES: [&str; 6] =
     ["summary.json", "flows.parquet", "links.parquet", "transfers.parquet", "completion.parquet", "report.html"];
 
-/// Results on their way to their folder. If it is dropped before [`Folder::publish`], nothing remains of them.
+/// A folder for results. If it is dropped before [`Folder::publish`], it leaves nothing behind.
 pub struct Folder {
-    /// As the user named it.
+    /// The name that the user gave.
     name: PathBuf,
-    /// Where results belong.
+    /// The absolute path of that name.
     goal: PathBuf,
-    /// Where they are written; declared before `made`, because it lies in there and has to go first.
+    /// Where results are written. It is declared before `made`, because it lies in those folders and must be removed
+    /// before them.
     temporary: TempDir,
     made: Made,
 }
 
-/// Folders that had to be made; those that are empty are removed again.
+/// Folders that had to be made above the results. When they are dropped, those that are empty are removed.
 struct Made(Vec<PathBuf>);
 
 impl Drop for Made {
     fn drop(&mut self) {
         for folder in self.0.iter().rev() {
-            // One with something in it stays.
+            // A folder that is not empty is not removed.
             let _ = fs::remove_dir(folder);
         }
     }
 }
 
 impl Folder {
-    /// Makes sure that results can be written to `name`: it is free, or holds earlier results and nothing else.
+    /// Prepares to write results to `name`, which must not be there, or hold earlier results and nothing else.
     pub fn prepare(name: &Path) -> Result<Folder, Failure> {
         let wrong = |why: String| Failure::Wrong(vec![format!("--out {}: {why}", name.display())]);
         let unwritable = |e: io::Error| wrong(format!("cannot be written ({}); name another folder", reason(&e)));
@@ -55,12 +56,12 @@ impl Folder {
         Ok(Folder { name: name.to_path_buf(), goal, temporary, made })
     }
 
-    /// Where to write results until they are complete.
+    /// The folder into which to write results.
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Gives the results their name, in place of earlier ones.
+    /// Gives the folder its name, in place of earlier results.
     pub fn publish(mut self) -> Result<(), Failure> {
         let done = self.swap();
         done.map_err(|e| {
@@ -75,7 +76,7 @@ impl Folder {
         if !self.goal.exists() {
             return fs::rename(self.temporary.path(), &self.goal);
         }
-        // A folder with something in it cannot be renamed over: the earlier results step aside, for a moment.
+        // A folder cannot be renamed to that of a folder that is not empty, so earlier results are moved away first.
         let aside = temporary_in(self.goal.parent().unwrap_or(&self.goal))?;
         let earlier = aside.path().join("earlier");
         fs::rename(&self.goal, &earlier)?;
@@ -85,7 +86,7 @@ impl Folder {
     }
 }
 
-/// Why `folder` must not be replaced, if it must not.
+/// The reason why `folder` must not be replaced, if there is one.
 fn not_ours(folder: &Path) -> io::Result<Option<String>> {
     if !folder.is_dir() {
         return Ok(Some("is a file; name a folder".into()));
@@ -103,7 +104,7 @@ fn not_ours(folder: &Path) -> io::Result<Option<String>> {
     }))
 }
 
-/// Makes `folder` with the folders above it that are missing.
+/// Makes `folder` and the folders above it that are missing.
 fn make(folder: &Path) -> io::Result<Made> {
     let mut made = Made(Vec::new());
     let missing: Vec<&Path> = folder.ancestors().take_while(|above| !above.exists()).collect();
@@ -114,11 +115,12 @@ fn make(folder: &Path) -> io::Result<Made> {
     Ok(made)
 }
 
-/// A folder beside the results', so that renaming does not move data.
+/// A temporary folder in `parent`, which is on the same file system as the results, so that renaming copies no data.
 fn temporary_in(parent: &Path) -> io::Result<TempDir> {
     let mut builder = Builder::new();
+    // The umask is applied to it, as for any new folder.
     #[cfg(unix)]
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777); // less the umask, as for any new folder
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     #[cfg(unix)]
     builder.permissions(permissions);
     builder.prefix(".thalweg-").tempdir_in(parent)
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_not_complete_leave_nothing() {
+    fn incomplete_results_leave_nothing() {
         let home = tempfile::tempdir().unwrap();
         let folder = Folder::prepare(&home.path().join("a/b/c")).unwrap();
         fs::write(folder.path().join("summary.json"), "half").unwrap();
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_stays() {
+    fn folders_with_other_files_are_not_replaced() {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("thesis.tex"), "").unwrap();
         assert!(wrong(home.path()).contains("holds no earlier results"));

@@ -3,9 +3,10 @@
 //! What lives here: arguments, the progress bar, the folder for results, and exit codes. What does not: anything that a
 //! program might want to do without a terminal.
 //!
-//! Rules of the room: results go to standard output, everything else to standard error. What the user got wrong is a line
-//! per problem and exit code 2; what could not be done is a line and exit code 1. A folder of results appears complete or not
-//! at all. A command is a variant in `args/mod.rs`, a file in `args` with its help, and a file of its own.
+//! Rules of the room: results go to standard output, everything else to standard error. What the user got wrong is a
+//! line per problem and exit code 2; what could not be done is a line and exit code 1. A folder of results appears
+//! complete or not at all. A command is a variant in `args/mod.rs`, a file in `args` with its help, and a file of its
+//! own.
 
 mod args;
 #[cfg(feature = "wire")]

@@ -27,7 +27,8 @@ impl Destination {
         Ok(Destination { folder, format: output.format, quiet: output.quiet })
     }
 
-    /// Writes and prints the results of `runs`, and returns the summary. If `interrupt` came while it wrote, nothing remains.
+    /// Writes and prints the results of `runs`, and returns the summary. If `interrupt` came while it wrote, nothing
+    /// remains.
     pub fn finish(
         self,
         title: &str,

@@ -1,4 +1,4 @@
-//! Standard output, whose reader may go away.
+//! Standard output, whose reader may close it, and standard error.
 
 use crate::failure::Failure;
 use scenario::reason;
@@ -19,7 +19,7 @@ pub fn text(text: &str) -> Result<(), Failure> {
     bytes(format!("{}\n", text.trim_end_matches('\n')).as_bytes())
 }
 
-/// Says `line` on standard error, if anybody can hear it.
+/// Writes `line` to standard error. A standard error that is closed is ignored.
 pub fn note(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }

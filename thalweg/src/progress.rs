@@ -1,20 +1,21 @@
-//! The progress bar.
+//! Progress bars on standard error.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::runner::Progress;
 use std::fmt::Write;
 
-/// A bar on standard error: simulated time, the rate at which it passes, and the time left. It is not there if standard error
-/// is no terminal.
+/// A bar for the runs of a plan: simulated time, its rate, and the time left. It is hidden if standard error is no
+/// terminal.
 pub struct Bar {
     bar: ProgressBar,
     runs: usize,
 }
 
+/// The bars' units per second of simulated or expected time.
 const PER_SECOND: f64 = 1000.0;
 
 impl Bar {
-    /// A bar for `runs` runs of `seconds` of simulated time in all, hidden if `quiet`.
+    /// A bar for `runs` runs that simulate `seconds` in all. It is hidden if `quiet`.
     pub fn new(runs: usize, seconds: f64, quiet: bool) -> Bar {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some((seconds * PER_SECOND) as u64), target);
@@ -28,7 +29,7 @@ impl Bar {
         Bar { bar, runs }
     }
 
-    /// Shows how far the runs are.
+    /// Shows `progress`.
     pub fn show(&self, progress: Progress) {
         if !self.bar.is_hidden() {
             self.bar.set_message(format!("{} of {} runs", progress.runs, self.runs));
@@ -37,14 +38,14 @@ impl Bar {
     }
 }
 
-/// A bar over several artefacts, by the time that each is expected to take.
+/// A bar for several artefacts. Each has the share that its expected time has in all expected times.
 pub struct Whole {
     bar: ProgressBar,
     done: f64,
 }
 
 impl Whole {
-    /// A bar for what is expected to take `seconds` in all, hidden if `quiet`.
+    /// A bar for artefacts that are expected to take `seconds` in all. It is hidden if `quiet`.
     pub fn new(seconds: f64, quiet: bool) -> Whole {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some((seconds * PER_SECOND) as u64), target);
@@ -56,7 +57,7 @@ impl Whole {
         Whole { bar, done: 0.0 }
     }
 
-    /// Shows that of `what`, which is expected to take `seconds`, a `share` from 0 to 1 is done.
+    /// Shows that a `share` from 0 to 1 is done of the artefact `what`, which is expected to take `seconds`.
     pub fn show(&self, what: &str, seconds: f64, share: f64) {
         if !self.bar.is_hidden() {
             self.bar.set_message(what.to_string());
@@ -64,12 +65,12 @@ impl Whole {
         }
     }
 
-    /// What was expected to take `seconds` is done.
+    /// An artefact that was expected to take `seconds` is done.
     pub fn finish(&mut self, seconds: f64) {
         self.done += seconds;
     }
 
-    /// Does what writes to the terminal, with the bar out of the way.
+    /// Calls `write`, which writes to the terminal, while the bar is hidden.
     pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }

@@ -19,7 +19,8 @@ pub fn helper() -> Result<Helper, Failure> {
         .map_err(|e| Failure::Failed(format!("this program cannot be found ({})", scenario::reason(&e))))
 }
 
-/// Prepares the real runs of the plan in `file`, and those with the contestants `beside`. The process must have a single thread.
+/// Prepares the real runs of the plan in `file`, and those with the contestants `beside`. The process must have a
+/// single thread.
 pub fn prepare(file: &str, plan: &Plan, beside: &[Contestant]) -> Result<RealRuns, Failure> {
     RealRuns::prepare(&plan.runs, beside, &helper()?).map_err(|e| match e {
         Error::Unsupported(why) => Failure::Wrong(vec![format!("{file}: {why}")]),

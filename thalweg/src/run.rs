@@ -11,7 +11,7 @@ use lab::runner::{self, Stopped};
 use scenario::Plan;
 use scenario::{self, Machine};
 
-/// Simulates a scenario and prints what came out.
+/// Simulates a scenario, runs it in real time if asked to, and prints the results.
 pub fn run(args: &Run) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);
     let plan = plan(args, &machine)?;
@@ -20,7 +20,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
         false => None,
     };
-    // Ctrl-C is caught before there is anything to clean up.
+    // Ctrl-C is caught before there is a folder to remove, and after processes for real runs were started.
     let interrupt = Interrupt::catch();
     let destination = Destination::prepare(&args.output)?;
 
@@ -33,7 +33,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)
 }
 
-/// The runs of the scenario; what is to be made for real, too, with its packets.
+/// The runs of the scenario. If they are made in real time, too, packets have the size of real ones.
 fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     #[allow(unused_mut)]
     let mut sets = args.scenario.sets.clone();

@@ -11,10 +11,10 @@ use scenario::vectors::{Contents, write_all};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// The most that a mix may send in all, bytes.
+/// Bound of what a mix sends in all, bytes.
 const LARGEST: f64 = 1e12;
 
-/// Writes a synthetic mix of connection vectors.
+/// Writes a synthetic mix of connection vectors to a file or to standard output.
 pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     let Vectors { load, duration, seed, packet, header, out } = args;
     let wrong = |why: String| Err(Failure::Wrong(vec![why]));
@@ -24,7 +24,7 @@ pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     if *duration == Duration::ZERO {
         return wrong("--duration: is zero; write one like 30min".into());
     }
-    // A block of the mix is drawn at once, so what it holds must be little enough to be stopped after.
+    // A block of the mix is drawn without a look for Ctrl-C. The bound keeps blocks small enough for that.
     let total = load.as_bps() / 8.0 * duration.as_secs();
     if total > LARGEST {
         return wrong(format!(
@@ -41,7 +41,7 @@ pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     let head = format!(
         "# Synthetic connection vectors, original Tmix format: {load} for {duration}, seed {seed}, packets of {packet} with headers of {header}\n"
     );
-    // Ctrl-C is caught before there is anything to clean up.
+    // Ctrl-C is caught before there is a file to remove.
     let interrupt = Interrupt::catch();
     let Some(file) = out else {
         let mut out = BufWriter::new(io::stdout().lock());
@@ -55,14 +55,15 @@ pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     };
     let failed =
         |e: io::Error| Failure::Failed(format!("--out {}: cannot be written ({})", file.display(), reason(&e)));
-    // It gets its name once it is complete.
+    // The file is written under a temporary name and renamed when it is complete.
     let folder = match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
+    // The umask is applied to it, as for any new file.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask, as for any new file
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let temporary = builder.prefix(".thalweg-").tempfile_in(folder).map_err(failed)?;
     let mut out = BufWriter::new(temporary.as_file());
     let Some(contents) = write(&mut out, &head, &mix, &interrupt).map_err(failed)? else {
@@ -76,6 +77,7 @@ pub fn vectors(args: &Vectors) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Writes `head` and the vectors of `mix`. None if `interrupt` came.
 fn write(out: &mut impl Write, head: &str, mix: &Mix, interrupt: &Interrupt) -> io::Result<Option<Contents>> {
     out.write_all(head.as_bytes())?;
     let contents = write_all(out, mix, &mut || !interrupt.came())?;

@@ -1,4 +1,4 @@
-//! The command as a user meets it.
+//! The command line as a user sees it: exit codes, standard output, standard error and files.
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use serde_json::Value;
@@ -25,14 +25,14 @@ controllers = ["reno", "newreno"]
 size = "100 kB"
 "#;
 
-/// A folder with `SHORT` in it, called `short.toml`.
+/// A folder that holds `short.toml` with the text of `SHORT`.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("short.toml"), SHORT).unwrap();
     home
 }
 
-/// Runs thalweg in `home`; returns its exit code, standard output and standard error.
+/// Runs thalweg in `home`, and returns its exit code, standard output and standard error.
 fn thalweg(home: &Path, args: &[&str]) -> (i32, String, String) {
     let output = cargo_bin_cmd!("thalweg").current_dir(home).args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -51,7 +51,7 @@ fn scenarios() -> PathBuf {
 }
 
 #[test]
-fn json_has_everything_that_was_promised() {
+fn json_has_the_fields_that_the_documentation_lists() {
     let home = home();
     let (code, out, err) = thalweg(home.path(), &["run", "short.toml", "--format", "json", "--set", "seed=7"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -90,9 +90,9 @@ fn jobs_do_not_change_results() {
 }
 
 #[test]
-fn results_go_where_they_shall() {
+fn results_are_written_into_the_folder_that_is_named() {
     let home = home();
-    // Twice: the second replaces the first.
+    // The results of the second run replace those of the first.
     for _ in 0..2 {
         let (code, out, err) = thalweg(home.path(), &["run", "short.toml", "--out", "results/short"]);
         assert_eq!(code, 0, "{err}");
@@ -108,7 +108,7 @@ fn results_go_where_they_shall() {
 }
 
 #[test]
-fn what_is_wrong_is_said_in_a_line() {
+fn mistakes_are_answered_in_a_line() {
     let home = home();
     fs::write(home.path().join("file"), "").unwrap();
     fs::create_dir(home.path().join("thesis")).unwrap();
@@ -170,7 +170,7 @@ fn what_is_wrong_is_said_in_a_line() {
 #[test]
 fn ctrl_c_leaves_nothing_behind() {
     let home = home();
-    // Long enough that it is certainly running when the signal comes.
+    // The scenario takes so long that it still runs when the signal arrives.
     let mut child = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
         .current_dir(home.path())
         .args(["run", "short.toml", "--out", "new/results", "--set", "duration=100 h", "--set", "sample=1 s"])
@@ -179,7 +179,7 @@ fn ctrl_c_leaves_nothing_behind() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Results are being prepared once their folder's parent is there.
+    // The run has begun to prepare its results once the parent of their folder is there.
     let begin = Instant::now();
     while !home.path().join("new").exists() {
         assert!(begin.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none(), "it did not start");
@@ -209,7 +209,7 @@ fn ctrl_c_leaves_nothing_behind() {
 
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_closes_standard_output_is_no_error() {
     for args in [&["schema"][..], &["completions", "bash"], &["controllers"]] {
         let mut child = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"))
             .args(args)
@@ -292,7 +292,7 @@ fn controllers_are_listed_and_described() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn errors_that_cannot_be_told_are_no_panic() {
+fn a_closed_standard_error_causes_no_panic() {
     for args in [&["run", "none.toml"][..], &["run", "--frobnicate"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let status = Command::new(assert_cmd::cargo::cargo_bin!("thalweg")).args(args).stderr(full).status().unwrap();
@@ -328,7 +328,8 @@ fn vectors_are_written_and_replayed() {
     let huge = thalweg(home.path(), &["vectors", "--load", "900Tbps", "--duration", "1000h"]);
     assert!(huge.0 == 2 && huge.1.is_empty() && huge.2.starts_with("--load: 900 Tbps for 3600000 s are"), "{huge:?}");
 
-    // Written and read again, or drawn as the run goes on: the same connections, and the same results.
+    // Vectors that were written and are read again are the connections that a run draws itself, so that the results are
+    // the same.
     let scenario = |traffic: &str| {
         let path = "path = { rate = \"10 Mbps\", rtt = \"10 ms\", buffer = \"1 bdp\", delay = \"2 ms\" }";
         fs::write(
@@ -372,7 +373,7 @@ fn wrong_vectors_are_refused_in_a_line() {
 }
 
 #[test]
-fn pacing_is_measured_or_what_is_wrong_said_in_a_line() {
+fn pacing_is_measured_and_mistakes_are_answered_in_a_line() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, _) = thalweg(home.path(), &["bench", "pacing", "--rate", "20Mbps", "--duration", "20ms"]);
     assert_eq!(code, 0);

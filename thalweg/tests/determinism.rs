@@ -1,10 +1,11 @@
-//! The same seed gives the same files, to the byte, however many runs are made at a time; another seed does not.
+//! The same seed gives the same files, to the byte, for any number of runs at the same time. Another seed gives other
+//! files.
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use std::fs;
 use std::path::Path;
 
-/// Everything random there is: starts, round-trip times, transmission errors and traffic.
+/// A scenario with everything that is random: starts, round-trip times, transmission errors and traffic.
 const RANDOM: &str = r#"
 title = "Random"
 duration = "3 s"
@@ -59,7 +60,8 @@ fn results_depend_on_the_seed_and_on_nothing_else() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("random.toml"), RANDOM).unwrap();
     let first = results(home.path(), 1, 1);
-    // The same folder again, then two at a time: whatever differs between two executions must not show.
+    // The same folder again, and then with two runs at the same time: results must not depend on what differs between
+    // executions.
     for jobs in [1, 2] {
         assert!(results(home.path(), 1, jobs) == first, "{jobs} jobs");
     }

@@ -15,9 +15,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// 20 ms there and back, as fast as no test is.
+/// A path with a round trip of 20 ms, and with a rate that no test reaches.
 const SCENARIO: &str = "path = { rate = \"200 Mbps\", rtt = \"20 ms\", buffer = \"1 MB\" }\npacket = \"1500 B\"\n";
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest that a test waits for an event.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
@@ -32,13 +33,13 @@ fn emulate(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Waits until it ends: exit code, standard output.
+/// Waits until `child` ends, and returns its exit code and standard output.
 fn end(mut child: Child) -> (Option<i32>, String) {
     let begin = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if begin.elapsed() > PATIENCE {
+        if begin.elapsed() > TIMEOUT {
             child.kill().unwrap();
-            panic!("it did not stop");
+            panic!("thalweg did not end");
         }
         thread::sleep(Duration::from_millis(10));
     }
@@ -51,7 +52,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// The first line that `of` says.
+/// The first line of `of`.
 fn first_line(of: impl Read) -> String {
     let mut line = String::new();
     BufReader::new(of).read_line(&mut line).unwrap();
@@ -68,7 +69,7 @@ fn datagrams_cross_until_ctrl_c_and_results_are_those_of_a_run() {
     let said = first_line(child.stderr.take().unwrap());
     let address = said.strip_prefix("listening on ").and_then(|rest| rest.split(';').next()).unwrap().to_string();
     let client = UdpSocket::bind("127.0.0.1:0").unwrap();
-    server.set_read_timeout(Some(PATIENCE)).unwrap();
+    server.set_read_timeout(Some(TIMEOUT)).unwrap();
     let mut buffer = [0; 2000];
     for i in 0..50u8 {
         let begin = Instant::now();
@@ -79,7 +80,7 @@ fn datagrams_cross_until_ctrl_c_and_results_are_those_of_a_run() {
     }
     signal(&child, "-INT");
     let (code, out) = end(child);
-    assert_eq!(code, Some(0), "Ctrl-C is how it ends");
+    assert_eq!(code, Some(0), "Ctrl-C is the usual end");
     let summary: Value = serde_json::from_str(&out).unwrap();
     let run = &summary["runs"][0];
     assert_eq!(run["emulator"]["delivered_packets"], serde_json::json!([50, 0]));
@@ -93,7 +94,7 @@ fn datagrams_cross_until_ctrl_c_and_results_are_those_of_a_run() {
 }
 
 #[test]
-fn it_ends_by_itself_after_the_time_given() {
+fn the_emulation_ends_after_the_time_that_is_given() {
     let home = home();
     let args = ["path.toml", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9", "--for", "300ms"];
     let mut child = emulate(home.path(), &args).spawn().unwrap();
@@ -144,7 +145,7 @@ fn mistakes_are_answered_in_a_line() {
     }
 }
 
-/// Two million bytes that are not alike.
+/// Two million pseudo-random bytes.
 fn content(seed: u64) -> Vec<u8> {
     let mut random = seed;
     let next = |_| {
@@ -154,9 +155,9 @@ fn content(seed: u64) -> Vec<u8> {
     (0..2_000_000).map(next).collect()
 }
 
-/// The command that the next test runs behind the path: sends, and checks what comes back.
+/// The command that the next test runs behind the path: it sends, and checks what it receives.
 #[test]
-#[ignore = "runs within the next one"]
+#[ignore = "is run by the next test, behind a path"]
 fn inside() {
     let address = format!("{}:{}", std::env::var("THALWEG_HOST").unwrap(), std::env::var("TEST_PORT").unwrap());
     let begin = Instant::now();
@@ -191,7 +192,7 @@ fn the_kernels_tcp_crosses_the_path_and_nothing_is_left() {
     command.args(["--ignored", "--exact", "inside", "--nocapture"]).env("TEST_PORT", port.to_string());
     let (code, out) = end(command.spawn().unwrap());
     assert_eq!(code, Some(43), "the command's own exit code: {out}");
-    assert!(serving.join().unwrap(), "all of it came, as it was sent");
+    assert!(serving.join().unwrap(), "the data arrived unchanged");
     let summary: Value = serde_json::from_slice(&fs::read(home.path().join("results/summary.json")).unwrap()).unwrap();
     let emulator = &summary["runs"][0]["emulator"];
     for direction in 0..2 {
@@ -202,7 +203,7 @@ fn the_kernels_tcp_crosses_the_path_and_nothing_is_left() {
 }
 
 #[test]
-fn a_command_that_is_not_there_is_said_as_shells_say_it() {
+fn a_command_that_does_not_exist_has_the_exit_code_of_a_shell() {
     if !namespaces() {
         return;
     }
@@ -213,7 +214,7 @@ fn a_command_that_is_not_there_is_said_as_shells_say_it() {
     assert_eq!(said, "no-such-command: cannot be run (no such file or directory); check its name and permissions\n");
 }
 
-/// The processes that have `mark` among their arguments.
+/// The number of processes that have `mark` among their arguments.
 fn processes(mark: &str) -> usize {
     let of = |entry: fs::DirEntry| fs::read(entry.path().join("cmdline")).unwrap_or_default();
     let marked = |line: &Vec<u8>| line.split(|&byte| byte == 0).any(|argument| argument == mark.as_bytes());
@@ -221,7 +222,7 @@ fn processes(mark: &str) -> usize {
 }
 
 #[test]
-fn killing_it_leaves_no_process_and_no_device() {
+fn a_killed_emulation_leaves_no_process_and_no_device() {
     if !namespaces() {
         return;
     }
@@ -234,7 +235,7 @@ fn killing_it_leaves_no_process_and_no_device() {
         assert_eq!(first_line(child.stdout.as_mut().unwrap()), "started\n");
         let begin = Instant::now();
         while processes(&mark) < 3 {
-            assert!(begin.elapsed() < PATIENCE, "three sleep");
+            assert!(begin.elapsed() < TIMEOUT, "three processes sleep");
             thread::sleep(Duration::from_millis(10));
         }
         let host = said.split(' ').find(|word| word.ends_with(".1") || word.parse::<std::net::Ipv4Addr>().is_ok());
@@ -245,7 +246,7 @@ fn killing_it_leaves_no_process_and_no_device() {
         child.wait().unwrap();
         let begin = Instant::now();
         while processes(&mark) > 0 || Path::new(&device).exists() {
-            assert!(begin.elapsed() < PATIENCE, "{name}: {} processes, {device}", processes(&mark));
+            assert!(begin.elapsed() < TIMEOUT, "{name}: {} processes, {device}", processes(&mark));
             thread::sleep(Duration::from_millis(10));
         }
     }

@@ -1,4 +1,4 @@
-//! What README and docs promise, held against the program.
+//! What README and docs promise, checked with the program.
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// What lies in `folder` (from the root, if relative).
+/// The files in `folder`; a relative path starts at the root.
 fn files(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
@@ -22,7 +22,7 @@ fn fenced<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     blocks.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
 }
 
-/// README's commands: the first runs, the second tests.
+/// README's commands: the first runs a scenario, the second runs the tests.
 fn commands() -> [&'static str; 2] {
     let blocks = fenced(README, "sh");
     let commands: Vec<&str> = blocks.iter().flat_map(|block| block.lines()).collect();
@@ -56,7 +56,7 @@ fn the_second_command_is_what_ci_runs() {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_lead_to_files_that_exist() {
     let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
     pages.extend(["docs", "docs/controllers"].map(files).concat());
     for page in pages.iter().filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
@@ -89,7 +89,7 @@ fn the_pages_of_controllers_are_up_to_date() {
     assert!(pages(files("docs/controllers")) == pages(files(folder.path())), "{advice}");
 }
 
-/// The parameters of routers, and their defaults, are in a table written by hand.
+/// The table of the routers' parameters and defaults is written by hand.
 #[test]
 fn the_parameters_of_routers_are_described() {
     let scenarios = fs::read_to_string(root().join("docs/scenarios.md")).unwrap();
@@ -98,7 +98,7 @@ fn the_parameters_of_routers_are_described() {
         let row = |name: &str| section.lines().find(|line| line.starts_with(&format!("| `\"{name}\"` |"))).unwrap();
         for (parameter, default) in router.defaults().as_object().unwrap() {
             let default = default.as_f64().map_or(format!("`{default}`"), |number| number.to_string());
-            // RCP-AC's row refers to RCP's for those that both have.
+            // RCP-AC's row refers to RCP's for the parameters that both have.
             let shared = ["interval", "initial-rate", "least-rate", "initial-rtt"].contains(&parameter.as_str());
             let name = if shared && router.name == "rcp-ac" { "rcp" } else { router.name };
             assert!(row(name).contains(&format!("`{parameter}`")), "{name}: {parameter} is missing");

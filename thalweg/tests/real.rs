@@ -1,4 +1,5 @@
-//! `thalweg run --real`: at low rates and for seconds, so that a busy machine can do it, and with bounds that it cannot miss.
+//! `thalweg run --real`: at low rates and for seconds, so that a busy machine can make the runs, and with bounds that
+//! only a wrong run misses.
 
 #![cfg(target_os = "linux")]
 
@@ -17,7 +18,7 @@ path = { rate = \"20 Mbps\", rtt = \"40 ms\", buffer = \"1 bdp\" }
 compare.controllers = [\"cubic\"]
 ";
 
-/// Runs in `home`: exit code, standard output and standard error.
+/// Runs `thalweg run` in `home`, and returns its exit code, standard output and standard error.
 fn run(home: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(cargo_bin!("thalweg")).current_dir(home).arg("run").args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -30,7 +31,7 @@ fn home(scenario: &str) -> tempfile::TempDir {
     home
 }
 
-/// The runs that a scenario comes to.
+/// The runs of a scenario, simulated and real.
 fn runs(scenario: &str, args: &[&str]) -> Vec<Value> {
     let home = home(scenario);
     let (code, out, said) = run(home.path(), &[&["path.toml", "--real", "--format", "json", "--quiet"], args].concat());
@@ -59,7 +60,7 @@ fn a_real_run_has_the_results_of_a_simulated_one_beside_it() {
     for real in &runs[1..] {
         let goodput = number(&real["throughput_mbps"]);
         assert!((5.0..=20.0).contains(&goodput), "{real}");
-        // The flow's link counts what it carries, headers included; nothing else crosses it but copies of what was lost.
+        // The link counts all packets that it carries, with headers: the flow's, and its retransmissions.
         let carried = 20.0 * number(&real["links"][0]["utilization"]);
         assert!(goodput <= carried * 1.02, "{goodput} Mbps of {carried}");
         assert!(number(&real["flows"][0]["mean_rtt_ms"]) >= 40.0, "{real}");
@@ -85,14 +86,14 @@ fn flows_with_round_trips_of_their_own_share_the_queue_and_start_and_end_as_they
     println!("{short}\n{long}");
     assert!((0.2..3.0).contains(&number(&short["completion_seconds"])), "500 kB at 20 Mbps take 0.2 s: {short}");
     assert!(number(&short["mean_rtt_ms"]) >= 20.0 && number(&long["mean_rtt_ms"]) >= 100.0);
-    // Of the measured 3 s it had one.
+    // It sent for one of the 3 s that are measured.
     let megabits = 3.0 * number(&long["throughput_mbps"]);
     assert!((0.5..=22.0).contains(&megabits), "{long}");
 }
 
-/// Packets that repair a loss must not be taken for forged ones.
+/// Packets that repair a loss must not be dropped as forged ones.
 #[test]
-fn what_the_path_loses_is_all_that_is_lost() {
+fn no_packets_are_lost_but_those_that_the_path_loses() {
     for run in
         &runs(&SCENARIO.replace("\"cubic\"", "\"rapid\", \"thalweg\", \"rrrp\""), &["--set", "path.packet-error=0.003"])
     {
@@ -118,7 +119,7 @@ fn the_kernels_tcp_runs_beside() {
 }
 
 #[test]
-fn what_cannot_be_run_for_real_is_refused_in_a_line() {
+fn what_cannot_run_in_real_time_is_refused_in_a_line() {
     let home = home(SCENARIO);
     let real = |args: &[&str]| run(home.path(), &[&["path.toml", "--real"], args].concat());
     for (args, said) in [

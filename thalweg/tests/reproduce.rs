@@ -14,17 +14,17 @@ fn reproduce(home: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// Begins to.
+/// Starts `thalweg reproduce` in `home`.
 fn begun(home: &Path, args: &[&str]) -> Child {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("thalweg"));
     command.current_dir(home).arg("reproduce").args(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-const KEPT: &str = "results/reproduce/kept/quick";
+const RECORDS: &str = "results/reproduce/cache/records/quick";
 
-/// What is kept in `home`, with the time at which it was written.
-fn kept(home: &Path) -> Vec<(String, SystemTime)> {
-    let Ok(entries) = fs::read_dir(home.join(KEPT)) else { return vec![] };
+/// The records in `home`, with the times at which they were written.
+fn records(home: &Path) -> Vec<(String, SystemTime)> {
+    let Ok(entries) = fs::read_dir(home.join(RECORDS)) else { return vec![] };
     let files = entries.flatten().filter(|entry| entry.path().extension().is_some_and(|it| it == "json"));
     files.map(|it| (it.file_name().into_string().unwrap(), it.metadata().unwrap().modified().unwrap())).collect()
 }
@@ -47,9 +47,9 @@ fn the_catalogue_is_listed_with_times_and_verdicts() {
     let (_, out, _) = reproduce(home.path(), &[]);
     assert!(line(&out).contains("PASS") && !line(&out).contains("earlier"), "{out}");
 
-    // As if other code had made it.
-    let [(record, _)] = &kept(home.path())[..] else { panic!("one record") };
-    fs::rename(home.path().join(KEPT).join(record), home.path().join(KEPT).join("0.json")).unwrap();
+    // As if other code had made the record.
+    let [(record, _)] = &records(home.path())[..] else { panic!("one record") };
+    fs::rename(home.path().join(RECORDS).join(record), home.path().join(RECORDS).join("0.json")).unwrap();
     let (_, out, _) = reproduce(home.path(), &[]);
     assert!(line(&out).contains("MISS (earlier)"), "{out}");
     let (_, out, _) = reproduce(home.path(), &["--scale", "full"]);
@@ -65,11 +65,10 @@ fn an_artefact_leaves_verdicts_pages_and_figures() {
     assert_eq!(code, 0);
     assert!(out.starts_with("rcp-ac/fig1-gamma: ") && out.contains("PASS"), "{out}");
     let folder = home.path().join("results/reproduce/quick");
-    for file in
-        ["index.html", "rcp-ac.html", "claims.md", "figures/rcp-ac-fig1-gamma.svg", "figures/rcp-ac-fig1-gamma.pdf"]
-    {
+    for file in ["index.html", "rcp-ac.html", "claims.md", "figures/rcp-ac-fig1-gamma.svg"] {
         assert!(folder.join(file).is_file(), "{file} is missing");
     }
+    assert_eq!(folder.join("figures/rcp-ac-fig1-gamma.pdf").is_file(), report::pdf::AVAILABLE);
     let page = fs::read_to_string(page).unwrap();
     for part in ["Made on 20", "| RCP-AC | 1 |", "### rcp-ac/fig1-gamma"] {
         assert!(page.contains(part), "{part} is missing: {page}");
@@ -77,25 +76,26 @@ fn an_artefact_leaves_verdicts_pages_and_figures() {
     assert!(!fs::read_to_string(folder.join("claims.md")).unwrap().contains("Made on"), "the same bytes on any day");
 }
 
-/// A killed call has kept what it had finished: the next one does the rest, and says the same as one that nobody disturbed.
+/// A killed call has kept the records that it had finished: the next call does the rest, and says the same as one that
+/// nobody disturbed.
 #[cfg(unix)]
 #[test]
 fn what_was_finished_before_a_kill_is_not_run_again() {
     let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut process = begun(killed.path(), &["rapid/table3", "rrr/fig4*"]);
     let begin = Instant::now();
-    while kept(killed.path()).is_empty() && begin.elapsed() < Duration::from_secs(300) {
+    while records(killed.path()).is_empty() && begin.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(2));
     }
     process.kill().unwrap(); // SIGKILL
     process.wait().unwrap();
-    let before = kept(killed.path());
-    assert!(!before.is_empty(), "nothing was kept");
+    let before = records(killed.path());
+    assert!(!before.is_empty(), "there is no record");
     assert!(!killed.path().join("results/reproduce/quick/claims.json").exists(), "it had not come to its end");
 
     let (code, out, err) = reproduce(killed.path(), &["rapid/table3", "rrr/fig4*"]);
     assert_eq!(code, 0, "{err}");
-    let after = kept(killed.path());
+    let after = records(killed.path());
     assert!(before.iter().all(|one| after.contains(one)), "{before:?}, then {after:?}");
     let first = out.split(':').next().unwrap();
     assert!(!err.contains(&format!(": {first}\n")) && err.contains(": rrr/fig4"), "{first} was run again: {err}");
@@ -108,44 +108,54 @@ fn what_was_finished_before_a_kill_is_not_run_again() {
     assert_eq!(ids, ["rapid/table3", "rrr/fig4"]);
 }
 
-/// Of an artefact that was not complete, the runs that were are not made again.
+/// The files of the cache of runs in `home`, with the times at which they were written.
+fn runs(home: &Path) -> Vec<(std::path::PathBuf, SystemTime)> {
+    let folder = home.join("results/reproduce/cache/runs").join(lab::code::SIMULATION);
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let runs = files.filter(|it| !it.file_name().to_string_lossy().starts_with('.'));
+    runs.filter_map(|it| Some((it.path(), it.metadata().ok()?.modified().ok()?))).collect()
+}
+
+/// Of an artefact that was not complete, the complete runs are not made again.
 #[cfg(unix)]
 #[test]
 fn runs_that_were_complete_before_a_kill_are_not_made_again() {
     let (killed, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let args = ["rcp-ac/fig1-gamma", "--jobs", "1", "--quiet"];
-    let runs = killed.path().join("results/reproduce/kept/runs").join(lab::reproduce::CODE);
-    let kept = || {
-        fs::read_dir(&runs)
-            .map_or(0, |it| it.flatten().filter(|it| !it.file_name().to_string_lossy().starts_with('.')).count())
-    };
     let mut process = begun(killed.path(), &args);
     let begin = Instant::now();
-    while kept() < 2 && begin.elapsed() < Duration::from_secs(300) {
+    while runs(killed.path()).len() < 2 && begin.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(2));
     }
     process.kill().unwrap(); // SIGKILL
     process.wait().unwrap();
-    let before: Vec<_> = fs::read_dir(&runs).unwrap().flatten().map(|it| it.path()).collect();
-    assert!(kept() >= 2, "nothing was kept");
+    let before = runs(killed.path());
+    assert!(before.len() >= 2, "the cache is empty");
 
-    // Those that are found are read and not written: they keep their times until the record replaces them all.
-    let mut process = begun(killed.path(), &args);
-    let times = || before.iter().map(|file| fs::metadata(file).and_then(|it| it.modified()).ok()).collect::<Vec<_>>();
-    let written = times();
-    while process.try_wait().unwrap().is_none() {
-        let now = times();
-        let replaced = now.iter().zip(&written).filter(|(now, before)| now.is_some() && now != before).count();
-        assert_eq!(replaced, 0, "a run that was kept was made again");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(process.wait().unwrap().success());
-    assert_eq!(kept(), 0, "the record stands for them");
+    // Runs that are found are read and not written, so that they keep their times.
+    assert_eq!(reproduce(killed.path(), &args).0, 0);
+    let after = runs(killed.path());
+    assert!(before.iter().all(|run| after.contains(run)), "a run of the cache was made again");
     assert_eq!(reproduce(whole.path(), &args).0, 0);
+    assert_eq!(after.len(), runs(whole.path()).len());
     assert!(claims(killed.path()) == claims(whole.path()), "the same seed, but not the same claims.json");
 }
 
-/// What is wrong with where results shall go is found before anything is run, and nothing is left.
+/// A record that is missing, as after a change of a claim or of a figure, is made again from the cache of runs.
+#[test]
+fn a_record_is_made_again_without_a_simulation() {
+    let home = tempfile::tempdir().unwrap();
+    assert_eq!(reproduce(home.path(), &["rcp-ac/fig1-gamma", "--quiet"]).0, 0);
+    let (claims_before, runs_before) = (claims(home.path()), runs(home.path()));
+    assert!(!runs_before.is_empty());
+    for (record, _) in records(home.path()) {
+        fs::remove_file(home.path().join(RECORDS).join(record)).unwrap();
+    }
+    assert_eq!(reproduce(home.path(), &["rcp-ac/fig1-gamma", "--quiet"]).0, 0);
+    assert!(claims(home.path()) == claims_before && runs(home.path()) == runs_before);
+}
+
+/// A place that cannot be written is refused before anything is run, and nothing is left there.
 #[test]
 fn places_that_cannot_be_written_are_refused_at_once() {
     let home = tempfile::tempdir().unwrap();
@@ -160,7 +170,7 @@ fn places_that_cannot_be_written_are_refused_at_once() {
     }
 }
 
-/// A page of documentation is made of what is there, and says how much that is.
+/// A page of documentation is made from the records that there are, and says of how many artefacts they are.
 #[test]
 fn a_page_of_part_of_the_catalogue_says_so() {
     let home = tempfile::tempdir().unwrap();
@@ -174,7 +184,7 @@ fn a_page_of_part_of_the_catalogue_says_so() {
     );
 }
 
-/// `| head` is no reason to give up the rest.
+/// A reader that closes standard output (`| head`) does not stop the runs.
 #[cfg(unix)]
 #[test]
 fn verdicts_that_nobody_reads_are_in_the_pages_all_the_same() {
@@ -193,7 +203,7 @@ fn an_unknown_id_is_answered_with_the_nearest() {
     for (id, said) in [
         ("rapid/tabel2", "there is no `rapid/tabel2` in the catalogue; did you mean `rapid/table2`?"),
         ("nothing/*", "`thalweg reproduce` lists it"),
-        ("rapid/", "all of a paper are `rapid/*`"),
+        ("rapid/", "all artefacts of a paper are `rapid/*`"),
     ] {
         let (code, out, err) = reproduce(home.path(), &[id]);
         assert_eq!((code, out.as_str()), (2, ""));

@@ -1,4 +1,4 @@
-//! Routers in the emulator answer the stamps of real QUIC packets, and senders obey.
+//! Routers in the emulator answer the stamps of real QUIC packets, and senders follow the answers.
 
 #![cfg(target_os = "linux")]
 
@@ -23,7 +23,7 @@ struct Relay {
 }
 
 impl Relay {
-    /// In front of `server`, with a link of `mbps` in either direction behind a queue of this kind.
+    /// A relay to `server`, over a link of `mbps` in either direction with a queue of this kind.
     fn start(mbps: u32, queue: &str, server: SocketAddr) -> Relay {
         let folder = tempfile::tempdir().unwrap();
         let scenario = folder.path().join("path.toml");
@@ -46,7 +46,7 @@ impl Relay {
         Relay { child, address: address.expect(&said).parse().unwrap() }
     }
 
-    /// Ends it; its results.
+    /// Ends the relay, and returns its results.
     fn end(&mut self) -> serde_json::Value {
         let _ = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
         let mut out = String::new();
@@ -62,7 +62,7 @@ impl Drop for Relay {
     }
 }
 
-/// Connections over one path, with both their ends.
+/// Both ends of several connections over one path.
 struct Flows {
     near: Vec<Connection>,
     far: Vec<Connection>,
@@ -70,7 +70,7 @@ struct Flows {
     _ends: [Endpoint; 2],
 }
 
-/// Connects that many times over such a path; `controller` drives what is sent.
+/// Opens that many connections over such a path, whose data `controller` drives.
 async fn connect(mbps: u32, queue: &str, controller: &str, count: u32) -> Flows {
     let identity = Identity::new().unwrap();
     let fingerprint = identity.fingerprint();
@@ -91,12 +91,12 @@ async fn connect(mbps: u32, queue: &str, controller: &str, count: u32) -> Flows 
     Flows { near, far, relay, _ends: [client, server] }
 }
 
-/// Sends without end, and takes in what arrives.
+/// Sends without end from `near`, and reads at `far`.
 fn send(near: &Connection, far: &Connection) {
     let (near, far) = (near.clone(), far.clone());
     tokio::spawn(async move {
         let mut stream = near.open_uni().await.unwrap();
-        // quinn takes what it is given as fast as memory can be copied; others have their turn in between.
+        // quinn accepts data as fast as memory can be copied. Yielding lets the other connections write, too.
         while stream.write_all(&[0x55; 1 << 12]).await.is_ok() {
             tokio::task::yield_now().await;
         }
@@ -107,14 +107,14 @@ fn send(near: &Connection, far: &Connection) {
     });
 }
 
-/// Bytes that have arrived of a connection, headers included.
+/// Bytes of a connection that have arrived, headers included.
 fn arrived(connection: &Connection) -> u64 {
     let udp = connection.stats().udp_rx;
     udp.bytes + udp.datagrams * wire::header::ROUTED as u64
 }
 
-/// What each of four flows that start one after the other gets of a link with routers of its kind, as a multiple of its equal share,
-/// from 20 to 40 round trips after the last start.
+/// The throughput of each of four flows that start one after the other, over a link with the routers of their protocol.
+/// It is taken from 20 to 40 round trips after the last start, and given as a multiple of an equal share.
 async fn shares(mbps: u32, controller: &str) -> Vec<f64> {
     let mut flows = connect(mbps, controller, controller, FLOWS).await;
     for (near, far) in flows.near.iter().zip(&flows.far) {
@@ -145,10 +145,11 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// The bounds are those of a machine that does other things, too; bench/wire/routers.toml shows what the protocols do alone. XCP's flows are held to their sum
-/// here: seen on a busy machine, one that lost its window was given a tenth of its share 40 round trips later, while the sum was 95 %.
+/// The bounds allow for other work on the same machine; bench/wire/routers.toml shows what the protocols do on an idle
+/// one. Of XCP only the sum is bounded: on a busy machine, a flow that had lost its window had a tenth of its share 40
+/// round trips later, while the sum was 95 %.
 #[test]
-fn four_flows_share_a_link_as_its_routers_say() {
+fn four_flows_share_a_link_as_its_routers_allow() {
     for controller in ["rcp-ac", "rcp", "xcp"] {
         let shares = runtime().block_on(shares(20, controller));
         let mean = shares.iter().sum::<f64>() / f64::from(FLOWS);
@@ -159,7 +160,7 @@ fn four_flows_share_a_link_as_its_routers_say() {
 }
 
 #[test]
-fn without_routers_a_sender_says_so_and_a_window_controller_drives() {
+fn without_routers_a_sender_reports_so_and_falls_back_to_a_window_controller() {
     for controller in ["rcp-ac", "rcp", "xcp"] {
         runtime().block_on(async {
             let flows = connect(20, "droptail", controller, 1).await;

@@ -68,7 +68,7 @@ impl BbrSender {
                 self.handle_lost_probe(now, &packet);
             }
         }
-        self.sampler.lost += lost.0; // packets that were forgotten
+        self.sampler.lost += lost.0; // packets that the sampler has forgotten
     }
 
     /// NoteLoss.

@@ -53,11 +53,11 @@ impl ProbeUp {
 pub(super) enum ProbeRtt {
     /// More than BBR.ProbeRTTCwnd is still in flight.
     Draining,
-    /// Little is in flight.
+    /// No more than BBR.ProbeRTTCwnd is in flight.
     Holding {
-        /// BBR.probe_rtt_done_stamp: when it has been so for long enough.
+        /// BBR.probe_rtt_done_stamp: when this has lasted for ProbeRTTDuration.
         done: Time,
-        /// BBR.probe_rtt_round_done: whether it has been so for a round trip.
+        /// BBR.probe_rtt_round_done: whether this has lasted for a round trip.
         round_done: bool,
     },
 }

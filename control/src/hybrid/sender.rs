@@ -206,7 +206,7 @@ mod tests {
         Ack { acked: Bytes(acked * PACKET.0), rtt: Some(rtt), ..Ack::default() }
     }
 
-    /// After slow start to a window of 2560 packets, of which the threshold is 2500.
+    /// A sender after slow start to a window of 2560 packets; the threshold is 2500.
     fn grown(rtt: Duration) -> Box<dyn Sender> {
         let mut sender = Hybrid::default().sender(&Conditions::exact(PACKET));
         sender.on_ack(Time::ZERO, &ack(1, RTT));
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!((state.phase, state.window), (Phase::Probing, None));
         assert_eq!(state.rate.unwrap().as_mbps().round(), 205.0); // 2560 packets of 1000 B in 100 ms
         let queued = grown(RTT.scale(1.1)).state();
-        assert_eq!(queued.phase, Phase::SlowStart, "a tenth of that window waits in a queue");
+        assert_eq!(queued.phase, Phase::SlowStart, "a tenth of the same window waits in a queue");
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_it_begins_afresh() {
+    fn after_a_timeout_the_window_protocol_begins_afresh() {
         let mut sender = grown(RTT);
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         assert_eq!(sender.state().window, Some(1.0));

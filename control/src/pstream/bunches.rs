@@ -45,7 +45,7 @@ impl Bunches {
     pub fn on_gap(&mut self, gap: Duration) {
         let follows = gap <= self.within;
         self.followers += (follows && self.inside) as usize;
-        // Gaps that shrink little by little, as those of slow start, are no event.
+        // Gaps that shrink little by little, as in slow start, are no buffering event.
         self.inside = if follows { self.inside } else { gap.0 > SPIKE * self.within.0 };
     }
 

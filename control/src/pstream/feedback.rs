@@ -33,8 +33,8 @@ impl Default for Feedback {
 }
 
 impl Feedback {
-    /// A report brought the estimate of `stream`: whether that is new. Reports come several times, and those of streams
-    /// from before [`Feedback::ignore_before`] do not count.
+    /// A report brought the estimate of `stream`: whether that is new. Reports come several times, and reports of
+    /// streams from before [`Feedback::ignore_before`] do not count.
     pub fn on_estimate(&mut self, now: Time, stream: u32) -> bool {
         if stream == self.newest || (stream.wrapping_sub(self.oldest) as i32) < 0 {
             return false;

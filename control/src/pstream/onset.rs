@@ -41,7 +41,8 @@ pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> 
     })
 }
 
-/// The estimate of a stream all of which was too fast: r_1/2 (footnote 13). In RAPID-2009 (its footnote 7) the first
+/// The estimate of a stream all of which was too fast: r_1/2 (footnote 13). **Decided**: that is a stream whose second
+/// packet queues, as delays are known only relative to the first packet's. In RAPID-2009 (its footnote 7) the first
 /// packet, at r_avg, is faster than the second, at r_1.
 pub(super) fn half_the_lowest(samples: &[Sample], first: &Sample) -> f64 {
     first.rate.min(samples[1].rate) / 2.0
@@ -57,13 +58,13 @@ mod tests {
     }
 
     #[test]
-    fn no_queueing_gives_the_top_rate() {
+    fn a_stream_that_does_not_queue_yields_its_top_rate() {
         assert_eq!(onset(&samples(&[0; 10]), 0), Some(10.0));
         assert_eq!(onset(&samples(&[90, 80, 70, 60, 50]), 0), Some(5.0), "an old queue drains");
     }
 
     #[test]
-    fn queueing_from_a_packet_on_gives_the_rate_before() {
+    fn a_stream_that_queues_from_a_packet_on_yields_the_rate_before_it() {
         assert_eq!(onset(&samples(&[0, 0, 0, 0, 1, 3, 6, 10]), 0), Some(4.0));
         assert_eq!(onset(&samples(&[5, 3, 1, 0, 1, 3, 6, 10]), 0), Some(4.0), "after an old queue has drained");
     }
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn queueing_from_the_start_gives_half_the_first_rate() {
+    fn a_stream_that_queues_from_the_start_yields_half_its_first_rate() {
         assert_eq!(onset(&samples(&[0, 1, 2, 3, 4]), 0), Some(0.5));
     }
 
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clocks_resolution_is_no_queue() {
+    fn delays_within_the_resolution_are_no_queue() {
         let delays: Vec<i64> = (0..30).map(|i| i % 2).collect();
         assert_eq!(onset(&samples(&delays), 1), Some(30.0));
     }

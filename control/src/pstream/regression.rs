@@ -95,7 +95,7 @@ struct Line {
     error: f64,
 }
 
-/// The line through the points after the onset; none if there are too few, or no congestion.
+/// The line through the points after the onset; none if there are too few points, or there is no congestion.
 fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Option<Line> {
     let at = |k: usize| &samples[points[k] as usize];
     // The line begins where the delay was least for the last time, as there was no queue yet. It does not go through
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_on_the_way_do_not_bend_the_line() {
+    fn lost_packets_do_not_bend_the_line() {
         for spare in [3e8, 5e8, 8e8] {
             let mut samples = stream(90, spare);
             samples.retain(|sample| sample.index % 5 != 3);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_left_late_hide_nothing() {
+    fn packets_that_left_late_hide_no_congestion() {
         let found = |late: &[usize]| {
             let mut samples = stream_with_late(90, 5e8, late);
             // A few microseconds of jitter besides.
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_with_one_timestamp_do_not_hide_the_onset() {
+    fn packets_that_arrive_at_the_same_time_do_not_hide_the_onset() {
         for spare in [3e8, 5e8, 7e8] {
             for period in [20 * US, 50 * US, 100 * US] {
                 let mut samples = stream(90, spare);
@@ -270,14 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_came_at_once_says_nothing_of_rates() {
+    fn a_stream_that_arrived_at_one_time_yields_its_lowest_rate() {
         let mut samples = stream(90, 1e9);
         coalesce(&mut samples, 1_000_000 * US);
         assert_eq!(smoothed(&samples), Some(1e8), "the lowest");
     }
 
     #[test]
-    fn the_end_of_a_stream_is_not_known_to_have_been_carried() {
+    fn an_estimate_is_not_above_the_rate_before_the_last_event() {
         let mut samples = stream(20, 1e12); // no congestion, rates up to 211 Mbps
         for sample in &mut samples[10..] {
             let held = 10_000 * US - sample.arrival;

@@ -38,8 +38,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too; only the
-    /// controllers of [`all`](super::all) have names in scenarios.
+    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too;
+    /// only the controllers of [`all`](super::all) have names in scenarios.
     pub fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
         name: &'static str,
         family: Family,

@@ -1,4 +1,4 @@
-//! The list of all router protocols, from which whoever builds a link takes its router.
+//! The list of all router protocols, from which the builder of a link takes its router.
 
 use super::overrides::{ParameterError, overlay};
 use crate::roles::Router;
@@ -15,7 +15,7 @@ pub struct RouterProtocol {
     pub name: &'static str,
     /// What it does, in a line.
     pub summary: &'static str,
-    /// Paper.
+    /// The paper.
     pub source: &'static str,
     defaults: Value,
     schema: Schema,

@@ -25,15 +25,15 @@ pub struct RateRuleParameters {
     pub eta: (f64, f64),
     /// The least and the most by which the average may aim above itself (kappa), as a multiple of itself.
     pub kappa: (f64, f64),
-    /// The geometric mean of this and the average is added to that. If all flows climbed by equal steps, a thousand
-    /// slow flows would climb as fast as ten fast ones; if all climbed in proportion to their rates, none would catch
-    /// up.
+    /// In addition, the average may aim above itself by the geometric mean of this and itself. If all flows climbed by
+    /// equal steps, a thousand slow flows would climb as fast as ten fast ones; if all climbed in proportion to their
+    /// rates, none would catch up.
     pub floor: Rate,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
     /// Factor on kappa upon a collapse, once per round trip.
     pub back_off: f64,
-    /// Growth of kappa per tau otherwise.
+    /// Growth of kappa per tau while there is no collapse, as a share of kappa.
     pub regrow: f64,
     /// A standing queue that delays packets by no more does not count.
     pub tolerance: Duration,
@@ -63,7 +63,7 @@ pub struct StreamStart {
     pub estimate: Rate,
     /// How long the stream would last at the present average.
     pub length: Duration,
-    /// How many packets it has, as a share of those of a full stream.
+    /// The number of its packets over the number of packets in a full stream.
     pub share: f64,
     /// The newest round-trip time.
     pub rtt: Duration,

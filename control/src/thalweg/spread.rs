@@ -1,8 +1,9 @@
 //! The adaptive spread factor, m. (RAPID's is fixed.)
 //!
-//! A stream with a wide range of rates finds rates far from its average, and its estimates differ from those of others;
-//! a narrow one disturbs other traffic little and estimates finely. So streams become narrower while the estimates lie
-//! within their range, and wide as soon as an estimate reaches its edge.
+//! A stream with a wide range of rates finds rates far from its average, and the congestion that it induces shows even
+//! among the streams of many other flows. A narrow one disturbs other traffic little, and its estimates are fine. So
+//! streams become narrower while the estimates lie within their range, and wide as soon as an estimate reaches its
+//! edge.
 
 use crate::units::Rate;
 
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn narrows_slowly_and_widens_at_once() {
+    fn streams_become_narrower_slowly_and_wide_at_once() {
         let mbps = Rate::from_mbps;
         let range = (mbps(50.0), mbps(200.0));
         let mut spread = AdaptiveSpread::new(1.03, 1.01, 0.99);

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_of_the_packets_is_much() {
+    fn a_quarter_of_the_packets_beyond_errors_is_much() {
         let is_much = |errors, missing: u16| {
             let mut gaps = Gaps::new(90);
             gaps.on_gap(10, 10 + missing, 10);

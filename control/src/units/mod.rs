@@ -1,5 +1,5 @@
-//! Times, durations, rates and sizes, each a type of its own. As texts they have a unit: `"100 ms"`, `"1 Gbps"`, `"64
-//! kB"`.
+//! Times, durations, rates and sizes, each a type of its own. Their texts have units: `"100 ms"`, `"1 Gbps"`,
+//! `"64 kB"`.
 //!
 //! Times count picoseconds: a packet of 1000 bytes takes 8 ns at 1 Tbps, and rounding must not accumulate to a visible
 //! error in a schedule of such gaps.

@@ -114,8 +114,7 @@ impl Host {
     /// Runs until the next event. If `lose`, a packet that is sent in this step is lost on the way.
     pub fn step(&mut self, lose: bool) -> Event {
         if self.revealed {
-            // After a loss, the sender hears of the acknowledgment that revealed it before all else.
-            return self.arrive();
+            return self.arrive(); // a loss is followed at once by the acknowledgment that revealed it
         }
         let wake = match self.sender.next(self.now, &self.pipe()) {
             Next::Now => return self.send(lose),

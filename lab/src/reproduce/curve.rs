@@ -1,21 +1,22 @@
-//! Curves that need no simulation: the laws of [`theory`], and those that controllers have in their code.
+//! Curves that need no simulation: formulas of [`theory`], and what controllers' own code computes.
 
 use crate::theory;
 use control::rrrp::{Feedback, Function, Rrrp};
 use control::{Bytes, Conditions, Duration, Rate, registry};
 use serde::Deserialize;
 
-/// A law and what claims and figures call it.
+/// A formula, and the name by which claims and figures refer to it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Curve {
-    /// Unique in its artefact.
+    /// The name, unique in its artefact.
     pub name: String,
-    /// What it computes.
+    /// The formula.
     pub law: Law,
-    /// Drawn and compared with runs no lower than this other curve: of a protocol that is TCP below its low window.
+    /// The name of another curve that bounds this one from below where it is drawn and compared with runs: TCP's, for a
+    /// protocol that behaves as TCP below some window.
     pub at_least: Option<String>,
-    /// Drawn in reverse direction: at x, the law's value at this less x.
+    /// If given, the curve is mirrored: its value at x is that of the formula at this number less x.
     pub reversed_from: Option<f64>,
 }
 
@@ -23,26 +24,28 @@ pub struct Curve {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Law {
-    /// Mean window in packets over the loss event rate, of AIMD with increase `a` and decrease `b`; TCP's are 1 and 0.5.
+    /// Mean window in packets over the loss event rate, of AIMD with increase `a` and decrease `b`; TCP's are 1 and
+    /// 0.5.
     Aimd {
         /// Packets per round trip.
         a: f64,
         /// Share of the window.
         b: f64,
     },
-    /// That of HighSpeed TCP, as RFC 3649 prints it.
+    /// The mean window of HighSpeed TCP, as RFC 3649 prints it.
     Highspeed,
-    /// That of HighSpeed TCP with this low window.
+    /// The mean window of HighSpeed TCP with this low window, in packets.
     HighspeedFrom(f64),
-    /// That of Scalable TCP.
+    /// The mean window of Scalable TCP.
     Scalable,
-    /// That of BIC, by the paper's closed form.
+    /// The mean window of BIC, by the paper's closed form.
     Bic(theory::Bic),
-    /// That of a controller's own sender that loses one packet after each 1/p packets.
+    /// The mean window of this controller's own sender, if one packet is lost after each 1/p packets.
     Sender(String),
-    /// RRRP's feedback: the congestion aimed at, in per cent, over the rate that arrives, in Mbps. What is not given is RRRP's default.
+    /// RRRP's feedback: the congestion aimed at, in per cent, over the rate that arrives, in Mbps. Parameters that are
+    /// not given have RRRP's defaults.
     Feedback {
-        /// Which function.
+        /// Which of RRRP's functions.
         function: Function,
         /// p_fix or p_Tlim.
         target: Option<f64>,
@@ -55,7 +58,7 @@ pub enum Law {
     TcpLoss {
         /// k, between 1 and 2.
         k: f64,
-        /// Packets on the wire.
+        /// Size of a packet on the wire.
         packet: Bytes,
         /// Round-trip time.
         rtt: Duration,
@@ -83,10 +86,11 @@ impl Law {
     }
 }
 
-/// Losses after which a sender's window is periodic.
+/// Number of losses after which a sender's window is taken to be periodic.
 const LOSSES: usize = 60;
 
-/// The mean window of a controller's own sender with a loss every 1/p packets; none if there is no such controller or no window.
+/// The mean window of a controller's own sender with a loss every 1/p packets; none if there is no such controller or
+/// no window.
 fn sender(controller: &str, p: f64) -> Option<f64> {
     let controller = registry::find(controller)?;
     let packet = Bytes(1000);
@@ -100,7 +104,7 @@ impl Curve {
         self.law.at(self.reversed_from.map_or(x, |end| end - x))
     }
 
-    /// Its value at `x`, and not less than the curve that bounds it among `all`.
+    /// Its value at `x`, or that of the curve among `all` that bounds it from below, if that is larger.
     pub fn bounded(&self, all: &[Curve], x: f64) -> f64 {
         let bound = self.at_least.as_ref().and_then(|name| all.iter().find(|it| it.name == *name));
         bound.map_or(self.at(x), |bound| self.at(x).max(bound.at(x)))

@@ -1,52 +1,53 @@
 //! Whether claims hold.
 
-use super::Made;
 use super::artefact::{Artefact, Band, Claim, Quantity, Scale};
+use super::scenario_runs::ScenarioRuns;
 use serde::{Deserialize, Serialize};
 
-/// What came of a claim.
+/// Whether runs confirm a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
-    /// It is so.
+    /// The measured value is within the band.
     Pass,
-    /// It is not so.
+    /// It is not, or could not be measured.
     Miss,
-    /// It takes the full scale to tell.
-    Untold,
+    /// The claim is judged at another scale only.
+    #[serde(rename = "NOT RUN")]
+    NotRun,
 }
 
 /// A claim, judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judged {
-    /// What the paper says.
+    /// What the paper says, in short.
     pub says: String,
-    /// Its figure.
+    /// The value that the paper gives.
     pub paper: Option<f64>,
-    /// Ours, with the unit.
+    /// The measured value as text, with its unit.
     pub measured: String,
-    /// The same as numbers, unrounded: one, or those that shall rise; null for never. None if it cannot be told, or
-    /// could not be measured.
+    /// The measured values, unrounded: one, or several that shall rise; null for what never happened. Empty if the
+    /// claim was not run, or could not be measured.
     pub values: Vec<Option<f64>>,
-    /// What it shall be.
+    /// Which values confirm the claim, as text.
     pub band: String,
-    /// Whether that is ours: the paper says it in words, or does not say it.
+    /// Whether the band is ours: the paper makes the statement in words only, or does not make it.
     pub ours: bool,
-    /// Whether it is.
+    /// Whether the measured values are within the band.
     pub verdict: Verdict,
-    /// Why not, if it is known.
+    /// Why the claim misses, if that is known.
     pub because: Option<String>,
 }
 
 /// Judges the claims of `artefact` by the runs `made`.
-pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
+pub fn judge(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<Judged> {
     let claims = artefact.claims.iter();
     claims
         .map(|claim| {
             let unit = claim.quantity.unit();
-            let told = claim.scale.is_none_or(|only| only == scale);
+            let asked_for = claim.scale.is_none_or(|only| only == scale);
             let asked = match &claim.band {
-                _ if !told => &[],
+                _ if !asked_for => &[],
                 Band::Between(..) => std::slice::from_ref(&claim.quantity),
                 Band::Rising(all) => &all[..],
             };
@@ -58,13 +59,13 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
                 }
                 (Band::Rising(all), v) => (names(all).join(" < "), v.len() > 1 && v.is_sorted_by(|a, b| a < b)),
             };
-            let verdict = match (told, holds) {
-                (false, _) => Verdict::Untold,
+            let verdict = match (asked_for, holds) {
+                (false, _) => Verdict::NotRun,
                 (true, true) => Verdict::Pass,
                 (true, false) => Verdict::Miss,
             };
             let measured = match &values {
-                _ if !told => format!("takes {} scale", Scale::Full),
+                _ if !asked_for => format!("takes {} scale", Scale::Full),
                 Ok(v) => {
                     let text = v.iter().map(|&x| number(x)).collect::<Vec<_>>().join(", ");
                     if matches!(v[..], [x] if !x.is_finite()) { text } else { text + &unit }
@@ -89,24 +90,25 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Judged> {
 }
 
 impl Judged {
-    /// Why it misses, if `claim`, which it judges, says so. That does not explain what could not be measured.
+    /// Why it misses, if `claim`, which it judges, says so. A reason for a miss does not explain why nothing could be
+    /// measured.
     pub(super) fn explanation(&self, claim: &Claim) -> Option<String> {
         claim.because.clone().filter(|_| self.verdict == Verdict::Miss && !self.values.is_empty())
     }
 
-    /// Whether it misses and nobody knows why.
+    /// Whether it misses and the catalogue gives no reason.
     pub fn unexplained(&self) -> bool {
         self.verdict == Verdict::Miss && self.because.is_none()
     }
 
-    /// What it shall be, and who says so if not the paper.
+    /// The band, and whose it is if not the paper's.
     pub fn wanted(&self) -> String {
         format!("{}{}", self.band, if self.ours { ", our band" } else { "" })
     }
 }
 
-/// What tells each of them from the others: one of their parts if that is enough, else all that differ. The one without that part
-/// is called by its measure.
+/// A name for each quantity that tells it from the others: one of its parts if that is enough, else all parts that
+/// differ. A quantity that lacks these parts is called by its measure.
 fn names(all: &[Quantity]) -> Vec<String> {
     let parts: Vec<_> = all.iter().map(Quantity::names).collect();
     let count = parts.first().map_or(0, Vec::len);
@@ -122,7 +124,7 @@ fn names(all: &[Quantity]) -> Vec<String> {
     shortened(parts.iter().map(name).collect())
 }
 
-/// `names` without what all of them begin and end with: `10 Gbps` for `rapid, path.rate = 10 Gbps`.
+/// `names` without the beginning and the end that all have in common: `10 Gbps` for `rapid, path.rate = 10 Gbps`.
 fn shortened(names: Vec<String>) -> Vec<String> {
     let Some((first, others)) = names.split_first() else { return names };
     let places = || first.char_indices().map(|(i, _)| i);
@@ -147,7 +149,7 @@ fn between(least: f64, most: f64) -> String {
     }
 }
 
-/// Four digits of it.
+/// `x` with four significant digits; `never` if it is infinite.
 pub fn number(x: f64) -> String {
     if x.is_infinite() {
         return "never".into();
@@ -160,7 +162,7 @@ pub fn number(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-/// Everything that a claim measures.
+/// All quantities that a claim measures.
 pub fn quantities(claim: &Claim) -> Vec<&Quantity> {
     let own = match &claim.band {
         Band::Between(..) => std::slice::from_ref(&claim.quantity),
@@ -174,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_names_have_in_common_is_left_out() {
+    fn the_common_parts_of_names_are_left_out() {
         let short = |names: &[&str]| shortened(names.iter().map(ToString::to_string).collect()).join(" < ");
         assert_eq!(short(&["rapid, rapid.tau = 1 s", "rapid, rapid.tau = 25 ms"]), "1 s < 25 ms");
         assert_eq!(short(&["cubic, path.rate = 10 Gbps", "fast, path.rate = 10 Gbps"]), "cubic < fast");

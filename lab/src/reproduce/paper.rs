@@ -1,8 +1,8 @@
 //! The papers whose tables and figures are reproduced.
 
-use super::Record;
+use super::record::Record;
 
-/// Their folders in the catalogue, what they are called here, and what they are.
+/// Each paper's folder in the catalogue, its short name, and its reference.
 const PAPERS: [(&str, &str, &str); 6] = [
     ("beyond", "Beyond the papers", "What a reader would ask next. No paper gives the bands: they are ours."),
     (
@@ -28,19 +28,19 @@ const PAPERS: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// What came of a paper's artefacts.
+/// A paper, and the records of its artefacts.
 pub struct Paper<'a, R = Record> {
     /// Its folder in the catalogue.
     pub folder: &'a str,
-    /// What it is called here.
+    /// Its short name.
     pub name: &'a str,
-    /// Who wrote it, what it is called, and where it was published.
+    /// Authors, title, and where it was published.
     pub about: &'a str,
-    /// Artefact by artefact.
+    /// The records, in the catalogue's order.
     pub records: &'a [R],
 }
 
-/// `records`, which are in the catalogue's order, paper by paper.
+/// Groups `records`, which are in the catalogue's order, by paper.
 pub fn papers<R: AsRef<Record>>(records: &[R]) -> Vec<Paper<'_, R>> {
     let folder = |record: &R| record.as_ref().id.split('/').next().unwrap_or_default().to_string();
     let of_paper = records.chunk_by(move |a, b| folder(a) == folder(b));

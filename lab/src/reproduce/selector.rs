@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Parts of the identity of one run, enough to tell it from the scenario's other runs. In TOML a controller's name, or a table of
-/// `controller` (one, or a list of those of a run without a comparison) and of settings by their keys:
-/// `{ controller = "rapid", "path.rate" = "10 Gbps" }`.
+/// Parts of the identity of one run, enough to tell it from the scenario's other runs. In TOML a controller's name, or
+/// a table of `controller` (one, or a list of those of a run without a comparison) and of settings by their keys: `{
+/// controller = "rapid", "path.rate" = "10 Gbps" }`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Selector {

@@ -1,30 +1,30 @@
-//! Real runs against simulated ones of the same scenario.
+//! Real runs beside the simulated runs of the same scenarios.
 
 use super::RunSummary;
 use experiment::Place;
 use serde::Serialize;
 
-/// Throughputs agree within this share of the simulated one.
+/// Throughputs agree if they differ by no more than this share of the simulated one.
 const THROUGHPUT: f64 = 0.1;
-/// Mean queues agree within this factor, or if they differ by less than a packet.
+/// Mean queues agree if they differ by no more than this factor, or by less than a packet.
 const QUEUE: f64 = 2.0;
 
-/// A run that was simulated and made for real. Of a pair, the first is simulated.
+/// A run that was simulated and also made for real. Of a pair, the first value is the simulated one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Agreement {
-    /// The simulated run's.
+    /// The name of the simulated run.
     pub name: String,
-    /// The sum of the flows' goodput.
+    /// Pair: the sum of the flows' goodput, in Mbps.
     pub throughput_mbps: [f64; 2],
-    /// Whether they are within 10 % of the simulated one.
+    /// Whether the throughputs differ by no more than 10 % of the simulated one.
     pub throughput_agrees: bool,
-    /// Of the link used most.
+    /// Pair: the mean queue of the busiest link.
     pub mean_queue_packets: [f64; 2],
-    /// Whether they are within a factor 2, or differ by less than a packet.
+    /// Whether the queues differ by no more than a factor of 2, or by less than a packet.
     pub queue_agrees: bool,
 }
 
-/// How far the real ones among `runs` agree with the simulated ones.
+/// The pairs among `runs` of a simulated and a real run with the same identity otherwise.
 pub fn agreement(runs: &[RunSummary]) -> Vec<Agreement> {
     let pair = |real: &RunSummary| {
         if real.identity.place.is_simulated() {

@@ -1,14 +1,14 @@
-//! A table in the making, for the terminal and for the report.
+//! A table of texts, for the terminal and for the report.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 
-/// Wider tables than this have names that wrap.
+/// The widest table for the terminal, in characters. In wider ones, names wrap.
 const WIDTH: u16 = 100;
-/// What does not exist or never happened.
+/// The cell of a value that does not exist or of an event that never happened.
 pub const DASH: &str = "-";
 
-/// Headings, of one or more lines with the unit last, and rows. The first column is text, on the left; the others are numbers,
-/// on the right. Columns that say nothing are not shown.
+/// Headings and rows. A heading has one or more lines, the last of which is the unit. The first column is text, aligned
+/// to the left; the others are numbers, aligned to the right. A column in which every cell is [`DASH`] is not shown.
 pub struct Columns {
     heads: Vec<&'static str>,
     rows: Vec<Vec<String>>,
@@ -23,11 +23,12 @@ impl Columns {
         self.rows.push(cells.into());
     }
 
+    /// Whether the column is shown.
     fn says_something(&self, column: usize) -> bool {
         column == 0 || self.rows.iter().any(|row| row[column] != DASH)
     }
 
-    /// For the terminal; every line ends in a newline.
+    /// The table for the terminal; every line ends in a newline.
     pub(super) fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
@@ -47,7 +48,7 @@ impl Columns {
         table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
     }
 
-    /// The headings and the rows of the columns that say something, for other forms of the table.
+    /// The headings and the rows of the columns that are shown, for other forms of the table.
     pub fn shown(&self) -> (Vec<&str>, Vec<Vec<&str>>) {
         let shown: Vec<usize> = (0..self.heads.len()).filter(|&i| self.says_something(i)).collect();
         let rows = self.rows.iter().map(|row| shown.iter().map(|&i| row[i].as_str()).collect()).collect();
@@ -55,12 +56,12 @@ impl Columns {
     }
 }
 
-/// `x` for a cell.
+/// The cell of `x` with this number of decimals; [`DASH`] if it is not finite.
 pub(super) fn number(x: f64, decimals: usize) -> String {
     if x.is_finite() { format!("{x:.decimals$}") } else { DASH.into() }
 }
 
-/// `x` for a cell, if there is one.
+/// The cell of `x`; [`DASH`] if there is none or it is not finite.
 pub(super) fn maybe(x: Option<f64>, decimals: usize) -> String {
     number(x.unwrap_or(f64::NAN), decimals)
 }

@@ -1,6 +1,6 @@
-//! Mean completion time against size: what decides how long people wait.
+//! Mean completion time of transfers by size.
 
-use super::series::{begin, io_error, optional, required, text};
+use super::columnar::{begin, io_error, optional, required, text};
 use crate::processor_sharing;
 use experiment::Finished;
 use experiment::Transfer;
@@ -9,25 +9,26 @@ use parquet::errors::ParquetError;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The transfers of one [[traffic]] whose size, both sides' messages together, lies in a bin.
+/// The transfers of one `[[traffic]]` whose size lies in a bin. The size is that of both sides' messages together.
 #[derive(Clone, Debug, Serialize)]
 pub struct SizeBin {
     /// The bin: from the first size on, and below the second.
     pub bytes: [u64; 2],
-    /// How many began within the measured interval and were completed.
+    /// How many transfers began within the measured interval and were completed.
     pub transfers: u64,
     /// Their mean size.
     pub mean_bytes: f64,
     /// Their mean completion time.
     pub mean_seconds: f64,
-    /// The mean of the same transfers' times if the link were shared by processor sharing; none if something else is on it.
+    /// The mean of the same transfers' completion times under processor sharing; none if [`processor_sharing::ideal`]
+    /// has none.
     pub ideal_seconds: Option<f64>,
 }
 
-/// Bins per factor of ten.
+/// Number of bins per factor of ten in size.
 const BINS_PER_DECADE: f64 = 4.0;
 
-/// Workload `index` of `run` by size; bins without transfers are left out.
+/// The transfers of workload `index` of `run`, by size. Bins without transfers are left out.
 pub fn by_size(run: &Finished, index: usize) -> Vec<SizeBin> {
     let (from, to) = run.run.experiment.measure;
     let outcome = &run.outcome.workloads[index];
@@ -52,7 +53,7 @@ pub fn by_size(run: &Finished, index: usize) -> Vec<SizeBin> {
         };
         let bin = bins[number].get_or_insert(empty);
         bin.transfers += 1;
-        // Sums first.
+        // Sums, which become means below.
         bin.mean_bytes += size as f64;
         bin.mean_seconds += completed.as_secs();
         bin.ideal_seconds = bin.ideal_seconds.zip(ideal_time).map(|(sum, time)| sum + time);
@@ -69,6 +70,7 @@ pub fn by_size(run: &Finished, index: usize) -> Vec<SizeBin> {
     bins.into_iter().flatten().map(mean).collect()
 }
 
+/// Bytes that both sides sent for it.
 fn size(transfer: &Transfer) -> u64 {
     transfer.sent[0].0.saturating_add(transfer.sent[1].0)
 }
@@ -85,7 +87,7 @@ const COMPLETION: &str = "message completion {
     OPTIONAL DOUBLE ideal_s;
 }";
 
-/// Writes all bins of all runs. Fails only if `out` does.
+/// Writes the bins of all runs. Fails only if `out` does.
 pub fn completion(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write(out, runs).map_err(io_error)
 }

@@ -1,13 +1,12 @@
-//! What runs gave, for people and for programs: a [table] for the terminal, a [summary] for JSON, the time series as
-//! Parquet.
+//! The results of runs, for people and for programs: a [table] for the terminal, a [summary] for JSON, and time series
+//! and transfers as Parquet.
 
 mod agreement;
+mod columnar;
 mod columns;
 mod completion;
-mod jain;
 mod series;
 mod summary;
-mod synchronization;
 pub mod table;
 mod traffic;
 mod transfers;
@@ -16,13 +15,9 @@ pub use agreement::Agreement;
 pub use columns::{Columns, DASH};
 pub use completion::SizeBin;
 pub use completion::by_size;
-pub use jain::jain;
-pub use jain::over_windows;
 pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
-pub use synchronization::synchronization_ratio;
 pub use table::table;
 pub use traffic::TrafficSummary;
-pub use traffic::completion_seconds;
 
 use experiment::Finished;
 use std::fs::{self, File};
@@ -32,8 +27,10 @@ use std::path::Path;
 /// Writes all results into the existing folder `dir`: `summary.json`, `flows.parquet`, `links.parquet`,
 /// `transfers.parquet` and `completion.parquet`. Returns the summary that it wrote.
 ///
-/// The same runs give the same bytes: nothing in these files tells when or how fast they were made. Fails if a file cannot
-/// be written; what was written before it stays.
+/// The same runs give the same bytes: nothing in these files says when or how fast the runs were made.
+///
+/// # Errors
+/// If a file cannot be written. The files that were written before it stay.
 pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Result<Summary> {
     let summary = summary(title, seed, runs).without_wall_time();
     let mut json = serde_json::to_vec_pretty(&summary)?;

@@ -1,44 +1,72 @@
-//! The time series as Parquet, in long format: one row per flow (or link) and sample. `docs/results.md` has the columns.
+//! The time series as Parquet, in long format: one row per flow (or link) and sample. `docs/results.md` has the
+//! columns.
 
+use super::columnar::{ROWS_PER_GROUP, begin, io_error, number, optional, repeat, required, text};
 use control::{Bytes, Phase, Time};
-use experiment::Finished;
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use experiment::{Finished, FlowOutcome, FlowSeries, LinkSeries};
+use parquet::data_type::{ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::parser::parse_message_type;
 use std::io::{self, Write};
-use std::sync::Arc;
 
-/// About as many rows as are in memory at a time; more only if a single series is longer.
-pub(super) const ROWS_PER_GROUP: usize = 1 << 18;
+/// A column of numbers, in which rows may lack a value.
+struct Column<S> {
+    name: &'static str,
+    /// The series; empty, or as long as there are samples.
+    series: fn(&S) -> &[f64],
+    /// From the series' unit to the column's.
+    factor: f64,
+}
 
-const FLOWS: &str = "message flows {
-    REQUIRED BYTE_ARRAY run (UTF8);
-    REQUIRED INT32 flow;
-    REQUIRED BYTE_ARRAY controller (UTF8);
-    REQUIRED DOUBLE time_s;
-    REQUIRED DOUBLE throughput_mbps;
-    OPTIONAL DOUBLE window_packets;
-    OPTIONAL DOUBLE rate_mbps;
-    OPTIONAL DOUBLE available_mbps;
-    OPTIONAL DOUBLE rtt_ms;
-    REQUIRED INT64 retransmitted_packets;
-    OPTIONAL BYTE_ARRAY phase (UTF8);
-}";
+/// The columns of flows that are a series of numbers each.
+const FLOW_COLUMNS: [Column<FlowSeries>; 4] = [
+    Column { name: "window_packets", series: |it| &it.window, factor: 1.0 },
+    Column { name: "rate_mbps", series: |it| &it.rate, factor: 1e-6 },
+    Column { name: "available_mbps", series: |it| &it.available, factor: 1e-6 },
+    Column { name: "rtt_ms", series: |it| &it.rtt, factor: 1e3 },
+];
 
-const LINKS: &str = "message links {
-    REQUIRED BYTE_ARRAY run (UTF8);
-    REQUIRED BYTE_ARRAY link (UTF8);
-    REQUIRED DOUBLE time_s;
-    OPTIONAL DOUBLE queue_packets;
-    REQUIRED INT64 max_queue_packets;
-    REQUIRED INT64 drops;
-    OPTIONAL DOUBLE utilization;
-    OPTIONAL DOUBLE allowed_mbps;
-    OPTIONAL DOUBLE growth_kb;
-}";
+/// The columns of what routers allow.
+const ROUTER_COLUMNS: [Column<LinkSeries>; 2] = [
+    Column { name: "allowed_mbps", series: |it| &it.allowed, factor: 1e-6 },
+    Column { name: "growth_kb", series: |it| &it.growth, factor: 1e-3 },
+];
+
+/// The schema's lines for `columns`.
+fn declared<S>(columns: &[Column<S>]) -> String {
+    columns.iter().map(|column| format!("OPTIONAL DOUBLE {};\n", column.name)).collect()
+}
+
+fn flow_schema() -> String {
+    let series = declared(&FLOW_COLUMNS);
+    format!(
+        "message flows {{
+            REQUIRED BYTE_ARRAY run (UTF8);
+            REQUIRED INT32 flow;
+            REQUIRED BYTE_ARRAY controller (UTF8);
+            REQUIRED DOUBLE time_s;
+            REQUIRED DOUBLE throughput_mbps;
+            {series}
+            REQUIRED INT64 retransmitted_packets;
+            OPTIONAL BYTE_ARRAY phase (UTF8);
+        }}"
+    )
+}
+
+fn link_schema() -> String {
+    let router = declared(&ROUTER_COLUMNS);
+    format!(
+        "message links {{
+            REQUIRED BYTE_ARRAY run (UTF8);
+            REQUIRED BYTE_ARRAY link (UTF8);
+            REQUIRED DOUBLE time_s;
+            OPTIONAL DOUBLE queue_packets;
+            REQUIRED INT64 max_queue_packets;
+            REQUIRED INT64 drops;
+            OPTIONAL DOUBLE utilization;
+            {router}
+        }}"
+    )
+}
 
 /// Writes the flows' series. Fails only if `out` does.
 pub(super) fn flows(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
@@ -51,16 +79,13 @@ pub(super) fn links(out: impl Write + Send, runs: &[Finished]) -> io::Result<()>
 }
 
 fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> {
-    let mut file = begin(out, FLOWS)?;
+    let mut file = begin(out, &flow_schema())?;
     for Finished { run, outcome, .. } in runs {
         let samples = outcome.sampled.len();
         let times = seconds(&outcome.sampled);
         let flows: Vec<_> = run.experiment.flows.iter().zip(&outcome.flows).enumerate().collect();
-        for flows in flows.chunks(flows_per_group(samples)) {
+        for flows in flows.chunks((ROWS_PER_GROUP / samples.max(1)).max(1)) {
             let mut group = file.next_row_group()?;
-            let rows = |of: fn(&experiment::FlowSeries) -> &[f64], factor: f64| {
-                flows.iter().flat_map(move |(_, (_, result))| of(&result.series).iter().map(move |x| x * factor))
-            };
             let throughput = flows.iter().flat_map(|(_, (_, result))| throughput_mbps(result, &outcome.sampled));
             let retransmitted = flows.iter().flat_map(|(_, (_, result))| &result.series.retransmitted);
             let phase = flows.iter().flat_map(|(_, (_, result))| &result.series.phase);
@@ -70,10 +95,10 @@ fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
             required::<ByteArrayType>(&mut group, repeat(controllers, samples))?;
             required::<DoubleType>(&mut group, times.repeat(flows.len()))?;
             required::<DoubleType>(&mut group, throughput.collect())?;
-            optional::<DoubleType>(&mut group, rows(|series| &series.window, 1.0).map(number))?;
-            optional::<DoubleType>(&mut group, rows(|series| &series.rate, 1e-6).map(number))?;
-            optional::<DoubleType>(&mut group, rows(|series| &series.available, 1e-6).map(number))?;
-            optional::<DoubleType>(&mut group, rows(|series| &series.rtt, 1e3).map(number))?;
+            for Column { series, factor, .. } in &FLOW_COLUMNS {
+                let values = flows.iter().flat_map(|(_, (_, result))| series(&result.series));
+                optional::<DoubleType>(&mut group, values.map(|x| number(x * factor)))?;
+            }
             required::<Int64Type>(&mut group, retransmitted.map(|&n| n.into()).collect())?;
             optional::<ByteArrayType>(&mut group, phase.map(|phase| phase.map(|p: Phase| text(&p.to_string()))))?;
             group.close()?;
@@ -83,7 +108,7 @@ fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
 }
 
 fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> {
-    let mut file = begin(out, LINKS)?;
+    let mut file = begin(out, &link_schema())?;
     for Finished { run, outcome, .. } in runs {
         let times = seconds(&outcome.sampled);
         for link in &outcome.links {
@@ -96,8 +121,8 @@ fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
             required::<Int64Type>(&mut group, series.max_queue.iter().map(|&n| n as i64).collect())?;
             required::<Int64Type>(&mut group, series.drops.iter().map(|&n| n.into()).collect())?;
             optional::<DoubleType>(&mut group, series.utilization.iter().copied().map(number))?;
-            for (series, factor) in [(&series.allowed, 1e-6), (&series.growth, 1e-3)] {
-                let values = (0..times.len()).map(|i| series.get(i).and_then(|x| number(x * factor)));
+            for Column { series: of, factor, .. } in &ROUTER_COLUMNS {
+                let values = (0..times.len()).map(|i| of(series).get(i).and_then(|x| number(x * factor)));
                 optional::<DoubleType>(&mut group, values)?;
             }
             group.close()?;
@@ -106,54 +131,8 @@ fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetE
     file.close().map(drop)
 }
 
-pub(super) fn begin<W: Write + Send>(out: W, schema: &str) -> Result<SerializedFileWriter<W>, ParquetError> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by(concat!("thalweg ", env!("CARGO_PKG_VERSION")).to_string());
-    SerializedFileWriter::new(out, Arc::new(parse_message_type(schema)?), Arc::new(properties.build()))
-}
-
-/// Writes the group's next column.
-pub(super) fn required<T: DataType>(
-    group: &mut SerializedRowGroupWriter<impl Write + Send>,
-    values: Vec<T::T>,
-) -> Result<(), ParquetError> {
-    column::<T>(group, &values, None)
-}
-
-/// Writes the group's next column, in which values may be missing.
-pub(super) fn optional<T: DataType>(
-    group: &mut SerializedRowGroupWriter<impl Write + Send>,
-    values: impl Iterator<Item = Option<T::T>>,
-) -> Result<(), ParquetError> {
-    let mut present = Vec::new();
-    let levels: Vec<i16> = values
-        .map(|value| {
-            let level = value.is_some().into();
-            present.extend(value);
-            level
-        })
-        .collect();
-    column::<T>(group, &present, Some(&levels))
-}
-
-fn column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<impl Write + Send>,
-    values: &[T::T],
-    levels: Option<&[i16]>,
-) -> Result<(), ParquetError> {
-    let column = group.next_column()?;
-    let mut column = column.ok_or_else(|| ParquetError::General("more columns than the schema has".to_string()))?;
-    column.typed::<T>().write_batch(values, levels, None)?;
-    column.close()
-}
-
-fn flows_per_group(samples: usize) -> usize {
-    (ROWS_PER_GROUP / samples.max(1)).max(1)
-}
-
 /// Goodput in each sampling interval.
-fn throughput_mbps<'a>(flow: &'a experiment::FlowOutcome, sampled: &'a [Time]) -> impl Iterator<Item = f64> + 'a {
+fn throughput_mbps<'a>(flow: &'a FlowOutcome, sampled: &'a [Time]) -> impl Iterator<Item = f64> + 'a {
     let begins = std::iter::once(Time::ZERO).chain(sampled.iter().copied());
     let intervals = sampled.iter().zip(begins).map(|(end, begin)| end.since(begin));
     flow.series.delivered.iter().zip(intervals).map(|(&bytes, time)| Bytes(bytes).over(time).as_mbps())
@@ -161,28 +140,4 @@ fn throughput_mbps<'a>(flow: &'a experiment::FlowOutcome, sampled: &'a [Time]) -
 
 fn seconds(times: &[Time]) -> Vec<f64> {
     times.iter().map(|time| time.as_secs()).collect()
-}
-
-pub(super) fn text(text: &str) -> ByteArray {
-    text.into()
-}
-
-/// Nothing instead of NaN.
-fn number(x: f64) -> Option<f64> {
-    x.is_finite().then_some(x)
-}
-
-/// Each value `times` times in a row.
-fn repeat<T: Clone>(values: impl Iterator<Item = T>, times: usize) -> Vec<T> {
-    values.flat_map(|value| std::iter::repeat_n(value, times)).collect()
-}
-
-pub(super) fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(other) => io::Error::other(other),
-        },
-        other => io::Error::other(other),
-    }
 }

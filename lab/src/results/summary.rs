@@ -1,30 +1,29 @@
-//! The figures of each run, as `--format json` and `summary.json` show them.
+//! The metrics of each run, as `--format json` and `summary.json` show them.
 
 use super::agreement::{Agreement, agreement};
-use super::jain::{jain, median_over};
 use super::traffic::{self, TrafficSummary};
 use control::{Duration, Time};
 use experiment::EmulatorSummary;
 use experiment::Finished;
-use experiment::{Flow, FlowOutcome, Identity, Place};
+use experiment::{Flow, FlowOutcome, Identity, Place, jain, largest, median_jain};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// All runs of a scenario. In JSON, what is not a number (NaN, infinity) is `null`.
+/// All runs of a scenario. In JSON, a value that is not a finite number is `null`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// The scenario's title.
+    /// The title of the scenario.
     pub title: String,
-    /// Its seed.
+    /// The seed of the scenario.
     pub seed: u64,
-    /// In the plan's order.
+    /// The runs, in the plan's order.
     pub runs: Vec<RunSummary>,
-    /// How far those that were made for real agree with those simulated.
+    /// How far real runs agree with the simulated runs of the same scenarios.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agreement: Vec<Agreement>,
 }
 
-/// One run. Totals and means are over the measured interval unless they say otherwise.
+/// One run. Totals and means are over the measured interval, unless a field says otherwise.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunSummary {
     /// The identity as text, unique among the runs.
@@ -32,39 +31,40 @@ pub struct RunSummary {
     /// What tells it from the other runs.
     #[serde(skip)]
     pub identity: Identity,
-    /// Who made it; not written of simulated runs.
+    /// Who made the run; left out for simulated runs.
     #[serde(skip_serializing_if = "Place::is_simulated")]
     pub place: Place,
     /// The controller of its flows; several names joined by `+`.
     pub controller: String,
     /// The controller's parameters, all of them.
     pub parameters: Value,
-    /// What a sweep set.
+    /// What a sweep set: scenario keys and values.
     pub settings: Map<String, Value>,
-    /// Simulated time.
+    /// Duration of the run in its own time, in seconds.
     pub duration_seconds: f64,
-    /// Beginning and end of the measured interval.
+    /// Beginning and end of the measured interval, in seconds.
     pub measured_seconds: [f64; 2],
-    /// Data packets that reached their destination, over the whole run.
+    /// How many data packets reached their destination, over the whole run.
     pub packets_delivered: u64,
-    /// Events simulated, over the whole run.
+    /// How many events were simulated, over the whole run.
     pub events: u64,
-    /// How long the run took in real time; the one figure that differs from one time to the next.
+    /// How long the run took in real time, in seconds: the only value that differs from one time to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_seconds: Option<f64>,
-    /// The sum of the flows' goodput.
+    /// The sum of the flows' goodput, in Mbps.
     pub throughput_mbps: f64,
-    /// Jain's index of the goodput of all flows that were active in the measured interval; NaN if nothing was delivered.
+    /// Jain's index of the goodput of all flows that were active in the measured interval; NaN if nothing was
+    /// delivered.
     pub jain: f64,
-    /// The median of Jain's index over windows of 500 ms; none if the sampling interval does not divide them.
+    /// The median of Jain's index over windows of 500 ms; see [`median_jain`].
     pub jain_500ms_median: Option<f64>,
-    /// Each link, in each direction that carries data.
+    /// The links, in each direction that carries data.
     pub links: Vec<LinkSummary>,
-    /// Each flow.
+    /// The flows, in the scenario's order.
     pub flows: Vec<FlowSummary>,
-    /// Each kind of connections that come and go.
+    /// The traffic of connections that come and go, in the scenario's order.
     pub traffic: Vec<TrafficSummary>,
-    /// How it was emulated; only of emulated runs.
+    /// How exact the emulator was; none for simulated runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<EmulatorSummary>,
 }
@@ -72,57 +72,59 @@ pub struct RunSummary {
 /// One direction of one link.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkSummary {
-    /// Its name; the direction that data crosses second ends in ` (reverse)`.
+    /// The link's name, followed by ` (reverse)` for the second direction that data crosses.
     pub name: String,
-    /// Share of the time in which it transmitted, 0 to 1.
+    /// Share of the time in which the link transmitted, 0 to 1.
     pub utilization: f64,
-    /// Mean number of packets that waited.
+    /// Mean number of packets that waited, without the one in transmission.
     pub mean_queue_packets: f64,
     /// The most packets that waited.
     pub max_queue_packets: u64,
-    /// Packets that the queue dropped.
+    /// How many packets the queue dropped.
     pub drops: u64,
-    /// Those among them that it dropped before it was full, as RED and CoDel do.
+    /// How many of these were dropped before the queue was full, as RED and CoDel do.
     pub early_drops: u64,
-    /// Packets lost to transmission errors.
+    /// How many packets were lost to transmission errors.
     pub errors: u64,
-    /// Packets that arrived with a bit flipped; in the simulator, nobody takes these.
+    /// How many packets were corrupted: they arrived with a bit flipped. In the simulator, receivers discard them.
     pub corrupted: u64,
-    /// Packets that took a detour, so that others overtook them.
+    /// How many packets were reordered: they took a detour, and later packets overtook them.
     pub late: u64,
-    /// Packets that arrived twice.
+    /// How many packets were duplicated.
     pub duplicates: u64,
 }
 
 /// One flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Counts from 1, in the scenario's order.
+    /// The flow's number, from 1, in the scenario's order.
     pub id: usize,
-    /// Its controller.
+    /// The flow's controller.
     pub controller: String,
-    /// Its round-trip time without queues.
+    /// The round-trip time without queues.
     pub rtt_ms: f64,
-    /// The mean of its measured round-trip times; NaN without a sample.
+    /// The mean of the measured round-trip times; NaN without a sample.
     pub mean_rtt_ms: f64,
-    /// Goodput: what was delivered for the first time.
+    /// Goodput: data delivered for the first time.
     pub throughput_mbps: f64,
-    /// Its mean congestion window; none if its controller has none.
+    /// The mean congestion window; none if the controller has no window.
     pub mean_window_packets: Option<f64>,
-    /// Packets sent again, over the whole run.
+    /// How many packets were sent again, over the whole run.
     pub retransmitted_packets: u64,
-    /// Loss events, timeouts included, over the whole run.
+    /// How many loss events there were, timeouts included, over the whole run.
     pub loss_events: u64,
-    /// Timeouts, over the whole run.
+    /// How many timeouts there were, over the whole run.
     pub timeouts: u64,
-    /// From its start until it had 95 % of the spare capacity and held it for 10 round trips; none if never.
+    /// Round trips from the flow's start to the first time from which its mean throughput over the next 10 round trips
+    /// is at least 95 % of the spare capacity; none if never.
     pub acquire_rtts: Option<f64>,
-    /// From its start until all of it was delivered; none if it has no size, or was not delivered in time.
+    /// From the flow's start until all of its data was delivered; none if it has no size, or was not delivered before
+    /// the run ended.
     pub completion_seconds: Option<f64>,
 }
 
 impl Summary {
-    /// Without the one figure that is not reproducible.
+    /// The summary without wall times, the only values that are not reproducible.
     pub fn without_wall_time(mut self) -> Summary {
         for run in &mut self.runs {
             run.wall_seconds = None;
@@ -132,18 +134,19 @@ impl Summary {
 }
 
 impl RunSummary {
-    /// The link that was used most.
+    /// The link direction with the largest utilization; of several, the first.
     pub fn busiest_link(&self) -> Option<&LinkSummary> {
-        self.links.iter().reduce(|most, link| if link.utilization > most.utilization { link } else { most })
+        largest(self.links.iter().map(|link| link.utilization)).map(|i| &self.links[i])
     }
 
-    /// How long its only flow took to acquire the path; none if never, or if several flows compete for it.
+    /// Round trips that the run's only flow took to acquire the spare capacity; none if never, or if the run has
+    /// several flows.
     pub fn acquire_rtts(&self) -> Option<f64> {
         if let [flow] = &self.flows[..] { flow.acquire_rtts } else { None }
     }
 }
 
-/// The figures of `runs`.
+/// The metrics of `runs`.
 pub fn summary(title: &str, seed: u64, runs: &[Finished]) -> Summary {
     let runs: Vec<RunSummary> = runs.iter().map(summarize).collect();
     Summary { title: title.to_string(), seed, agreement: agreement(&runs), runs }
@@ -192,10 +195,10 @@ fn summarize(finished: &Finished) -> RunSummary {
         packets_delivered: outcome.packets_delivered,
         events: outcome.events,
         wall_seconds: Some(*wall_seconds),
-        // A sum of nothing is -0.0.
+        // A sum of no values is -0.0.
         throughput_mbps: flows.iter().map(|flow| flow.throughput_mbps).sum::<f64>() + 0.0,
         jain: jain(&shares),
-        jain_500ms_median: median_over(Duration::from_millis(500), finished),
+        jain_500ms_median: median_jain(finished, Duration::from_millis(500)),
         links: outcome
             .links
             .iter()

@@ -1,15 +1,15 @@
-//! The summary as tables.
+//! The summary as tables, for the terminal and for the report.
 
 use super::columns::{Columns, maybe, number};
 use super::{FlowSummary, LinkSummary, RunSummary, Summary};
 
-/// More rows of details than this are too many to read in a terminal.
+/// The most rows of details (flows, links, traffic) that the terminal shows.
 const FEW: usize = 32;
 
-/// For the terminal: one row per run; then, unless they are many, connections that come and go, and of runs that have several
-/// flows or links, these.
+/// The tables for the terminal: a row per run; then, unless they have more than [`FEW`] rows, traffic of connections
+/// that come and go, and the flows and links of runs that have several.
 ///
-/// Every line ends in a newline. A dash stands for what does not exist or never happened.
+/// Every line ends in a newline. A dash stands for a value that does not exist or an event that never happened.
 pub fn table(summary: &Summary) -> String {
     let rows = |n: usize| if n > 1 { n } else { 0 };
     let details =
@@ -39,7 +39,7 @@ pub fn table(summary: &Summary) -> String {
     text
 }
 
-/// Real runs against simulated ones: one row per pair.
+/// Real runs beside the simulated runs of the same scenarios: one row per pair. None without real runs.
 pub fn agreement(summary: &Summary) -> Option<Columns> {
     let mut table = Columns::new(&[
         "agreement",
@@ -68,7 +68,7 @@ pub fn agreement(summary: &Summary) -> Option<Columns> {
     (!summary.agreement.is_empty()).then_some(table)
 }
 
-/// What the emulator did: one row per emulated run.
+/// The work of the emulator: one row per emulated run. None without emulated runs.
 pub fn emulated(summary: &Summary) -> Option<Columns> {
     let mut table = Columns::new(&[
         "emulator",
@@ -100,7 +100,7 @@ pub fn emulated(summary: &Summary) -> Option<Columns> {
     (!runs.is_empty()).then_some(table)
 }
 
-/// One row per run. The queue is that of the link used most.
+/// One row per run. The queue is that of the busiest link.
 pub fn runs(summary: &Summary) -> Columns {
     let mut table = Columns::new(&[
         "run",

@@ -1,52 +1,55 @@
-//! The figures of connections that come and go: of each workload as a whole, since there may be millions of them.
+//! Metrics of connections that come and go. They are of each workload as a whole, because it may have millions of
+//! connections.
 
 use super::completion::{SizeBin, by_size};
 use control::Time;
 use experiment::Finished;
-use experiment::{Transfer, Workload, WorkloadOutcome};
+use experiment::{Workload, WorkloadOutcome, mean, median, quantile};
 use serde::Serialize;
 
-/// The connections of one `[[traffic]]`. What there is of both directions is first that of `direction`: of flows their data's,
-/// else the responses'.
+/// The connections of one `[[traffic]]`. Of a pair, the first is in the traffic's `direction`: that of the data of
+/// `flows`, or of the responses of other kinds.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrafficSummary {
-    /// Its name.
+    /// The name that the scenario gives it, or its kind.
     pub name: String,
-    /// The controller of both directions' data.
+    /// The controller of the data in both directions.
     pub controller: String,
-    /// Connections that began, over the whole run.
+    /// How many connections began, over the whole run.
     pub connections: u64,
-    /// Those of them that came to their end.
+    /// How many of these connections ended before the run did.
     pub completed_connections: u64,
-    /// The most at the same time.
+    /// The most connections at the same time.
     pub most_connections: u32,
-    /// What the connections that began had to send, on the wire, in Mbps.
+    /// Pair: what the connections that began in the measured interval had to send, headers included, over that
+    /// interval, in Mbps.
     pub offered_mbps: [f64; 2],
-    /// What was delivered for the first time, on the wire, in Mbps.
+    /// Pair: what was delivered for the first time in the measured interval, headers included, in Mbps.
     pub carried_mbps: [f64; 2],
-    /// Transfers that began: a request and its response, or a flow.
+    /// How many transfers began in the measured interval. A transfer is a request and its response, or a flow.
     pub transfers: u64,
-    /// Those of them that were completed before the run ended.
+    /// How many of these transfers were completed before the run ended.
     pub completed_transfers: u64,
-    /// Mean time to complete them, from the request or from the connection's beginning; none if none was.
+    /// Mean time to complete a transfer, from the request or from the connection's beginning, in seconds; none if none
+    /// was completed.
     pub completion_mean_seconds: Option<f64>,
-    /// Half of them took no longer.
+    /// The median of the completion times.
     pub completion_median_seconds: Option<f64>,
-    /// 90 % of them took no longer.
+    /// The 90th percentile of the completion times.
     pub completion_p90_seconds: Option<f64>,
-    /// 99 % of them took no longer.
+    /// The 99th percentile of the completion times.
     pub completion_p99_seconds: Option<f64>,
-    /// The same transfers by size.
+    /// The completed transfers by size.
     pub completion_by_size: Vec<SizeBin>,
-    /// Packets sent again, over the whole run.
+    /// How many packets were sent again, over the whole run.
     pub retransmitted_packets: u64,
-    /// Loss events, timeouts included, over the whole run.
+    /// How many loss events there were, timeouts included, over the whole run.
     pub loss_events: u64,
-    /// Timeouts, over the whole run.
+    /// How many timeouts there were, over the whole run.
     pub timeouts: u64,
 }
 
-/// Those of a run.
+/// The metrics of each workload of `run`.
 pub(super) fn summaries(run: &Finished) -> Vec<TrafficSummary> {
     let measure = run.run.experiment.measure;
     let pairs = run.run.experiment.workloads.iter().zip(&run.outcome.workloads);
@@ -61,9 +64,10 @@ fn summarize(
     completion_by_size: Vec<SizeBin>,
 ) -> TrafficSummary {
     let began = outcome.transfers.iter().filter(|transfer| (measure.0..measure.1).contains(&transfer.start)).count();
-    let times = completion_seconds(outcome, measure);
-    let quantile = |q: f64| (!times.is_empty()).then(|| times[(q * (times.len() - 1) as f64).round() as usize]);
-    // The responses' direction first.
+    let mut times = outcome.completion_seconds(measure);
+    let completed = times.len() as u64;
+    let known = |x: f64| Some(x).filter(|x| !x.is_nan());
+    // The direction of the responses comes first, if there are any.
     let both = |[one, other]: [control::Bytes; 2]| {
         let mbps = |bytes: control::Bytes| bytes.over(measure.1.since(measure.0)).as_mbps();
         if workload.sends[1] { [mbps(other), mbps(one)] } else { [mbps(one), mbps(other)] }
@@ -77,23 +81,14 @@ fn summarize(
         offered_mbps: both(outcome.offered),
         carried_mbps: both(outcome.carried),
         transfers: began as u64,
-        completed_transfers: times.len() as u64,
-        completion_mean_seconds: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
-        completion_median_seconds: quantile(0.5),
-        completion_p90_seconds: quantile(0.9),
-        completion_p99_seconds: quantile(0.99),
+        completed_transfers: completed,
+        completion_mean_seconds: known(mean(&times)),
+        completion_median_seconds: known(median(&mut times)),
+        completion_p90_seconds: known(quantile(&mut times, 0.9)),
+        completion_p99_seconds: known(quantile(&mut times, 0.99)),
         completion_by_size,
         retransmitted_packets: outcome.retransmitted_packets,
         loss_events: outcome.loss_events,
         timeouts: outcome.timeouts,
     }
-}
-
-/// How long the transfers took that began within `measure` and were completed, rising.
-pub fn completion_seconds(outcome: &WorkloadOutcome, measure: (Time, Time)) -> Vec<f64> {
-    let within = |transfer: &&Transfer| measure.0 <= transfer.start && transfer.start < measure.1;
-    let times = outcome.transfers.iter().filter(within).filter_map(|transfer| transfer.completed);
-    let mut times: Vec<f64> = times.map(|time| time.as_secs()).collect();
-    times.sort_by(f64::total_cmp);
-    times
 }

@@ -1,6 +1,6 @@
-//! Each transfer of connections that come and go, as Parquet. `docs/results.md` has the columns.
+//! The transfers of connections that come and go, as Parquet. `docs/results.md` has the columns.
 
-use super::series::{ROWS_PER_GROUP, begin, io_error, optional, required, text};
+use super::columnar::{ROWS_PER_GROUP, begin, io_error, optional, required, text};
 use experiment::Finished;
 use parquet::data_type::{ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;

@@ -1,4 +1,5 @@
-//! What BBR's draft says of it: full links with short queues, in shallow buffers and under random losses, alone and among its like.
+//! What BBR's draft claims: full links with short queues, in shallow buffers and under random losses, alone and beside
+//! other BBR flows.
 
 use crate::simulate::{between, figures, run, runs};
 use control::Phase;
@@ -6,8 +7,8 @@ use control::Phase;
 /// Packets of one bandwidth-delay product of 1 Gbps and 100 ms.
 const BDP: f64 = 12_500.0;
 
-/// Alone: Startup doubles per round trip; then the link is full but for the 1 % margin and ProbeRTT's 2 % (sections 5.6.2, 5.3.4.2),
-/// the queue empty but for the probes, and nothing is lost in a buffer of one bandwidth-delay product.
+/// Alone: Startup doubles per round trip; then the link is full but for the 1 % margin and ProbeRTT's 2 % (sections
+/// 5.6.2, 5.3.4.2), the queue empty but for the probes, and nothing is lost in a buffer of one bandwidth-delay product.
 #[test]
 fn fills_a_gigabit_with_a_short_queue() {
     let run = run(r#"
@@ -29,7 +30,8 @@ fn fills_a_gigabit_with_a_short_queue() {
     assert!(link.mean_queue_packets < 0.2 * BDP, "{}", link.mean_queue_packets);
     assert_eq!(link.drops, 0);
 
-    // ProbeRTT every 5 s unless a probe's drain shows the least round-trip time, for 200 ms and a round trip, and it shows.
+    // ProbeRTT comes every 5 s, unless draining after a probe shows the least round-trip time, and lasts 200 ms and a
+    // round trip. It is visible in the samples.
     let probing = |phase: &Option<Phase>| *phase == Some(Phase::ProbeRtt);
     let times: Vec<f64> = run.outcome.sampled.iter().map(|time| time.as_secs()).collect();
     let starts: Vec<f64> = (1..times.len())
@@ -47,8 +49,8 @@ fn fills_a_gigabit_with_a_short_queue() {
     }
 }
 
-/// Constant traffic leaves half of the link, then all of it: the probes find that within two of their cycles of 2 to 3 s, each
-/// of which raises the bandwidth by a quarter per round trip.
+/// Constant traffic leaves half of the link, then all of it: the probes find that within two of their cycles of 2 to 3
+/// s, each of which raises the bandwidth by a quarter per round trip.
 #[test]
 fn finds_bandwidth_that_becomes_free_and_gives_way_when_it_goes() {
     let run = run(r#"
@@ -98,9 +100,9 @@ fn two_flows_share() {
     }
 }
 
-/// Losses below the threshold of 2 % are not taken for congestion (section 3.2): 1 % of packets and acknowledgments lost at random
-/// leaves BBR most of the link. In between probes it gives way by the loss rate per round trip (section 5.3.3.8.3). Reno's window is
-/// that of its response function, of about 12 packets.
+/// Losses below the threshold of 2 % are not taken for congestion (section 3.2): 1 % of packets and acknowledgments
+/// lost at random leaves BBR most of the link. In between probes it gives way by the loss rate per round trip (section
+/// 5.3.3.8.3). Reno's window is that of its response function, of about 12 packets.
 #[test]
 fn survives_random_losses_that_stop_reno() {
     let used: Vec<f64> = runs(
@@ -119,9 +121,9 @@ fn survives_random_losses_that_stop_reno() {
     assert!(used[0] > 0.8 && used[1] < 0.02, "{used:?}");
 }
 
-/// A buffer that cannot hold what a probe puts into it: inflight_longterm learns what it can, little is lost, and the flow leaves the
-/// headroom of 15 % in it (section 5.3.3.1), for which a buffer of b bandwidth-delay products must be at the link's expense: 0.85 (1 + b)
-/// of it are used in between probes.
+/// In a buffer that cannot hold what a probe sends, inflight_longterm learns how much the buffer holds, and little is
+/// lost. The flow leaves a headroom of 15 % (section 5.3.3.1). With a buffer of b bandwidth-delay products that costs
+/// link utilization: 0.85 (1 + b) of the link is used between probes.
 #[test]
 fn loses_little_in_a_shallow_buffer() {
     for (buffer, between_probes) in [(0.05, 0.8925), (0.1, 0.935), (0.25, 1.0)] {
@@ -143,7 +145,8 @@ fn loses_little_in_a_shallow_buffer() {
     }
 }
 
-/// Startup ends upon losses above the threshold (section 5.3.1.3), before three round trips without growth would end it: half as much is lost.
+/// Startup ends upon losses above the threshold (section 5.3.1.3), before three round trips without growth would end
+/// it, so that half as much is lost.
 #[test]
 fn startup_ends_when_it_loses_too_much() {
     let drops = runs(

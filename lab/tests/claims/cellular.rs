@@ -5,9 +5,10 @@ use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use std::fmt::Write;
 use std::path::Path;
 
-/// A cellular link as Sprout models it (Winstein, Sivaraman and Balakrishnan, NSDI 2013): deliveries are a Poisson process whose
-/// rate, 0 to 1000 packets per second, is itself a Brownian motion of 200 packets per second and square root of a second; once it
-/// is zero, it stays there for an exponential time of a second on average. Steps of 20 ms; begins in the middle.
+/// A cellular link as Sprout models it (Winstein, Sivaraman and Balakrishnan, NSDI 2013): deliveries are a Poisson
+/// process whose rate, 0 to 1000 packets per second, is itself a Brownian motion of 200 packets per second and square
+/// root of a second; once it is zero, it stays there for an exponential time of a second on average. Steps of 20 ms;
+/// begins in the middle.
 fn trace(seed: u64, seconds: usize) -> String {
     const MOST: f64 = 1000.0;
     const STEP: f64 = 0.02;
@@ -19,7 +20,7 @@ fn trace(seed: u64, seconds: usize) -> String {
         if outage > 0.0 {
             outage -= STEP;
         } else {
-            // Box and Muller's normal deviate.
+            // A normal deviate by Box and Muller.
             let normal = libm::sqrt(-2.0 * libm::log(uniform())) * libm::cos(std::f64::consts::TAU * uniform());
             rate = (rate + 200.0 * libm::sqrt(STEP) * normal).min(MOST);
             if rate <= 0.0 {
@@ -33,7 +34,7 @@ fn trace(seed: u64, seconds: usize) -> String {
             at = next(at);
         }
     }
-    // The trace's length is its last line.
+    // The last line is the length of the trace.
     writeln!(text, "{}", seconds * 1000).unwrap();
     text
 }

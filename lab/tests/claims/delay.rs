@@ -1,4 +1,4 @@
-//! What delay-based windows keep in the queue.
+//! How many packets delay-based windows keep in the queue.
 
 use crate::simulate::{between, run};
 use experiment::Finished;
@@ -18,8 +18,8 @@ fn shares(finished: &Finished, duration: f64, seconds: f64) -> Vec<f64> {
     delivered.iter().map(|&bytes| bytes as f64 / delivered.iter().sum::<u64>() as f64).collect()
 }
 
-/// FAST flows on 1 Gbps x 100 ms, one for each of `starts`, in seconds: the queue and their shares after 40 s, and what theory makes
-/// of the least queue that each has met.
+/// FAST flows on 1 Gbps x 100 ms, one for each start time in `starts` (seconds). Returns the queue and the flows'
+/// shares after 40 s, as simulated, and as theory derives them from the least queue that each flow has met.
 fn fast(starts: &[f64]) -> [(f64, Vec<f64>); 2] {
     let flows: String =
         starts.iter().map(|s| format!("[[flow]]\ncontroller = \"fast\"\nstart = \"{s} s\"\n")).collect();
@@ -42,8 +42,8 @@ fn fast(starts: &[f64]) -> [(f64, Vec<f64>); 2] {
     [(queue, shares), (200.0 * expected, expected_shares)]
 }
 
-/// alpha = 200 packets for each of one or two flows, whenever the second starts: its slow start makes the first give way, the queue
-/// runs empty, and both know the path.
+/// alpha is 200 packets for each of one or two flows, whenever the second starts: its slow start makes the first flow
+/// give way, the queue runs empty, and both measure the propagation delay.
 #[test]
 fn fast_keeps_alpha_packets_per_flow_in_the_queue() {
     for starts in [&[0.0][..], &[0.0, 0.0], &[0.0, 20.0]] {
@@ -54,8 +54,8 @@ fn fast_keeps_alpha_packets_per_flow_in_the_queue() {
     }
 }
 
-/// Persistent congestion: flows that find many others may never meet an empty queue. They take its rest for the path, keep alpha
-/// packets beyond it, and get more than those before them.
+/// Persistent congestion: flows that start among many others may never meet an empty queue. They take the delay of the
+/// remaining queue for propagation delay, keep alpha packets beyond it, and get more than the flows before them.
 #[test]
 fn fast_flows_that_never_meet_an_empty_queue_keep_more_and_get_more() {
     let [(queue, shares), (expected, expected_shares)] = fast(&[0.0, 6.0, 12.0, 18.0, 24.0]);
@@ -64,7 +64,7 @@ fn fast_flows_that_never_meet_an_empty_queue_keep_more_and_get_more() {
     assert!(queue > 1.1 * 5.0 * 200.0 && shares[4] > 1.5 * shares[0], "{queue}, {shares:?}");
 }
 
-/// Between alpha = 1 and beta = 3 packets per flow in the queue, for flows that saw the path empty.
+/// Vegas keeps between alpha = 1 and beta = 3 packets per flow in the queue, if the flows have met an empty queue.
 #[test]
 fn vegas_keeps_one_to_three_packets_per_flow_in_the_queue() {
     for flows in [1, 2, 5] {

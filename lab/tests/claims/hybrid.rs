@@ -1,9 +1,9 @@
-//! RAPID where it pays, a window protocol where it does not (PACKET-SCALE-2017, section VI-C).
+//! Hybrids: RAPID on paths where it gains throughput, a window protocol elsewhere (PACKET-SCALE-2017, section VI-C).
 
 use crate::simulate::{between, figures, run, runs};
 use control::Phase;
 
-/// Throughput of `hybrid` and of `other` alone, over the second half of `duration` seconds on `path`.
+/// Throughput of `hybrid` and of `other`, each alone, over the second half of `duration` seconds on `path`, in Mbps.
 fn beside(hybrid: &str, other: &str, path: &str, duration: u32) -> (f64, f64) {
     let both = runs(&format!(
         r#"
@@ -19,7 +19,7 @@ fn beside(hybrid: &str, other: &str, path: &str, duration: u32) -> (f64, f64) {
     (mbps(0), mbps(1))
 }
 
-/// 0.01 to 1.25 MB in the path, below the threshold of 2.5 MB.
+/// Bandwidth-delay products of 0.01 to 1.25 MB, below the threshold of 2.5 MB.
 #[test]
 fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
     for path in [
@@ -28,7 +28,7 @@ fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
         r#"rate = "100 Mbps", rtt = "100 ms""#,
         r#"rate = "1 Gbps", rtt = "5 ms""#,
     ] {
-        // Small paths, and more errors than thalweg puts up with: there is nothing to gain, nor to lose.
+        // Small paths with more packet errors than thalweg tolerates: the hybrid stays with the window protocol.
         for rate in [10, 20, 100] {
             for errors in [0.005, 0.015, 0.02, 0.03, 0.05] {
                 let path = format!(r#"rate = "{rate} Mbps", rtt = "20 ms", packet-error = {errors}"#);
@@ -41,7 +41,7 @@ fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
     }
 }
 
-/// 3.75 to 25 MB in the path.
+/// Bandwidth-delay products of 3.75 to 25 MB, above the threshold.
 #[test]
 fn on_large_paths_hybrids_are_never_below_their_packet_scale_protocol() {
     for path in [
@@ -56,7 +56,8 @@ fn on_large_paths_hybrids_are_never_below_their_packet_scale_protocol() {
     }
 }
 
-/// Errors keep CUBIC's window small on paths of any size: thalweg, which knows them, takes over also from a small one.
+/// Packet errors keep CUBIC's window small on paths of any size. Thalweg tells errors from congestion, so that the
+/// hybrid switches to it on small paths, too.
 #[test]
 fn where_packets_are_lost_to_errors_the_hybrid_is_far_above_the_window_protocol() {
     for (path, times) in [
@@ -73,7 +74,7 @@ fn where_packets_are_lost_to_errors_the_hybrid_is_far_above_the_window_protocol(
     assert_eq!(hybrid, window, "the published one is as published");
 }
 
-/// What an active queue drops is no error, or if it is taken for one, nobody suffers.
+/// Drops of an active queue are not taken for errors, or if they are, no flow is starved.
 #[test]
 fn hybrids_share_a_link_with_codel_as_the_window_protocol_does() {
     let [hybrid, window] = ["thalweg-hybrid", "cubic"].map(|controller| {
@@ -93,8 +94,9 @@ fn hybrids_share_a_link_with_codel_as_the_window_protocol_does() {
     assert!(hybrid.1 <= 1.25 * window.1);
 }
 
-/// Constant traffic takes so much of 1 Gbps x 50 ms that less than 2.5 MB (400 Mbps) is left, and gives it back. Down it goes within a
-/// round trip or two; up, when CUBIC has climbed from 200 to 440 Mbps, which takes it some seconds.
+/// Constant traffic takes part of 1 Gbps x 50 ms, so that less than 2.5 MB (400 Mbps) is left, and ends. The hybrid
+/// switches to CUBIC within a round trip or two; it switches back when CUBIC has grown from 200 to 440 Mbps, which
+/// takes some seconds.
 #[test]
 fn the_hybrid_follows_a_path_that_changes() {
     let finished = run(r#"
@@ -123,7 +125,7 @@ fn the_hybrid_follows_a_path_that_changes() {
     }
 }
 
-/// At the threshold itself, 200 Mbps x 100 ms, it does not switch up and down.
+/// At the threshold, 200 Mbps x 100 ms, the hybrid does not switch to and fro.
 #[test]
 fn the_hybrid_settles_on_paths_near_the_threshold() {
     for mbps in [195, 200, 205, 210, 220] {

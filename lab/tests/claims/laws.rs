@@ -2,8 +2,8 @@
 
 use crate::simulate::{figures, run, runs};
 
-/// Lossy links in both directions, a short queue, flows of all kinds, each with an end: what was sent has arrived, was dropped,
-/// or was struck by an error.
+/// Lossy links in both directions, a short queue, flows of all controllers, each of limited size: every packet that was
+/// sent has arrived, was dropped, or was lost or corrupted by an error.
 #[test]
 fn packets_are_conserved() {
     let mut seen = 0;
@@ -35,7 +35,7 @@ fn packets_are_conserved() {
     assert!(seen > 9, "there were losses of both kinds");
 }
 
-/// In no sample does more arrive than the link can carry, give or take the packet that the sample cuts.
+/// In no sample do more bytes arrive than the link can carry, but for one packet that begins in the sample before.
 #[test]
 fn goodput_never_exceeds_the_capacity() {
     for finished in runs(
@@ -72,7 +72,7 @@ fn two_equal_flows_share_equally() {
     assert!(figures.links[0].utilization > 0.97, "{}", figures.links[0].utilization);
 }
 
-/// Constant traffic of 300 Mbps passes whole, and the flow finds the other 700.
+/// Constant traffic of 300 Mbps passes without loss, and the flow gets the remaining 700.
 #[test]
 fn constant_traffic_takes_its_share() {
     let figures = figures(&run(r#"
@@ -92,7 +92,8 @@ fn constant_traffic_takes_its_share() {
     assert!((0.95 * 700.0..=700.0).contains(&flow), "{flow}");
 }
 
-/// One packet at a time waits for nobody: propagation, and the transmission of 1000 bytes and of 40.
+/// A flow with one packet outstanding sees no queue: its round-trip time is the propagation delay and the transmission
+/// times of a packet of 1000 bytes and an acknowledgment of 40.
 #[test]
 fn an_unloaded_path_takes_its_propagation_delay() {
     let figures = figures(&run(r#"
@@ -114,8 +115,8 @@ fn an_unloaded_path_takes_its_propagation_delay() {
     }
 }
 
-/// By hand: 10 packets leave at once and take half a round trip and ten transmissions of 8 us. The 11th leaves with the first
-/// acknowledgment, after 100 ms, 8 us and 0.32 us, while the link is free.
+/// By hand: 10 packets leave at once and take half a round trip and ten transmission times of 8 us. The 11th leaves
+/// with the first acknowledgment, after 100 ms, 8 us and 0.32 us, when the link is free.
 #[test]
 fn completion_times_are_those_worked_out_by_hand() {
     for (size, expected) in [("1000 B", 0.050008), ("10 kB", 0.05008), ("9500 B", 0.050076), ("11 kB", 0.15001632)] {
@@ -136,7 +137,8 @@ fn completion_times_are_those_worked_out_by_hand() {
     }
 }
 
-/// How much of the way back the acknowledgments of a flow take; a single packet that way makes it a link with data.
+/// The share of the link's reverse direction that a flow's acknowledgments use. A single data packet in that direction
+/// makes the direction one that results list.
 fn acknowledgments_share(delayed: &str) -> f64 {
     let figures = figures(&run(&format!(
         r#"
@@ -188,7 +190,8 @@ fn a_route_gives_its_narrowest_links_rate() {
     }
 }
 
-/// Over links of different kinds, from the far end instead of the near end of the route turned round: the same to the bit.
+/// A flow over links of different kinds from their far end gives the same bits as one over the links in reverse order
+/// from their near end.
 #[test]
 fn the_other_direction_is_the_same_network_turned_round() {
     let far_end = |route: [&str; 2], direction: &str| {
@@ -212,9 +215,9 @@ fn the_other_direction_is_the_same_network_turned_round() {
     assert_ne!(far_end(["a", "b"], "forward"), far_end(["b", "a"], "forward"), "the order of the links does matter");
 }
 
-/// Two-way traffic: data queue behind the other way's acknowledgments and acknowledgments behind its data, in bursts, so that
-/// neither flow gets its window per propagation delay, 80 Mbps. Each gets its window per round trip (Little's law), and the two
-/// the same.
+/// Two-way traffic: data queue behind the acknowledgments of the other direction and acknowledgments behind its data,
+/// in bursts, so that neither flow gets its window per propagation delay, 80 Mbps. Each gets its window per round-trip
+/// time (Little's law), and both get the same.
 #[test]
 fn both_directions_carry_a_window_per_round_trip() {
     let figures = figures(&run(r#"

@@ -1,14 +1,15 @@
-//! Links that change, follow a trace, lose in bursts, reorder and double.
+//! Links that change over time, follow a trace, lose in bursts, reorder and duplicate packets.
 
 use crate::simulate::{between, figures, run, runs};
 
 const ALL: &str = r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast",
     "compound", "illinois", "rapid", "rapid-2009", "rapid-hybrid", "rrrp", "thalweg"]"#;
 
-/// A flow that keeps the queue filled gets a packet of an opportunity's size at each of the trace's times, and no other.
+/// A flow that keeps the queue filled receives a packet of an opportunity's size at each of the trace's times, and at
+/// no other time.
 #[test]
 fn a_trace_driven_link_delivers_exactly_the_traces_opportunities() {
-    // A made-up cell: bursts, single opportunities and silence in 997 ms.
+    // A made-up cellular trace: bursts, single opportunities and pauses in 997 ms.
     let mut stamps: Vec<u64> =
         (0..1000).map(|i: u64| (i * i * 7919 + i * 131) % 990).filter(|ms| !(300..420).contains(ms)).collect();
     stamps.push(997);
@@ -34,20 +35,21 @@ fn a_trace_driven_link_delivers_exactly_the_traces_opportunities() {
     let mut expected = vec![0; 8000];
     for pass in 0..9 {
         for ms in &stamps {
-            // 10 ms of propagation; what arrives at the end of a sample is in it.
+            // The propagation delay is 10 ms. A packet that arrives at the end of a sample counts in that sample.
             if let Some(bytes) = (pass * 997 + ms + 10).checked_sub(1).and_then(|at| expected.get_mut(at as usize)) {
                 *bytes += 1504;
             }
         }
     }
-    // Once the window has opened, which takes a few round trips.
+    // After the first round trips, in which the window grows.
     assert!(run.outcome.links[0].series.queue[2000..].iter().all(|&queue| queue > 0.0));
     assert_eq!(delivered[2000..], expected[2000..]);
     let figures = figures(&run);
     println!("{:.3} Mbps over a trace of {}", figures.throughput_mbps, run.run.experiment.links[0].rate);
 }
 
-/// RRR-2008's handovers, of one window-limited flow: its window is enough for either rate, and it follows at once and without loss.
+/// RRR-2008's handovers, with a flow that is limited by its receiver's window: the window is enough for either rate,
+/// and the flow follows at once and without loss.
 #[test]
 fn a_window_follows_the_rate_up_down_and_through_an_interruption() {
     let run = run(r#"
@@ -80,14 +82,14 @@ fn a_window_follows_the_rate_up_down_and_through_an_interruption() {
         assert!((mbps(from, to) / rate - 1.0).abs() < 0.01, "{from} s: {} Mbps", mbps(from, to));
     }
     assert!(between(&run, &flow.series.delivered, 6.05, 6.1)[0] == 0, "nothing moves");
-    // The window is worth 240 ms at 20 Mbps whatever the delay, and a shorter one reorders nothing.
+    // The window lasts 240 ms at 20 Mbps, whatever the propagation delay. A shorter delay reorders no packets.
     assert_eq!((run.outcome.links[0].drops, flow.retransmitted_packets), (0, 0));
 }
 
-/// With links that lose in bursts, corrupt, reorder and double, in both directions, whatever the controller: all is delivered, and what was sent
-/// or doubled has arrived or was lost.
+/// On links that lose in bursts, corrupt, reorder and duplicate packets, in both directions, every controller delivers
+/// all of its data, and every packet that was sent or duplicated has arrived or was lost.
 #[test]
-fn hosts_cope_with_bursts_reordering_and_copies() {
+fn all_data_arrives_over_links_that_lose_reorder_and_duplicate() {
     for recovery in ["sack", "newreno"] {
         for finished in runs(&format!(
             r#"

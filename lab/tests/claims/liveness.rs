@@ -1,8 +1,8 @@
-//! However bad the path, no flow falls silent for good.
+//! No flow stops sending for good, however bad the path is.
 
 use crate::simulate::{between, figures, runs};
 
-/// All controllers, as a scenario names them.
+/// All controllers, as a list in a scenario.
 fn all() -> String {
     let names: Vec<&str> = control::registry::all().iter().map(|controller| controller.name).collect();
     format!("controllers = {names:?}")
@@ -59,7 +59,8 @@ fn no_flow_dies_of_congestion() {
     }
 }
 
-/// A buffer shorter than a slow-start stream: its tail is lost, and what arrived of it has to do.
+/// A buffer shorter than a slow-start stream: the end of the stream is lost, and RAPID must get its estimate from the
+/// packets that arrived.
 #[test]
 fn a_shallow_buffer_does_not_keep_a_flow_in_slow_start() {
     for buffer in [1, 3, 10] {
@@ -83,7 +84,7 @@ fn a_shallow_buffer_does_not_keep_a_flow_in_slow_start() {
     }
 }
 
-/// What is stopped before its end is not complete.
+/// A flow that is stopped before all of its data is delivered is not complete.
 #[test]
 fn a_stopped_flow_is_not_complete() {
     let run = crate::simulate::run(

@@ -1,4 +1,5 @@
-//! 2 to 100 flows with RTTs from 60 to 165 ms on 1 Gbps, the last 40 of 100 seconds: `scenarios/many-flows.toml`.
+//! 2 to 100 flows with RTTs from 60 to 165 ms on 1 Gbps, measured over the last 40 of 100 seconds:
+//! `scenarios/many-flows.toml`.
 
 use crate::simulate::{between, figures, shipped};
 
@@ -27,8 +28,9 @@ fn thalweg_uses_the_link_and_divides_it_equally_at_every_scale() {
     assert!(misses.is_empty(), "{misses:#?}");
 }
 
-/// The published versions overload a link that 50 flows share (algorithms that climb by the whole spare bandwidth each), but
-/// their flows come back: whoever is not heard slows down, and a full buffer empties again.
+/// The published versions of RAPID overload a link that 50 flows share, because each flow increases its rate by the
+/// whole spare bandwidth. But the flows recover: a flow that gets no feedback slows down, and a full buffer empties
+/// again.
 #[test]
 fn the_published_versions_never_collapse_for_good() {
     let sets = ["compare.controllers=[\"rapid-2009\", \"rapid\"]", "sweep={ \"flow[0].count\" = [50] }"];

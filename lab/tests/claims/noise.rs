@@ -1,10 +1,10 @@
-//! Hosts that coalesce interrupts and send late (PACKET-SCALE-2017, sections VI-A and VI-B), end to end. What single streams find
-//! behind them: `control/tests/smoothing.rs`.
+//! Hosts that coalesce interrupts and send late (PACKET-SCALE-2017, sections VI-A and VI-B), end to end.
+//! `control/tests/smoothing.rs` tests the estimates of single streams.
 
 use crate::simulate::{figures, runs};
 use lab::results::RunSummary;
 
-/// Each controller alone on 1 Gbps x 100 ms with `more` keys, measured from 3 to 8 s.
+/// Each controller alone on 1 Gbps x 100 ms, with the scenario keys `more`, measured from 3 to 8 s.
 fn alone(controllers: &[&str], more: &str) -> Vec<RunSummary> {
     let finished = runs(&format!(
         r#"
@@ -32,8 +32,9 @@ fn alone(controllers: &[&str], more: &str) -> Vec<RunSummary> {
 
 const RAW: &str = r#"controller.rapid.smoothing = "0 s""#;
 
-/// The raw analysis hardly ever sees congestion: the buffer stays full, and a hundred thousand packets are dropped. With smoothing,
-/// a RAPID flow behind 100 us keeps nine tenths of the link with the queue of a quiet one.
+/// Without smoothing, RAPID's analysis hardly ever sees congestion: the buffer stays full, and a hundred thousand
+/// packets are dropped. With smoothing, a RAPID flow behind a coalescing of 100 us uses nine tenths of the link, with
+/// the queue of a host without coalescing.
 #[test]
 fn rapid_overshoots_behind_coalescing_unless_it_smooths() {
     for (coalesce, least) in [("20 us", 0.95), ("50 us", 0.9), ("100 us", 0.85)] {
@@ -46,10 +47,11 @@ fn rapid_overshoots_behind_coalescing_unless_it_smooths() {
     }
 }
 
-/// The longer packets are held back, the less a stream tells; then a flow gets less, but loses nothing. 30 packets, as in
-/// RAPID-2009's streams, are too few from 100 us on, and more than 90 get more out of 200 us.
+/// The longer a host holds packets back, the less a stream tells of the path; the flow then gets less throughput, but
+/// loses nothing. Streams of 30 packets, as RAPID-2009's, are too short from 100 us on, and streams of more than 90 get
+/// more throughput at 200 us.
 #[test]
-fn what_smoothing_cannot_see_it_does_not_use() {
+fn behind_longer_coalescing_rapid_gets_less_and_loses_nothing() {
     for more in ["", "coalesce = \"100 us\"", "coalesce = \"200 us\"", "coalesce = \"1 ms\""] {
         for f in alone(&["rapid", "rapid-2009", "thalweg"], more) {
             assert_eq!(f.links[0].drops, 0, "{} {more}", f.name);
@@ -63,7 +65,7 @@ fn what_smoothing_cannot_see_it_does_not_use() {
     assert!(long.links[0].utilization >= 0.85, "{}", long.links[0].utilization);
 }
 
-/// Jitter takes a quarter of RAPID's throughput; a regression over all packets gives it back.
+/// Jitter costs RAPID a quarter of its throughput; a regression over all packets of a stream regains it.
 #[test]
 fn a_regression_keeps_the_link_busy_under_jitter() {
     let jitter = "jitter = \"10 us\"";

@@ -1,23 +1,21 @@
-//! The same figures to the last bit from every build: debug or release, on any machine. `INSTA_UPDATE=always cargo test -p lab
-//! --test claims profiles` accepts new ones where a controller or the simulator was meant to change.
+//! Every build gives the same results to the last bit: debug or release, on any machine. `INSTA_UPDATE=always cargo
+//! test -p lab --test claims profiles` accepts new ones where a controller or the simulator was meant to change.
 
 use crate::simulate::{figures, runs};
 use experiment::Finished;
 use std::fmt::Write;
 
-/// FNV-1a over the bits of all time series.
-fn digest(run: &Finished) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+/// A hash of the bits of all time series.
+fn digest(run: &Finished) -> String {
+    let mut hash = blake3::Hasher::new();
     let mut add = |bits: u64| {
-        for byte in bits.to_le_bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
+        hash.update(&bits.to_le_bytes());
     };
     for flow in &run.outcome.flows {
         let s = &flow.series;
         s.delivered.iter().for_each(|&x| add(x));
         s.retransmitted.iter().for_each(|&x| add(x.into()));
-        // NaN has many forms, of which a build may choose any.
+        // NaN has many bit patterns, and a build may produce any of them.
         let floats = [&s.window, &s.rate, &s.rtt];
         floats.into_iter().flatten().for_each(|x| add(if x.is_nan() { u64::MAX } else { x.to_bits() }));
     }
@@ -27,7 +25,7 @@ fn digest(run: &Finished) -> u64 {
         s.drops.iter().for_each(|&x| add(x.into()));
         [&s.queue, &s.utilization].into_iter().flatten().for_each(|x| add(x.to_bits()));
     }
-    hash
+    hash.finalize().to_hex()[..16].to_string()
 }
 
 /// Two flows of each controller over a lossy path, random starts and RTTs, delayed acknowledgments for one of them, and
@@ -60,7 +58,7 @@ fn every_build_gives_the_same_bits() {
         let link = &f.links[0];
         writeln!(
             log,
-            "{}: {} packets, {} events, used {}, queue {} to {}, {} drops, {} errors, Jain {}, series {:016x}",
+            "{}: {} packets, {} events, used {}, queue {} to {}, {} drops, {} errors, Jain {}, series {}",
             f.name,
             f.packets_delivered,
             f.events,

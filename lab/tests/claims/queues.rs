@@ -1,10 +1,10 @@
-//! Queue disciplines: what their papers and RFCs promise, and what BIC-2004 saw of them.
+//! Queue disciplines: what their papers and RFCs claim, and what BIC-2004 measured of them.
 
 use crate::simulate::{figures, run, runs};
-use lab::results::synchronization_ratio;
+use experiment::synchronization_ratio;
 
-/// "Adaptive RED" holds the average queue in the middle of its thresholds, whatever the load and wherever `max-p` starts:
-/// within 40 to 60 % of the way up, by its section 3. The mean of the queue itself is that of its average.
+/// "Adaptive RED" holds the average queue in the middle of its thresholds, whatever the load and wherever `max-p`
+/// starts: within 40 to 60 % of the way up, by its section 3. The mean of the queue itself is that of its average.
 #[test]
 fn adaptive_red_holds_its_target_whatever_the_load() {
     for (flows, max_p) in [(20, 0.1), (40, 0.02), (80, 0.5)] {
@@ -33,8 +33,8 @@ fn adaptive_red_holds_its_target_whatever_the_load() {
     }
 }
 
-/// BIC-2004, figure 2: with half of 20 HSTCP flows as the threshold, DropTail's ratio rises from about 0.23 at 100 Mbps to about
-/// 0.6 at 2.5 Gbps, and adaptive RED's is close to zero at all speeds. Here without the paper's background
+/// BIC-2004, figure 2: with half of 20 HSTCP flows as the threshold, DropTail's ratio rises from about 0.23 at 100 Mbps
+/// to about 0.6 at 2.5 Gbps, and adaptive RED's is close to zero at all speeds. Here without the paper's background
 /// traffic, so that DropTail's may be higher.
 #[test]
 fn red_desynchronises_losses_that_droptail_synchronises() {
@@ -61,10 +61,10 @@ fn red_desynchronises_losses_that_droptail_synchronises() {
     }
 }
 
-/// RFC 8289: a standing queue of bulk flows is held near the target of 5 ms, and DropTail's, in the same buffer, is not. Measured
-/// by the queue's mean length at the link's rate. One flow that reduces by much leaves the queue empty for most of each
-/// sawtooth; several keep it at the target. (Flows that reduce by less can exceed it for long: the drops come closer only with
-/// the square root of their number. Eight BIC flows hold 20 ms.)
+/// RFC 8289: a standing queue of bulk flows is held near the target of 5 ms, and DropTail's, in the same buffer, is
+/// not. Measured by the queue's mean length at the link's rate. One flow that reduces by much leaves the queue empty
+/// for most of each sawtooth; several keep it at the target. (Flows that reduce by less can exceed it for long: the
+/// drops come closer only with the square root of their number. Eight BIC flows hold 20 ms.)
 #[test]
 fn codel_holds_the_delay_near_its_target() {
     let delay = |controller: &str, flows: u32, queue: &str| {
@@ -94,8 +94,8 @@ fn codel_holds_the_delay_near_its_target() {
     }
 }
 
-/// RFC 8290: what a flow of less than its share sees does not depend on who else is there: here at most two packets of theirs,
-/// which is a quantum begun.
+/// RFC 8290: the queueing delay of a flow that sends less than its share does not depend on the other flows; here it is
+/// at most two of their packets, a quantum begun.
 #[test]
 fn fq_codel_isolates_a_thin_flow_from_bulk_flows() {
     let thin = |queue: &str, bulk: u32| {

@@ -1,4 +1,4 @@
-//! RAPID alone on a path, and three RAPID flows of different RTTs: what its two papers promise. And what thalweg makes better.
+//! What RAPID's two papers claim of a flow alone and of three flows of different RTTs, and what thalweg improves.
 
 use crate::simulate::{figures, run, shipped};
 use experiment::Finished;
@@ -20,7 +20,7 @@ fn alone(controller: &str, packet: &str, rate: &str, duration: &str) -> RunSumma
         controller = "{controller}"
         "#
     ));
-    // What happens in the first second counts, too, for queue and losses.
+    // Queue and losses count from the beginning, the first second included.
     let all = &finished.outcome.links[0].series;
     let (queue, drops) = (all.max_queue.iter().max().unwrap(), all.drops.iter().sum::<u32>());
     let figures = figures(&finished);
@@ -44,11 +44,12 @@ fn rapid_uses_a_path_at_any_rate_with_hardly_a_queue() {
     }
 }
 
-/// RAPID-2009, section IV-A. The queue is as it says. The speed MISSES the 7 RTTs that we wanted: by our measure, a mean of 95 %
-/// over the next 10 RTTs, it takes 8.5 to 10. Slow start ends after about 5 RTTs, because the gaps of its first streams, at 100
-/// to 800 kbps, last as long as a round trip beside the four that the paper counts. It finds the rate to a factor of 2, and the
-/// rest is adopted over tau. And rates that are 7 % apart settle at a mean of 0.956, so little above 95 % that hardly any of that
-/// climb may be left in the 10 RTTs. Without the filter of section III-B (tau = 0) it is 6.25 to 6.75.
+/// RAPID-2009, section IV-A. The queue is as it says. The speed MISSES the 7 RTTs that we wanted: by our measure, a
+/// mean of 95 % over the next 10 RTTs, it takes 8.5 to 10. Slow start ends after about 5 RTTs, because the gaps of its
+/// first streams, at 100 to 800 kbps, last as long as a round trip beside the four that the paper counts. It finds the
+/// rate to a factor of 2, and the rest is adopted over tau. And rates that are 7 % apart settle at a mean of 0.956, so
+/// little above 95 % that hardly any of that climb may be left in the 10 RTTs. Without the filter of section III-B (tau
+/// = 0) it is 6.25 to 6.75.
 #[test]
 fn rapid_2009_keeps_its_queue_below_20_packets() {
     for (rate, duration) in [("1 Gbps", "10 s"), ("10 Gbps", "5 s"), ("40 Gbps", "3 s")] {
@@ -57,7 +58,7 @@ fn rapid_2009_keeps_its_queue_below_20_packets() {
     }
 }
 
-/// The share of the link that `controller` uses, alone, on this path from 10 s to 20 s.
+/// The share of the link that `controller` uses, alone on `path`, from 10 s to 20 s.
 fn used(controller: &str, path: &str) -> f64 {
     let finished = run(&format!(
         r#"
@@ -74,8 +75,8 @@ fn used(controller: &str, path: &str) -> f64 {
     used
 }
 
-/// RAPID halves its rate after an error, by its papers' rule; to ours, errors say nothing of the path, be they one in 100,000 packets or,
-/// for those who ask for it, one in five.
+/// RAPID halves its rate after an error, by its papers' rule. Thalweg takes errors for what they are, whether one
+/// packet in 100,000 is lost or, if its parameter allows so many, one in five.
 #[test]
 fn thalweg_does_not_take_errors_for_congestion() {
     let gigabit = |controller, error: f64| {
@@ -92,7 +93,8 @@ fn thalweg_does_not_take_errors_for_congestion() {
     assert!(used("thalweg", overtaking) >= 0.9);
 }
 
-/// A buffer of 5 packets has no delay to speak of: what it drops might be errors. But it is more than `errors`, which is where it ends.
+/// A buffer of 5 packets adds almost no delay, so that its drops look like errors. But they are more than the parameter
+/// `errors` allows, from which on thalweg takes them for congestion.
 #[test]
 fn thalweg_does_not_take_congestion_for_errors() {
     for flows in [1, 10] {
@@ -109,7 +111,7 @@ fn thalweg_does_not_take_congestion_for_errors() {
     }
 }
 
-/// What thalweg was designed for, wherever flows share a link.
+/// Thalweg's design goals, wherever flows share a link: equal shares, high utilization, short queues.
 fn assert_meets_its_goals(finished: &Finished) {
     let figures = figures(finished);
     let (jain, link) = (figures.jain_500ms_median.unwrap(), &figures.links[0]);
@@ -117,8 +119,8 @@ fn assert_meets_its_goals(finished: &Finished) {
     assert!(jain >= 0.95 && link.utilization >= 0.9 && link.mean_queue_packets < 50.0);
 }
 
-/// `bench/wire/fairness.toml`, which is also measured for real. The onset of congestion does not see a queue that stands: flows that give way too
-/// gently stay behind one.
+/// `bench/wire/fairness.toml`, which is also measured for real. The onset of congestion does not show a standing queue:
+/// flows that give way too gently stay behind one.
 #[test]
 fn two_thalwegs_share_equally_and_leave_no_queue_standing() {
     let finished = run(r#"
@@ -131,7 +133,7 @@ fn two_thalwegs_share_equally_and_leave_no_queue_standing() {
     assert!(figures(&finished).jain >= 0.97);
 }
 
-/// As many slow flows as a gigabit has at a hundred: RAPID's would climb together and fall together.
+/// Twenty slow flows. Flows of RAPID would increase their rates together and reduce them together.
 #[test]
 fn twenty_thalwegs_of_ten_megabits_share_equally_and_leave_no_queue_standing() {
     let finished = run(r#"
@@ -147,7 +149,8 @@ fn twenty_thalwegs_of_ten_megabits_share_equally_and_leave_no_queue_standing() {
     assert_meets_its_goals(&finished);
 }
 
-/// Packets that come by a clock delay some of a stream's by their own length: RAPID finds congestion late among them, and fills the buffer.
+/// Packets at constant intervals delay some packets of a stream by their own length. Among them, RAPID finds congestion
+/// late, and fills the buffer.
 #[test]
 fn thalweg_leaves_no_queue_standing_beside_constant_traffic() {
     for (controller, mbps) in [("rapid", 300), ("thalweg", 100), ("thalweg", 300), ("thalweg", 500)] {
@@ -169,9 +172,9 @@ fn thalweg_leaves_no_queue_standing_beside_constant_traffic() {
     }
 }
 
-/// What makes it gentle among others must not make it slow alone.
+/// The rules that make thalweg gentle among other flows must not make it slow alone.
 #[test]
-fn thalweg_takes_back_what_it_had_to_give_up() {
+fn thalweg_uses_the_link_again_after_its_rate_fell_and_rose() {
     let finished = run(r#"
         duration = "40 s"
         measure.from = "22 s"
@@ -188,7 +191,7 @@ fn thalweg_takes_back_what_it_had_to_give_up() {
     assert!(used >= 0.9);
 }
 
-/// PACKET-SCALE-2017's schedule of three flows with RTTs of 100, 200 and 150 ms; in 26 to 34 s all of them are there.
+/// PACKET-SCALE-2017's schedule of three flows with RTTs of 100, 200 and 150 ms; all three are active from 26 to 34 s.
 #[test]
 fn flows_of_different_rtts_share_equally() {
     for run in shipped(

@@ -1,10 +1,11 @@
-//! Thousands of losses at once: all are repaired, and cost no more events than a run without any. (What one event costs then,
-//! the scoreboard's part, is a matter of time, which `bench/run` measures.)
+//! Thousands of losses at once: all are repaired, with no more events than a run without losses. (`bench/run` measures
+//! what an event costs then, that is, the time in the scoreboard.)
 
 use crate::simulate::{figures, run};
 use experiment::Finished;
 
-/// One flow on 1 Gbps and 100 ms with a buffer of one bandwidth-delay product: slow start fills both and doubles once more.
+/// One flow on 1 Gbps and 100 ms with a buffer of one bandwidth-delay product: slow start fills both and doubles its
+/// window once more.
 fn fill(controller: &str, window: &str) -> Finished {
     run(&format!(
         r#"
@@ -41,7 +42,7 @@ fn an_overshoot_of_thousands_of_packets_is_repaired_in_as_many_events_as_none() 
         assert!((events / loss_free - 1.0).abs() < 0.01, "{controller}: {events} events per packet");
         assert!(used > 0.999 && flow.throughput_mbps > 999.0, "{controller}: {used}, {}", flow.throughput_mbps);
         if controller != "newreno" {
-            // Each of them once: nothing is sent again in vain, and nothing has to wait for a timeout.
+            // Each lost packet is sent again once: no packet is sent again in vain, and no repair waits for a timeout.
             assert_eq!((flow.retransmitted_packets, flow.timeouts), (u64::from(lost), 0), "{controller}");
         }
     }

@@ -4,7 +4,7 @@ use lab::reproduce::{self, Artefact, Record, Scale, Verdict, judge};
 use scenario::Machine;
 use std::num::NonZero;
 
-/// A machine that refuses nothing.
+/// A machine with enough memory for any run.
 fn machine() -> Machine {
     Machine { memory: u64::MAX, jobs: NonZero::new(2).unwrap() }
 }
@@ -18,7 +18,7 @@ fn make(artefact: &Artefact, file: impl Fn(&str) -> Option<String>) -> Record {
     reproduce::make(artefact, Scale::Quick, planned, &machine(), &(), &|_| true).unwrap().record
 }
 
-/// The pages of the documentation give the reasons that the catalogue gives.
+/// The documentation's pages of verdicts give the same reasons as the catalogue.
 #[test]
 fn reasons_in_the_documentation_are_the_catalogues() {
     let catalogue = reproduce::catalogue().unwrap();
@@ -39,7 +39,8 @@ fn reasons_in_the_documentation_are_the_catalogues() {
     }
 }
 
-/// Every artefact can be run at either scale, and what its claims and figures name is there.
+/// Every artefact can be planned at either scale, and the scenarios, runs, spans and curves that its claims and figures
+/// name exist.
 #[test]
 fn the_catalogue_is_sound() {
     let catalogue = reproduce::catalogue().unwrap();
@@ -48,8 +49,8 @@ fn the_catalogue_is_sound() {
         for scale in [Scale::Quick, Scale::Full] {
             let planned = reproduce::plan(artefact, scale, &machine(), file);
             let planned = planned.unwrap_or_else(|lines| panic!("{}, {scale}: {lines:?}", artefact.id));
-            let told = artefact.claims.iter().filter(|claim| claim.scale.is_none_or(|only| only == scale));
-            for quantity in told.flat_map(judge::quantities) {
+            let judged = artefact.claims.iter().filter(|claim| claim.scale.is_none_or(|only| only == scale));
+            for quantity in judged.flat_map(judge::quantities) {
                 let id = &artefact.id;
                 for name in [&quantity.curve, &quantity.with].into_iter().flatten() {
                     assert!(artefact.curves.iter().any(|it| it.name == *name), "{id}: no curve `{name}`");
@@ -148,7 +149,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let record = make(&artefact, |_| Some(scenario.into()));
     let verdicts: Vec<Verdict> = record.claims.iter().map(|claim| claim.verdict).collect();
     let (pass, miss) = (Verdict::Pass, Verdict::Miss);
-    assert_eq!(verdicts, [pass, miss, pass, miss, miss, miss, pass, miss, Verdict::Untold]);
+    assert_eq!(verdicts, [pass, miss, pass, miss, miss, miss, pass, miss, Verdict::NotRun]);
     assert_eq!(record.claims[0].because, None);
     assert_eq!(record.claims[1].because.as_deref(), Some("the link is full"));
     assert_eq!(record.claims[1].wanted(), "at most 50, our band");
@@ -163,11 +164,11 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     assert_eq!(reasons[1], Some("the link is full"));
     assert_eq!((reasons[4], reasons[5]), (Some("the queue is one BDP"), Some("As above.")));
 
-    // What is only said otherwise is the same record, in other words.
+    // An artefact with another title and other reasons has the same record, with its own words.
     let mut other = artefact.clone();
     other.title = "Another title".into();
     other.claims[1].because = Some("it is busy".into());
-    let key = |artefact: &Artefact| lab::reproduce::record::key(artefact, Scale::Quick);
+    let key = |artefact: &Artefact| lab::reproduce::records::key(artefact, Scale::Quick);
     assert_eq!(key(&artefact), key(&other));
     let record = record.in_words_of(&other);
     assert_eq!((record.title.as_str(), record.claims[1].because.as_deref()), ("Another title", Some("it is busy")));
@@ -183,8 +184,8 @@ fn an_id_that_is_nearly_right_is_suggested() {
     assert!(reproduce::unknown("nothing-like-it", &catalogue).contains("`thalweg reproduce` lists it"));
 }
 
-/// Two flows with 20 and 200 ms share a link unevenly, the more so the shorter one looks; beside them, transfers of one packet take a
-/// round trip to open a connection and half of one to arrive.
+/// Two flows with 20 and 200 ms share a link unevenly, the more so the shorter one looks; beside them, transfers of one
+/// packet take a round trip to open a connection and half of one to arrive.
 #[test]
 fn windows_and_quantiles_are_those_of_the_claim() {
     let artefact = Artefact::read(
@@ -219,19 +220,19 @@ fn windows_and_quantiles_are_those_of_the_claim() {
         traffic = [{ kind = "flows", size = "1000 B", per-second = 20, rtt = "100 ms", controller = "reno" }]
     "#;
     let record = make(&artefact.unwrap(), |_| Some(scenario.into()));
-    println!("{}", reproduce::record::text(&record));
+    println!("{}", reproduce::text::text(&record));
     assert!(record.claims.iter().all(|claim| claim.verdict == Verdict::Pass));
     assert!(record.claims[2].ours);
 }
 
-/// Some of the catalogue, and the same bytes each time.
+/// Some artefacts give as many verdicts of each kind as the documentation says, and the same bytes each time.
 #[test]
 fn a_sample_of_the_catalogue_comes_out_as_the_documentation_says() {
     let catalogue = reproduce::catalogue().unwrap();
     for (id, passes, misses) in [("rrr/fig4", 6, 0), ("rrr/fig5", 11, 0), ("rapid/table3", 3, 9)] {
         let artefact = catalogue.iter().find(|it| it.id == id).unwrap();
         let record = make(artefact, file);
-        println!("{}", reproduce::record::text(&record));
+        println!("{}", reproduce::text::text(&record));
         let count = |verdict| record.claims.iter().filter(|claim| claim.verdict == verdict).count();
         assert_eq!((count(Verdict::Pass), count(Verdict::Miss)), (passes, misses), "{id}");
         let bytes = |record: &Record| serde_json::to_vec(record).unwrap();

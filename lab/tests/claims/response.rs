@@ -1,15 +1,17 @@
 //! Response functions: the mean window under random losses with p = 1e-2 to 1e-5, on a path whose queue stays empty.
 //!
-//! What p is: the formulas let the window grow on every packet between two loss events. A flow that repairs a loss does not grow,
-//! for a round trip, and has on average w p losses in each: with AIMD's 120 packets at p = 1e-2, it is in recovery two thirds of
-//! the time. So p is taken as loss events per packet delivered outside recovery, which is near the path's own loss probability.
-//! With all packets in the denominator, the closed forms miss AIMD by 47 % at 1e-2 and by 21 % at 1e-3, and STCP by 15 %.
+//! What p is: the formulas let the window grow on every packet between two loss events. A flow that repairs a loss does
+//! not grow, for a round trip, and has on average w p losses in each: with AIMD's 120 packets at p = 1e-2, it is in
+//! recovery two thirds of the time. So p is taken as loss events per packet delivered outside recovery, which is near
+//! the path's own loss probability. With all packets in the denominator, the closed forms miss AIMD by 47 % at 1e-2 and
+//! by 21 % at 1e-3, and STCP by 15 %.
 //!
-//! What holds: within 15 % at every p, the mean window is that of the protocol's own sender at that p (`theory::mean_window`, with
-//! intervals drawn geometrically and neither hosts, queues nor recoveries). That is the closed form's, within 15 %, for Reno, AIMD
-//! and HSTCP at every p; for STCP from 1e-3 down (at 1e-2 its window is at its low window of 16, where it is partly Reno); and for
-//! BIC at 1e-5. At 1e-4, 1e-3 and 1e-2, BIC's window is 1.2, 1.5 and 2.2 times the closed form's, which is for a loss every 1/p
-//! packets: with random intervals a window that is lucky goes on past W_max, ever faster.
+//! What holds: within 15 % at every p, the mean window is that of the protocol's own sender at that p
+//! (`theory::mean_window`, with intervals drawn geometrically and neither hosts, queues nor recoveries). That is the
+//! closed form's, within 15 %, for Reno, AIMD and HSTCP at every p; for STCP from 1e-3 down (at 1e-2 its window is at
+//! its low window of 16, where it is partly Reno); and for BIC at 1e-5. At 1e-4, 1e-3 and 1e-2, BIC's window is 1.2,
+//! 1.5 and 2.2 times the closed form's, which is for a loss every 1/p packets: with random intervals a window that is
+//! lucky goes on past W_max, ever faster.
 
 use crate::simulate::{between, run};
 use crate::toy;
@@ -20,7 +22,7 @@ const LOSS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
 
 const RTT: Duration = Duration::from_millis(10);
 
-/// What a simulation gave.
+/// What a simulation measured.
 struct Point {
     /// Loss events per packet delivered, and per packet delivered outside recovery.
     per_packet: f64,
@@ -70,7 +72,8 @@ fn sender(controller: &str, p: f64) -> f64 {
     theory::mean_window(&mut *sender, Bytes(1000), RTT, &intervals).unwrap()
 }
 
-/// Holds `controller` against its own sender at every p, and against the `closed` form where that `holds`.
+/// Compares the mean window of `controller` with that of its own sender at every p, and with the `closed` form at those
+/// where that `holds`.
 fn check(controller: &str, closed: impl Fn(f64) -> f64, holds: &[f64]) {
     let closed = |p: f64| closed(p).max(theory::tcp(p)); // below its low window, each is Reno
     let close = |ratio: f64| (0.85..=1.15).contains(&ratio);
@@ -113,7 +116,7 @@ fn bic_follows_its_response_function_once_its_increase_is_additive() {
 }
 
 /// One flow whose path loses every `interval`-th packet, over 20 losses after the first `settling` ones. With a host,
-/// acknowledgments and recoveries; but in control's toy, because no real path loses so regularly.
+/// acknowledgments and recoveries, but on the toy path of `control`, because no real path loses so regularly.
 fn lose_regularly(controller: &str, rtt: Duration, interval: u64, settling: u64) -> Point {
     let rate = Rate::from_gbps(1000.0);
     let path = toy::Path { rate, rtt, buffer: 1_000_000, packet: Bytes(1000), ack_every: 1, late: Duration::ZERO };
@@ -133,12 +136,12 @@ fn lose_regularly(controller: &str, rtt: Duration, interval: u64, settling: u64)
     Point { per_packet: 1.0 / interval as f64, p: 20.0 / growing as f64, window: (20 * interval) as f64 / rounds }
 }
 
-/// RFC 9438, section 5.1: with a loss every 1/p packets, which is what its formula assumes, CUBIC's mean window is within 10 % of it
-/// where that is more than Reno's, and Reno's, within 10 %, where it is not.
+/// RFC 9438, section 5.1: with a loss every 1/p packets, which is what its formula assumes, CUBIC's mean window is
+/// within 10 % of it where that is more than Reno's, and Reno's, within 10 %, where it is not.
 ///
-/// It takes many losses to get there: a flow whose window is below the formula's gains per loss what the cubic function has grown
-/// since its flat top, which is the third power of how long the loss is late. After 20 losses at 1e-4 and 100 ms it is 11 % below,
-/// after 100 it is 7 %.
+/// It takes many losses to get there: a flow whose window is below the formula's gains per loss what the cubic function
+/// has grown since its flat top, which is the third power of how long the loss is late. After 20 losses at 1e-4 and 100
+/// ms it is 11 % below, after 100 it is 7 %.
 #[test]
 fn cubic_follows_rfc_9438_in_either_region() {
     for (ms, loss) in [(200, 1e-3), (100, 1e-4), (200, 1e-4), (100, 1e-5), (10, 1e-3), (10, 1e-4), (10, 1e-5)] {

@@ -1,10 +1,11 @@
-//! RCP-AC's claims, and those of the protocols beside it: RCP and XCP.
+//! Claims of RCP-AC, and of the protocols that it is compared with: RCP and XCP.
 
 use crate::simulate::{between, figures, run, runs, shipped};
 use experiment::Finished;
-use lab::results::{SizeBin, jain};
+use experiment::jain;
+use lab::results::SizeBin;
 
-/// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and its crowd's arrival, in seconds.
+/// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and the arrival of its flash crowd, in seconds.
 const CAPACITY: f64 = 100e6;
 const RTT: f64 = 0.08;
 const BUFFER: u64 = 1000;
@@ -26,14 +27,14 @@ fn rate(run: &Finished, i: usize, from: f64, to: f64) -> f64 {
     bytes as f64 * 8e-6 / (to - from)
 }
 
-/// The worst queue of the only link and what it drops, between two times.
+/// The longest queue of the only link and the packets that it drops, between two times in seconds.
 fn worst(run: &Finished, from: f64, to: f64) -> (u64, u32) {
     let series = &run.outcome.links[0].series;
     let queue = between(run, &series.max_queue, from, to).into_iter().max().unwrap();
     (queue, between(run, &series.drops, from, to).iter().sum())
 }
 
-/// After how many round trips the rate is down at a hundredth of the capacity, give or take 10 %.
+/// The number of round trips until the allowed rate has fallen to a hundredth of the capacity, within 10 %.
 fn round_trips_to_the_new_share(run: &Finished) -> f64 {
     let step = run.run.experiment.sample.as_secs();
     let samples = allowed(run, CROWD, END).iter().position(|&rate| rate <= 1.1 * CAPACITY / 100.0).unwrap();
@@ -85,8 +86,9 @@ fn r_squared(points: &[(f64, f64)]) -> f64 {
     sum(&|x, y| x * y).powi(2) / (sum(&|x, _| x * x) * sum(&|_, y| y * y))
 }
 
-/// Figure 1 with gamma from 0.05 to 1: "the size of the queue spike is a linear function of gamma B". In four times the buffer
-/// and with a fourth of each gamma, which is the same to the router, so that the spike is not cut off where the buffer ends.
+/// Figure 1 with gamma from 0.05 to 1: "the size of the queue spike is a linear function of gamma B". In four times the
+/// buffer and with a fourth of each gamma, which is the same to the router, so that the spike is not cut off where the
+/// buffer ends.
 #[test]
 fn the_worst_queue_is_linear_in_gamma() {
     let gammas = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0];
@@ -107,7 +109,7 @@ fn the_worst_queue_is_linear_in_gamma() {
     assert!(r_squared(&points) >= 0.95);
 }
 
-/// RCP's fixed point and its stability: RTTs of 10, 100 and 1000 ms with 1, 10 and 1000 flows, all of which begin at once.
+/// RCP's fixed point is stable: RTTs of 10, 100 and 1000 ms with 1, 10 and 1000 flows, all of which begin at once.
 #[test]
 fn rcp_is_stable_and_fair_whatever_delay_and_number_of_flows() {
     for (rtt, mbps) in [(0.01, 2000.0), (0.1, 300.0), (1.0, 50.0)] {
@@ -172,8 +174,8 @@ fn xcp_alone_fills_the_link_without_a_queue_and_shares_it_equally() {
     }
 }
 
-/// A flow over a narrow link and a wide one gets what the narrow one allows, whichever comes first, and the other flow on
-/// the wide one the rest.
+/// A flow over a narrow and a wide link gets what the narrow one allows, whichever comes first, and the other flow on
+/// the wide link gets the rest.
 #[test]
 fn the_smallest_allocation_on_the_route_wins() {
     for protocol in ["rcp", "rcp-ac", "xcp"] {
@@ -200,8 +202,9 @@ fn the_smallest_allocation_on_the_route_wins() {
                 "{protocol}, {route}: {got:.2?} Mbps, {} drops",
                 figures.links.iter().map(|l| l.drops).sum::<u64>()
             );
-            // XCP gives and takes a tenth of the wide link all the time, of which the first flow cannot use its half. At rest, what the
-            // second flow is given is what is taken from it: 0.05 u = (1 - 0.2/u)(0.1 u - 0.4 (1 - u)), so that u = 0.917 of it is used.
+            // XCP gives and takes a tenth of the wide link all the time, of which the first flow cannot use its half.
+            // At rest, what the second flow is given is what is taken from it: 0.05 u = (1 - 0.2/u)(0.1 u - 0.4 (1 -
+            // u)), so that u = 0.917 of it is used.
             let used = if protocol == "xcp" { 91.7 } else { 100.0 };
             assert!(got[0] > 0.95 * 20.0 && got[0] <= 20.0, "{got:?}");
             assert!(((got[0] + got[1]) / used - 1.0).abs() < 0.01, "{got:?}");
@@ -209,7 +212,7 @@ fn the_smallest_allocation_on_the_route_wins() {
     }
 }
 
-/// Traffic that does not react is counted, and made room for.
+/// Routers count traffic that does not react, and allow flows what it leaves.
 #[test]
 fn flows_share_what_other_traffic_leaves() {
     for protocol in ["rcp", "rcp-ac", "xcp"] {
@@ -238,7 +241,7 @@ fn flows_share_what_other_traffic_leaves() {
     }
 }
 
-/// On a path without routers, each is Reno.
+/// On a path without routers, each protocol behaves as Reno.
 #[test]
 fn without_a_router_they_are_reno() {
     let goodput = |controller: &str| {
@@ -258,7 +261,7 @@ fn without_a_router_they_are_reno() {
     }
 }
 
-/// A link that becomes ten times slower, and faster again: routers go by the capacity that it has.
+/// A link becomes ten times slower, and faster again: its router allows rates by its present capacity.
 #[test]
 fn routers_follow_a_change_of_capacity() {
     for protocol in ["rcp", "rcp-ac", "xcp"] {
@@ -290,8 +293,8 @@ fn completion(run: &Finished) -> Vec<SizeBin> {
     bins.into_iter().filter(|bin| bin.bytes[0] >= 10_000 && bin.bytes[1] <= 1_000_000).collect()
 }
 
-/// Figure 2, at a sixteenth of its speed (150 Mbps in place of 2.4 Gbps; the same RTT, sizes and load), so that a flow's size is a
-/// larger part of the bandwidth-delay product, and a flow of the traffic.
+/// Figure 2, at a sixteenth of its speed (150 Mbps in place of 2.4 Gbps; the same RTT, sizes and load), so that a
+/// flow's size is a larger part of the bandwidth-delay product, and a flow of the traffic.
 #[test]
 fn short_flows_finish_the_sooner_the_larger_gamma_and_far_sooner_than_with_xcp() {
     let of = |controller: &str, queue: &str| {
@@ -313,7 +316,8 @@ fn short_flows_finish_the_sooner_the_larger_gamma_and_far_sooner_than_with_xcp()
     }
 }
 
-/// With a handshake, the first rate comes with it: a flow that is alone takes 1.5 RTTs and its time at full rate, and a packet's.
+/// With a handshake, the first rate arrives with the handshake: a lone flow takes 1.5 RTTs, its transmission time at
+/// full rate, and that of one packet.
 #[test]
 fn a_lone_transfer_takes_what_processor_sharing_does() {
     let run = run(r#"

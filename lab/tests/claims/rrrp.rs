@@ -1,4 +1,5 @@
-//! RRR-2008's claims: figures 3, 4 and 6 and the equations behind them, on its dumbbell (10 Mbps, 50 packets, 1500 bytes).
+//! RRR-2008's claims: figures 3, 4 and 6 and the equations behind them, on its dumbbell (10 Mbps, 50 packets, 1500
+//! bytes).
 
 use crate::simulate::{between, figures, run, runs};
 use experiment::Finished;
@@ -9,7 +10,7 @@ fn rate(run: &Finished, i: usize, from: f64, to: f64) -> f64 {
     bytes as f64 * 8e-6 / (to - from)
 }
 
-/// What flow `i` sent again between two times, as a share of what it sent.
+/// Packets that flow `i` sent again between two times in seconds, as a share of all that it sent.
 fn loss(run: &Finished, i: usize, from: f64, to: f64) -> f64 {
     let again: u32 = between(run, &run.outcome.flows[i].series.retransmitted, from, to).iter().sum();
     let arrived = rate(run, i, from, to) * (to - from) / 0.012; // packets of 12,000 bits
@@ -45,12 +46,13 @@ fn figure3(function: &str) -> Finished {
     ))
 }
 
-/// The last seconds of each of figure 3's stationary intervals, and the rate of the background in them.
+/// The last seconds of each stationary interval of figure 3 (beginning and end), and the rate of the background in it,
+/// in Mbps.
 const INTERVALS: [(f64, f64, f64); 4] =
     [(35.0, 50.0, 7.0), (75.0, 90.0, 4.0), (105.0, 120.0, 0.0), (135.0, 150.0, 8.0)];
 
-/// Throughput and loss of the flow in one of these intervals, and the throughput that equation 1 says: what the background leaves,
-/// which loses its share as well; give or take two standard deviations of the background.
+/// Throughput and loss of the flow in one of these intervals, and the throughput that equation 1 says: what the
+/// background leaves, which loses its share as well; give or take two standard deviations of the background.
 fn stationary(run: &Finished, (from, to, background): (f64, f64, f64)) -> (f64, f64, std::ops::Range<f64>) {
     let (rate, loss) = (rate(run, 0, from, to), loss(run, 0, from, to));
     let expected = 10.0 - background * (1.0 - loss);
@@ -96,14 +98,14 @@ fn tcp_like_feedback_tracks_the_available_bandwidth_and_loses_less_the_more_it_g
     }
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     assert!(all.is_sorted_by(|a, b| a.1 > b.1), "the more it gets the less it loses: {all:?}");
-    // At 120 s the background takes 8 of the 10 Mbps that it has: one short peak of loss.
+    // At 120 s the background begins to take 8 of the link's 10 Mbps: one short peak of loss.
     let (peak, after) = (loss(&run, 0, 120.0, 121.0), loss(&run, 0, 125.0, 150.0));
     println!("lost within a second of the change {:.1} %, from 5 s on {:.1} %", 100.0 * peak, 100.0 * after);
     assert!(peak > 4.0 * after && after < 0.05, "{peak}, {after}");
 }
 
-/// Equations 1 and 9: a flow's share of a link, of what arrives there, and what is left of it by the next. The fluid model knows no gaps:
-/// packets at even gaps lose less than those of a Poisson process, which meet each other.
+/// Equations 1 and 9: a flow's share of a link, of what arrives there, and what is left of it by the next. The fluid
+/// model knows no gaps: packets at even gaps lose less than those of a Poisson process, which meet each other.
 #[test]
 fn a_flow_gets_its_share_of_what_arrives_at_each_link() {
     for sent in [3.1, 4.7, 7.3] {
@@ -176,10 +178,11 @@ fn flows_share_equally_whatever_their_round_trip_times() {
     }
 }
 
-/// Figure 6: one TCP from 20 s, one RRRP from 50 s. The larger X_T, the less TCP gets, and the link is full. Of the paper's figures we
-/// **miss** which X_T makes them equal: it says 0.6 Mbps, and that TCP gets more at 0.3. By its own equations 18 and 19 it is
-/// k P / RTT, 0.1 to 0.4 Mbps for k of 1 to 2 and the RTTs of this path, and we find it there. (It does not give n: averaging over 2000
-/// packets moves TCP's share at 0.3 and 0.6 Mbps to 0.6 and 0.3, but then figure 4's flows do not converge.)
+/// Figure 6: one TCP from 20 s, one RRRP from 50 s. The larger X_T, the less TCP gets, and the link is full. Of the
+/// paper's figures we **miss** which X_T makes them equal: it says 0.6 Mbps, and that TCP gets more at 0.3. By its own
+/// equations 18 and 19 it is k P / RTT, 0.1 to 0.4 Mbps for k of 1 to 2 and the RTTs of this path, and we find it
+/// there. (It does not give n: averaging over 2000 packets moves TCP's share at 0.3 and 0.6 Mbps to 0.6 and 0.3, but
+/// then figure 4's flows do not converge.)
 #[test]
 fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
     let mut shares = Vec::new();

@@ -1,4 +1,4 @@
-//! From a scenario's text to what its runs gave.
+//! Runs of scenarios, for the other tests.
 
 use experiment::Finished;
 use lab::results::{RunSummary, summary};
@@ -34,7 +34,7 @@ pub fn shipped(name: &str, sets: &[&str]) -> Vec<Finished> {
     make(&plan.unwrap_or_else(|problems| panic!("{problems:?}")))
 }
 
-/// The figures of one run.
+/// The metrics of one run.
 pub fn figures(run: &Finished) -> RunSummary {
     summary("", 0, std::slice::from_ref(run)).runs.remove(0)
 }

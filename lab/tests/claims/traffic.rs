@@ -1,7 +1,7 @@
-//! Connections that come and go, and packets that nobody answers.
+//! Connections that come and go, and packets without acknowledgments.
 
 use super::simulate::{figures, run};
-use experiment::{Transfer, WorkloadOutcome};
+use experiment::{Transfer, WorkloadOutcome, median};
 use std::time::Instant;
 
 /// The run's only workload.
@@ -13,14 +13,9 @@ fn seconds(transfer: &Transfer) -> f64 {
     transfer.completed.unwrap().as_secs()
 }
 
-/// Of values in any order.
-fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[(q * (values.len() - 1) as f64).round() as usize]
-}
-
-/// A lone transfer of n packets on a fast path: one round trip to open the connection; then windows of 2, 4, 8, ... packets, one
-/// per round trip; and half a round trip for the last one to arrive. Of the round trips, the packets' own time is a part.
+/// A lone transfer of n packets on a fast path: one round trip to open the connection; then windows of 2, 4, 8, ...
+/// packets, one per round trip; and half a round trip for the last one to arrive. Of the round trips, the packets' own
+/// time is a part.
 #[test]
 fn a_lone_transfer_takes_what_slow_start_does() {
     let (rtt, packet) = (0.1, 8e-6);
@@ -46,7 +41,8 @@ fn a_lone_transfer_takes_what_slow_start_does() {
     }
 }
 
-/// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on average.
+/// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on
+/// average.
 #[test]
 fn poisson_packets_wait_as_in_m_d_1() {
     for rho in [0.5, 0.8] {
@@ -66,7 +62,8 @@ fn poisson_packets_wait_as_in_m_d_1() {
     }
 }
 
-/// Memory is that of the connections at the same time: those of one take the places of those before it.
+/// Memory is bounded by the connections that are open at the same time: a new connection takes the place of one that
+/// has ended.
 #[test]
 fn a_hundred_thousand_short_flows() {
     let began = Instant::now();
@@ -93,19 +90,19 @@ fn a_hundred_thousand_short_flows() {
     assert_eq!((workload.connections, workload.completed), (100_000, 100_000));
     assert_eq!(workload.transfers.len(), 100_000);
     assert!((bytes as f64 / 100_000.0 / 30e3 - 1.0).abs() < 0.02);
-    // Some places rest for the packets that are under way.
+    // Some places are not used again until the packets in flight have arrived.
     assert!(workload.slots < 2 * workload.most_active && workload.slots < 1000, "{}", workload.slots);
 }
 
-/// The most memory that this process has had, as Linux tells it.
+/// The most memory that this process has used, as Linux reports it.
 fn peak_memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim().to_string()
 }
 
-/// Little's law: on average, as many connections are open as arrive in the time that one lasts.
+/// Little's law: the mean number of open connections is their arrival rate times their mean duration.
 #[test]
-fn arrivals_times_duration_are_the_connections_at_once() {
+fn open_connections_are_the_arrival_rate_times_the_duration() {
     let run = run(r#"
         duration = "100 s"
         sample = "50 ms"
@@ -130,9 +127,10 @@ fn arrivals_times_duration_are_the_connections_at_once() {
     assert!((load.carried_mbps[0] / load.offered_mbps[0] - 1.0).abs() < 0.05);
 }
 
-/// A web session's response takes a round trip more than half that of its object's slow start: the request has to arrive.
+/// A web session's response takes a round trip more than half that of its object's slow start: the request has to
+/// arrive.
 #[test]
-fn web_sessions_ask_and_think() {
+fn web_sessions_request_and_wait() {
     let run = run(r#"
         duration = "60 s"
         sample = "1 s"
@@ -150,11 +148,11 @@ fn web_sessions_ask_and_think() {
     println!(
         "{} sessions of {per_session:.2} objects; first response {:.4} s, others {:.4} s",
         web.connections,
-        quantile(opening.clone(), 0.5),
-        quantile(later.clone(), 0.5)
+        median(&mut opening.clone()),
+        median(&mut later.clone())
     );
-    // The first one's handshake takes another round trip.
-    assert!((quantile(opening, 0.5) - 0.2).abs() < 1e-3 && (quantile(later, 0.5) - 0.1).abs() < 1e-3);
+    // The handshake of the first takes another round trip.
+    assert!((median(&mut opening) - 0.2).abs() < 1e-3 && (median(&mut later) - 0.1).abs() < 1e-3);
     assert!((per_session / 4.0 - 1.0).abs() < 0.1);
     // Objects cross the link forwards, requests backwards.
     let links = &figures(&run).links;
@@ -164,7 +162,7 @@ fn web_sessions_ask_and_think() {
 
 /// RAPID-2009, section IV-C: a mix of TCP connections that offers 70 Mbps to a link of 100 Mbps.
 #[test]
-fn a_synthetic_mix_has_its_load_and_its_mice() {
+fn a_synthetic_mix_has_its_load_and_mostly_short_connections() {
     let began = Instant::now();
     let run = run(r#"
         duration = "120 s"
@@ -211,9 +209,10 @@ fn replay(vectors: &str, more: &str) -> WorkloadOutcome {
     ))
 }
 
-/// The example of the ns manual: each side waits for what the file says, and the network takes the round-trip time it says.
+/// The example of the ns manual: each side waits as long as the file says, and the network takes the round-trip time
+/// that the file says.
 #[test]
-fn vectors_are_replayed_as_they_say() {
+fn vectors_are_replayed_at_their_times() {
     let mix = replay(
         "SEQ 6851 2 21217 555382\nw 64800 6432\nr 117619\nl 0.0 0.0\n> 245\nt 51257\n< 510\nt 6304943\n> 80\n< 1\n\
          CONC 1429381 2 2 26876 793318\nw 65535 5840\nr 36556\nl 0.0 0.0\nc> 222\nt> 2000000\nc< 726\nt< 1000000\nc> 16\nt> 725\nc< 84\nt< 130\n",
@@ -225,7 +224,7 @@ fn vectors_are_replayed_as_they_say() {
     let (sequential, concurrent) = (figures(0), figures(1));
     println!("{sequential:?} {concurrent:?}");
     let close = |(start, took): (f64, f64), (expected, time): (f64, f64)| {
-        // Some packets' time on the link.
+        // The transmission time of some packets.
         assert!((start - expected).abs() < 3e-5 && (took - time).abs() < 3e-5, "{start} {took}: {expected} {time}");
     };
     // A round trip to be opened, one there and back, and the acceptor's wait.
@@ -240,9 +239,9 @@ fn vectors_are_replayed_as_they_say() {
     }
 }
 
-/// A vector's loss rate hits its packets: as many are sent again, and all arrive in the end.
+/// A vector's loss rate applies to its packets: that share is sent again, and all data arrives in the end.
 #[test]
-fn vectors_lose_what_they_say() {
+fn vectors_have_their_loss_rates() {
     let vectors: String = (0..200)
         .map(|i| format!("SEQ {} 1 {i} {i}\nw 0 0\nr 20000\nl 0.0 0.05\n> 100\n< 96000\n", i * 10_000))
         .collect();
@@ -255,7 +254,8 @@ fn vectors_lose_what_they_say() {
     assert!(share > 0.045 && share < 0.075, "{share}");
 }
 
-/// A path that loses a third of all packets, of those that open connections as well: all are completed, however long it takes.
+/// A path loses a third of all packets, also of those that open connections: all transfers are completed, however long
+/// that takes.
 #[test]
 fn connections_survive_heavy_loss() {
     for recovery in ["sack", "newreno"] {

@@ -40,7 +40,7 @@ fn a_full_buffer_drops_the_newest() {
 }
 
 #[test]
-fn queue_and_busy_time_are_exact_whenever_one_looks() {
+fn waiting_and_busy_times_are_exact_at_any_observation() {
     let mut link = link(Buffer::UNLIMITED);
     for i in 0..3 {
         link.arrive(US(10), &Parcel::new(i));
@@ -68,9 +68,9 @@ fn errors_take_time_on_the_link_and_do_not_stall_it() {
     assert_eq!((exits, link.observe(US(1000)).lost), (3, 3));
 }
 
-/// Every packet that enters a link leaves it at its end, or is taken back.
+/// Every packet that enters a link leaves its far end, or is dropped and can be taken out.
 #[test]
-fn what_a_queue_drops_can_be_taken_back() {
+fn dropped_packets_can_be_taken_out() {
     for discipline in all() {
         let buffer = Buffer::Packets(200);
         let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
@@ -161,9 +161,9 @@ fn queue(setup: &QueueSetup, buffer: Buffer) -> Box<dyn Queue<Parcel>> {
 
 type Varied = fn(Link<Parcel>) -> Link<Parcel>;
 
-/// However often one looks, the same packets leave at the same times, whatever the queue and the capacity.
+/// The same packets leave at the same times however often the link is observed, with every queue and capacity.
 #[test]
-fn looking_more_often_changes_nothing() {
+fn observing_more_often_changes_nothing() {
     let changing: Varied = |link| {
         let change = |ms: u64, mbps| Change { at: US(1000 * ms), rate: Some(Rate::from_mbps(mbps)), delay: None };
         let delay = Change { delay: Some(Duration::from_micros(20)), ..change(700, 90.0) };
@@ -221,7 +221,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
         let mut link = link.with_trace(Arc::new(Trace::new(stamps.to_vec()).unwrap()));
         let mut delivered = Vec::new();
         for ms in 0..400u64 {
-            // Fresh packets in plenty before each millisecond, so that none has waited for long.
+            // New packets before each millisecond, so that packets always wait, and none for long.
             while link.queue.len() < 10 {
                 link.arrive(US(1000 * ms), &Parcel { size: Trace::OPPORTUNITY, ..Parcel::new(ms) });
             }
@@ -233,7 +233,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
             }
         }
         let passes = (0..10).flat_map(|pass| stamps.map(|stamp| pass * 40 + u64::from(stamp)));
-        // The very first one finds nobody yet.
+        // At the very first opportunity, no packet has arrived yet.
         let expected: Vec<u64> = passes.skip(1).filter(|&ms| ms + 5 <= 400).collect();
         assert_eq!(delivered, expected, "{discipline:?}");
     }

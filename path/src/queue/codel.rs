@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 /// CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parameters {
-    /// TARGET: the delay that may stand.
+    /// TARGET: the queueing delay that CoDel accepts.
     pub target: Duration,
-    /// INTERVAL: how long the target may be exceeded, about a round trip.
+    /// INTERVAL: how long the delay may exceed the target before packets are dropped, about a round trip.
     pub interval: Duration,
 }
 
@@ -36,7 +36,7 @@ impl Queueing for Parameters {
     }
 }
 
-/// A FIFO without a limit that knows since when each packet has waited.
+/// A first-in, first-out queue without a limit that knows when each packet arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<P> {
     waiting: Ring<(Time, P)>,
@@ -60,7 +60,7 @@ impl<P: Packet> Fifo<P> {
         Some((since, packet))
     }
 
-    /// Gives back the memory of a burst that has gone.
+    /// Returns the memory that a burst has taken, if the queue is empty.
     pub fn release(&mut self) {
         self.waiting.release(64);
     }
@@ -74,10 +74,10 @@ impl<P: Packet> Fifo<P> {
     }
 }
 
-/// What CoDel knows of one queue. Names are the RFC's.
+/// CoDel's state for one queue. The fields have the RFC's names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Control {
-    /// When the delay will have been above the target for an interval; none while it is not above.
+    /// When the delay will have been above the target for an interval; none while it is not above the target.
     first_above: Option<Time>,
     drop_next: Time,
     count: u64,
@@ -86,7 +86,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Section 5.5: the next packet of `fifo` that is not dropped. `mtu` bytes and less may wait for as long as they like.
+    /// Section 5.5: the next packet of `fifo` that is not dropped. While at most `mtu` bytes wait, no packet is dropped.
     pub fn dequeue<P: Packet>(
         &mut self,
         now: Time,
@@ -112,7 +112,7 @@ impl Control {
             packet.iter().for_each(|packet| drops.drop_early(packet));
             (packet, _) = self.next(now, parameters, mtu, fifo);
             self.dropping = true;
-            // Soon after the last time: go on at about the rate of drops that was right then.
+            // If packets were dropped not long ago, dropping goes on at about the rate at which it ended.
             let delta = self.count - self.last_count;
             let soon = now.since(self.drop_next) < parameters.interval.scale(16.0);
             self.count = if delta > 1 && soon { delta } else { 1 };
@@ -143,19 +143,19 @@ impl Control {
     }
 }
 
-/// Section 5.3: drops come at intervals that shrink with the square root of their number.
+/// Section 5.3: the time between drops shrinks with the square root of their number.
 fn control_law(time: Time, interval: Duration, count: u64) -> Time {
     time + interval.scale(1.0 / (count as f64).sqrt())
 }
 
-/// A FIFO under CoDel's control.
+/// A first-in, first-out queue under CoDel's control.
 #[derive(Debug)]
 pub struct CoDel<P> {
     fifo: Fifo<P>,
     control: Control,
     parameters: Parameters,
     buffer: Buffer,
-    /// The largest packet so far, for want of knowing the link's MTU.
+    /// The largest packet so far: the queue does not know the link's MTU.
     mtu: Bytes,
 }
 
@@ -197,7 +197,8 @@ mod tests {
 
     const MS: fn(u64) -> Time = |ms| Time(ms * 1_000_000_000);
 
-    /// Dequeues a packet each millisecond from a queue in which all have waited for ages, and returns when drops happened.
+    /// Dequeues a packet each millisecond from a queue in which all packets have waited since time 0. Returns the milliseconds
+    /// in which packets were dropped.
     fn drop_times(milliseconds: std::ops::Range<u64>, codel: &mut CoDel<Parcel>) -> Vec<u64> {
         let mut drops = Drops::default();
         let mut times = Vec::new();
@@ -216,7 +217,7 @@ mod tests {
         codel
     }
 
-    /// First after an interval above the target, then at times that lie 100 ms / sqrt(n) apart.
+    /// The first drop comes after an interval above the target, the others 100 ms / sqrt(n) apart.
     #[test]
     fn drops_follow_the_control_law() {
         let times = drop_times(5..1000, &mut standing(5000));
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_less_than_the_target_or_is_the_last_packet_is_never_dropped() {
+    fn a_packet_that_waits_less_than_the_target_or_alone_is_never_dropped() {
         let mut codel = CoDel::new(Parameters::RFC, Buffer::UNLIMITED);
         let mut drops = Drops::default();
         for ms in 0..10_000 {
@@ -251,14 +252,14 @@ mod tests {
         assert_eq!(drops, Drops::default());
     }
 
-    /// Within 16 intervals of the last drop, the count goes on from where it was, less what it had started from.
+    /// Within 16 intervals of the last drop, the count goes on from its last value, less the value that it had started from.
     #[test]
-    fn dropping_resumes_at_the_rate_that_was_right_before() {
+    fn dropping_resumes_at_the_rate_at_which_it_ended() {
         let mut codel = standing(5000);
         let first = drop_times(5..1000, &mut codel).len() as u64;
         let (count, last) = (codel.control.count, codel.control.last_count);
         assert_eq!((count, last), (first, 1));
-        // A packet that has not waited ends it.
+        // A packet that has not waited ends the dropping.
         let mut drops = Drops::default();
         let mut fresh = codel;
         while fresh.fifo.take().is_some() {}

@@ -1,4 +1,5 @@
-//! FQ-CoDel: flows hashed to queues that take turns by bytes, new ones first, each under CoDel's control (RFC 8290).
+//! FQ-CoDel: flows are hashed to queues that take turns by bytes, new queues first. Each queue is under CoDel's control
+//! (RFC 8290).
 
 use super::codel::{self, Control, Fifo};
 use super::{Buffer, Drops, Mistake, Queue, Queueing, Site};
@@ -11,12 +12,12 @@ use serde::{Deserialize, Serialize};
 /// FQ-CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parameters {
-    /// CoDel's, for each queue.
+    /// CoDel's parameters, for each queue.
     #[serde(flatten)]
     pub codel: codel::Parameters,
-    /// Bytes that a queue may send before it is the next one's turn.
+    /// Bytes that a queue may send in its turn.
     pub quantum: Bytes,
-    /// Queues that flows are hashed to, at least one.
+    /// Number of queues that flows are hashed to, 1 to 65536.
     pub queues: u32,
 }
 
@@ -53,31 +54,32 @@ impl Queueing for Parameters {
     }
 }
 
-/// When the buffer is full, so many packets are dropped at once at most, so that the search for the fattest queue is
-/// worth its while (section 4.1).
+/// The most packets dropped at once when the buffer is full: dropping several makes up for the search for the longest queue
+/// (section 4.1).
 const DROP_BATCH: u64 = 64;
 
-/// One of the queues.
+/// The queue of the flows that are hashed to it.
 #[derive(Clone, Debug)]
-struct Lane<P> {
+struct FlowQueue<P> {
     fifo: Fifo<P>,
     control: Control,
-    /// Bytes that it may still send, the RFC's byte credits.
+    /// Bytes that the queue may still send in its turn: the RFC's byte credits.
     deficit: i64,
-    /// It is on one of the lists.
+    /// The queue is on one of the two lists.
     listed: bool,
 }
 
 /// See the [module](self).
 #[derive(Debug)]
 pub struct FqCoDel<P> {
-    lanes: Vec<Lane<P>>,
-    /// Queues with packets, in the order of their turns: those that have become busy since their last turn, and the others.
+    queues: Vec<FlowQueue<P>>,
+    /// Queues that have become busy since their last turn, in the order of their turns.
     new: Ring<u32>,
+    /// The other queues with packets, in the order of their turns.
     old: Ring<u32>,
     parameters: Parameters,
     buffer: Buffer,
-    /// Hashing depends on it, so that which flows share a queue is not always the same.
+    /// Decides which flows are hashed to the same queue.
     seed: u64,
     packets: u64,
     bytes: Bytes,
@@ -85,11 +87,11 @@ pub struct FqCoDel<P> {
 }
 
 impl<P: Packet> FqCoDel<P> {
-    /// Empty queues; `seed` decides which flows share one.
+    /// Empty queues; `seed` decides which flows share a queue.
     pub fn new(parameters: Parameters, buffer: Buffer, seed: u64) -> FqCoDel<P> {
-        let lane = Lane { fifo: Fifo::new(), control: Control::default(), deficit: 0, listed: false };
+        let queue = FlowQueue { fifo: Fifo::new(), control: Control::default(), deficit: 0, listed: false };
         FqCoDel {
-            lanes: vec![lane; parameters.queues.max(1) as usize],
+            queues: vec![queue; parameters.queues.max(1) as usize],
             new: Ring::new(),
             old: Ring::new(),
             parameters,
@@ -101,11 +103,11 @@ impl<P: Packet> FqCoDel<P> {
         }
     }
 
-    /// Half of the packets of the queue with the most bytes go, from its head, at most a batch.
+    /// Drops half of the packets of the queue with the most bytes, from its head, [`DROP_BATCH`] at most.
     fn make_room(&mut self, drops: &mut Drops<P>) {
-        let Some(fattest) = self.lanes.iter_mut().max_by_key(|lane| lane.fifo.bytes()) else { return };
-        for _ in 0..fattest.fifo.len().div_ceil(2).min(DROP_BATCH) {
-            if let Some((_, packet)) = fattest.fifo.take() {
+        let Some(longest) = self.queues.iter_mut().max_by_key(|queue| queue.fifo.bytes()) else { return };
+        for _ in 0..longest.fifo.len().div_ceil(2).min(DROP_BATCH) {
+            if let Some((_, packet)) = longest.fifo.take() {
                 self.packets -= 1;
                 self.bytes -= packet.size();
                 drops.drop_full(&packet);
@@ -119,21 +121,21 @@ impl<P: Packet> FqCoDel<P> {
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        (((mixed >> 32) * self.lanes.len() as u64) >> 32) as u32
+        (((mixed >> 32) * self.queues.len() as u64) >> 32) as u32
     }
 }
 
 impl<P: Packet> Queue<P> for FqCoDel<P> {
-    /// Section 4.1: `packet` joins its flow's queue; if that is too much, the longest queue makes room.
+    /// Section 4.1: `packet` joins its flow's queue. If the buffer is full then, packets of the longest queue are dropped.
     fn enqueue(&mut self, now: Time, packet: &P, _: Duration, drops: &mut Drops<P>) {
         let size = packet.size();
         self.mtu = self.mtu.max(size);
         let index = self.hash(packet.flow());
-        let lane = &mut self.lanes[index as usize];
-        lane.fifo.push(now, packet);
-        if !lane.listed {
-            lane.listed = true;
-            lane.deficit = self.parameters.quantum.0 as i64;
+        let queue = &mut self.queues[index as usize];
+        queue.fifo.push(now, packet);
+        if !queue.listed {
+            queue.listed = true;
+            queue.deficit = self.parameters.quantum.0 as i64;
             *self.new.push_place() = index;
         }
         self.packets += 1;
@@ -150,31 +152,31 @@ impl<P: Packet> Queue<P> for FqCoDel<P> {
             let from_new = !self.new.is_empty();
             let list = if from_new { &mut self.new } else { &mut self.old };
             let index = *list.front()?;
-            let lane = &mut self.lanes[index as usize];
-            if lane.deficit <= 0 {
-                lane.deficit += quantum;
+            let queue = &mut self.queues[index as usize];
+            if queue.deficit <= 0 {
+                queue.deficit += quantum;
                 list.pop();
                 *self.old.push_place() = index;
                 continue;
             }
-            let (packets, bytes) = (lane.fifo.len(), lane.fifo.bytes());
-            let packet = lane.control.dequeue(now, &self.parameters.codel, self.mtu, &mut lane.fifo, drops);
-            self.packets -= packets - lane.fifo.len();
-            self.bytes -= bytes - lane.fifo.bytes();
+            let (packets, bytes) = (queue.fifo.len(), queue.fifo.bytes());
+            let packet = queue.control.dequeue(now, &self.parameters.codel, self.mtu, &mut queue.fifo, drops);
+            self.packets -= packets - queue.fifo.len();
+            self.bytes -= bytes - queue.fifo.bytes();
             match packet {
                 Some(packet) => {
-                    lane.deficit -= packet.size().0 as i64;
+                    queue.deficit -= packet.size().0 as i64;
                     return Some(packet);
                 }
                 None => {
                     list.pop();
-                    // An empty new queue waits for one turn among the old, so that it cannot be new again at once.
+                    // An empty new queue waits for one turn among the old queues, so that it cannot be new again at once.
                     if from_new && !self.old.is_empty() {
                         *self.old.push_place() = index;
                     } else {
-                        lane.listed = false;
-                        // Or each queue would keep room for all that the buffer holds.
-                        lane.fifo.release();
+                        queue.listed = false;
+                        // Otherwise each queue would keep memory for as many packets as the buffer holds.
+                        queue.fifo.release();
                     }
                 }
             }
@@ -205,7 +207,7 @@ mod tests {
         Parcel { flow, size: Bytes(size), ..Parcel::new(flow) }
     }
 
-    /// Two flows with packets of different sizes get the same bytes, to within a quantum and a packet.
+    /// Two flows with packets of different sizes send the same number of bytes, to within a quantum and a packet.
     #[test]
     fn turns_are_by_bytes() {
         let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
@@ -223,7 +225,7 @@ mod tests {
         assert!(sent[2] > 100_000);
     }
 
-    /// A flow that has nothing waiting goes before those that have, once.
+    /// A flow without waiting packets is served before flows with waiting packets, once.
     #[test]
     fn a_new_flow_goes_first() {
         let (mut fq, mut drops) = (fq(Buffer::UNLIMITED), Drops::default());
@@ -252,9 +254,9 @@ mod tests {
         }
     }
 
-    /// When the buffer is full, the longest queue pays, not who arrives.
+    /// When the buffer is full, packets of the longest queue are dropped, not the packet that arrives.
     #[test]
-    fn overflow_is_paid_by_the_fattest() {
+    fn a_full_buffer_drops_from_the_longest_queue() {
         for (buffer, batch) in [(Buffer::Packets(100), 50), (Buffer::Bytes(Bytes(100_000)), 50)] {
             let (mut fq, mut drops) = (fq(buffer), Drops::default());
             (0..99).for_each(|_| fq.enqueue(MS(0), &parcel(1, 1000), Duration::ZERO, &mut drops));

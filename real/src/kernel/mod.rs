@@ -27,7 +27,8 @@ const WINDOW: usize = 64 << 20;
 /// Time between two looks whether the run is over, and whether the flow's stop has come.
 const CHECK: Duration = Duration::from_millis(50);
 
-/// The process that sends all flows of a run, in its namespace. It must be started while this process has a single thread.
+/// The process that sends all flows of a run, in its namespace. It must be started while this process has a single
+/// thread.
 pub struct KernelSender(Guest);
 
 impl KernelSender {

@@ -11,7 +11,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use wire::PACKET;
 
-/// Flow control of a stream and of a connection, in bytes: `wire` has the same, and no path that can be emulated needs more.
+/// Flow control of a stream and of a connection, in bytes: `wire` has the same, and no path that can be emulated needs
+/// more.
 const WINDOW: u32 = 64 << 20;
 /// The room that a socket asks the kernel for, in bytes: as much as `wire`'s sockets ask for.
 const SOCKET_BUFFER: usize = 4 << 20;

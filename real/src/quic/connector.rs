@@ -69,7 +69,8 @@ impl Connectors {
 }
 
 impl Connector {
-    /// Opens the connection. With `wire`, it is open when the receiver has also granted the stamps that the controller needs.
+    /// Opens the connection. With `wire`, it is open when the receiver has also granted the stamps that the controller
+    /// needs.
     pub async fn open(&self) -> Result<Connection, Cause> {
         match self {
             Connector::Wire(endpoint, address, fingerprint) => {

@@ -1,5 +1,5 @@
-//! Flows over QUIC: for each flow of the experiment a connection across the emulator's relay, with a sender and a receiver on this
-//! host.
+//! Flows over QUIC: for each flow of the experiment a connection across the emulator's relay, with a sender and a
+//! receiver on this host.
 
 mod connection;
 mod connector;
@@ -34,8 +34,8 @@ pub enum Stack {
     Quinn(Congestion),
 }
 
-/// Carries the flows of `testbed` from the beginning to the end of its run. The emulator, the receivers and the senders have a thread
-/// each.
+/// Carries the flows of `testbed` from the beginning to the end of its run. The emulator, the receivers and the senders
+/// have a thread each.
 pub fn carry(testbed: &Arc<Testbed>, stack: Stack, watch: &dyn Watch) -> Result<(Record, Vec<FlowLog>), Error> {
     let receiving = |cause: Cause| Error::end("the receiver", cause);
     let flows = &testbed.experiment.flows;
@@ -81,14 +81,15 @@ pub fn carry(testbed: &Arc<Testbed>, stack: Stack, watch: &dyn Watch) -> Result<
     })
 }
 
-/// The controller of `flow` and all of its parameters. Where a parameter is `auto`, the controller chooses by what `wire` tells it of
-/// its host; other values are passed on as they are.
+/// The controller of `flow` and all of its parameters. Where a parameter is `auto`, the controller chooses by what
+/// `wire` tells it of its host; other values are passed on as they are.
 fn choice(flow: &Flow) -> Result<Choice, Cause> {
     let parameters = flow.parameters.as_object().cloned().unwrap_or_default();
     Choice::new(&flow.controller, &parameters).map_err(Cause::from)
 }
 
-/// The layout of the packets of `flow`: `wire` puts a header for stamps before the packets of a controller that needs it.
+/// The layout of the packets of `flow`: `wire` puts a header for stamps before the packets of a controller that needs
+/// it.
 fn framing(stack: Stack, flow: &Flow) -> Framing {
     let header = match stack {
         Stack::Quinn(_) => 0,
@@ -99,7 +100,8 @@ fn framing(stack: Stack, flow: &Flow) -> Framing {
     Framing { packet: PACKET + header as u64, payload: PAYLOAD }
 }
 
-/// A runtime for all flows' senders or receivers, on this thread, which the system schedules before ordinary ones if it may.
+/// A runtime for all flows' senders or receivers, on this thread, which the system schedules before ordinary ones if it
+/// may.
 fn runtime() -> io::Result<Runtime> {
     realtime::hurry(1);
     Builder::new_current_thread().enable_all().build()

@@ -94,8 +94,8 @@ pub fn receive(
     })
 }
 
-/// Reads from the only stream of a connection until the end of the run, and returns the flow's number, with which the stream begins.
-/// Bytes count as soon as they arrive, in any order, as they do in the simulator.
+/// Reads from the only stream of a connection until the end of the run, and returns the flow's number, with which the
+/// stream begins. Bytes count as soon as they arrive, in any order, as they do in the simulator.
 async fn read(connection: Connection, end: EndOfRun) -> Option<(usize, Deliveries)> {
     let (mut number, mut deliveries) = (None, Deliveries::default());
     let reading = async {

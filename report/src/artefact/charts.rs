@@ -2,7 +2,7 @@
 
 use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Vertical};
 use crate::order::{distinct, rising};
-use lab::reproduce::Made;
+use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Chart};
 use lab::reproduce::curve::Curve as Equation;
 use lab::reproduce::measure::response;
@@ -11,7 +11,7 @@ use lab::reproduce::measure::response;
 const POINTS: usize = 300;
 
 /// The figure of `chart`.
-pub fn group(artefact: &Artefact, chart: &Chart, made: &[Made]) -> Group {
+pub fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group {
     let [from, to] = chart.range;
     let shown = |name: &String| chart.curves.is_empty() || chart.curves.contains(name);
     let curves: Vec<&Equation> = artefact.curves.iter().filter(|curve| shown(&curve.name)).collect();

@@ -4,18 +4,18 @@ use crate::figure::{Curve, Figure, Group, Heat};
 use crate::order::distinct;
 use experiment::Finished;
 use lab::reproduce::artefact::Figure as Wanted;
-use lab::reproduce::measure::{Measure, Of, of_run};
+use lab::reproduce::measure::{Measure, Scope};
 use serde_json::Value;
 
 /// The colours of a logarithmic map reach over this factor at most, down from the largest value.
 const RANGE: f64 = 1e4;
 
-/// A map per measure, with a row for each value of the first of `keys`, which the scenario of `runs` sweeps, and a column for
-/// each value of the second.
+/// A map per measure, with a row for each value of the first of `keys`, which the scenario of `runs` sweeps, and a
+/// column for each value of the second.
 pub fn group(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let flows = wanted.flow.and_then(|flow| flow.checked_sub(1)).map(|flow| [flow, flow]);
-    let of = Of { span, flows, ..Of::default() };
-    let of = Of { quantile: wanted.quantile.unwrap_or(of.quantile), ..of };
+    let of = Scope { span, flows, ..Scope::default() };
+    let of = Scope { quantile: wanted.quantile.unwrap_or(of.quantile), ..of };
     let setting = |run: &Finished, key: &String| run.run.identity.settings.get(key).map(name);
     let [rows, columns] = [0, 1].map(|i| distinct(runs.iter().filter_map(|run| setting(run, &keys[i]))));
     let map = |&what: &Measure| {
@@ -24,7 +24,7 @@ pub fn group(keys: &[String; 2], wanted: &Wanted, span: Option<[f64; 2]>, runs: 
             let at =
                 |names: &[String], key: &String| names.iter().position(|name| setting(run, key).as_ref() == Some(name));
             if let (Some(row), Some(column)) = (at(&rows, &keys[0]), at(&columns, &keys[1])) {
-                values[row].0[column] = of_run(what, run, of);
+                values[row].0[column] = what.of(run, of);
             }
         }
         let finite = values.iter().flat_map(|row| &row.0).copied().filter(|x| x.is_finite());

@@ -11,7 +11,7 @@ use crate::figure::Page;
 use crate::runs;
 use experiment::Finished;
 use lab::reproduce::artefact::Figure as Wanted;
-use lab::reproduce::{Artefact, Made, Record, Reproduced, Scale};
+use lab::reproduce::{Artefact, Record, Reproduced, Scale, ScenarioRuns};
 use serde::{Deserialize, Serialize};
 
 /// An artefact's claims, judged, and its figures. The same code, catalogue and scale give the same bytes.
@@ -26,7 +26,7 @@ pub struct Drawn {
 impl Drawn {
     /// Draws the figures of `artefact` from its runs.
     pub fn new(artefact: &Artefact, scale: Scale, reproduced: Reproduced) -> Drawn {
-        let made = &reproduced.made;
+        let made = &reproduced.runs;
         let charts = artefact.charts.iter().map(|chart| Page::without_time(charts::group(artefact, chart, made)));
         let figures = figures(artefact, scale, made).into_iter().chain(charts).map(Page::rounded).collect();
         Drawn { record: reproduced.record, figures }
@@ -51,7 +51,7 @@ impl AsRef<Record> for Drawn {
 }
 
 /// A page per figure that `artefact` names, but for its charts.
-fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Page> {
+fn figures(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<Page> {
     let several = artefact.figures.iter().any(|figure| figure.scenario != artefact.figures[0].scenario);
     let draw = |wanted: &Wanted| {
         let mut page = figure(artefact, scale, wanted, made)?;
@@ -64,7 +64,7 @@ fn figures(artefact: &Artefact, scale: Scale, made: &[Made]) -> Vec<Page> {
 }
 
 /// One figure; none if its scenario was not run.
-fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Made]) -> Option<Page> {
+fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRuns]) -> Option<Page> {
     let first = made.iter().find(|it| it.scenario == wanted.scenario)?;
     let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
     let group = if let Some(keys) = &wanted.map {
@@ -84,7 +84,7 @@ fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Made]) -> 
 }
 
 /// What a report of the runs shows: those of the first scenario and of the scenarios beside it.
-fn over_time(wanted: &Wanted, first: &Made, made: &[Made]) -> Page {
+fn over_time(wanted: &Wanted, first: &ScenarioRuns, made: &[ScenarioRuns]) -> Page {
     let mut page = match (wanted.beside.is_empty(), wanted.flows) {
         (true, None) => runs::page(&first.runs),
         (_, flows) => {
@@ -97,8 +97,8 @@ fn over_time(wanted: &Wanted, first: &Made, made: &[Made]) -> Page {
     page
 }
 
-/// A run with only the flows from the first to the last of `flows`, counted from 1, and no other traffic; with all if `flows`
-/// is none.
+/// A run with only the flows from the first to the last of `flows`, counted from 1, and no other traffic; with all if
+/// `flows` is none.
 fn with_flows(run: &Finished, flows: Option<[usize; 2]>) -> Finished {
     let mut run = run.clone();
     if let Some([first, last]) = flows {

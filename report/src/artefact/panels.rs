@@ -4,11 +4,11 @@ use super::sweep::position;
 use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Vertical};
 use crate::order::{distinct, rising};
 use experiment::Finished;
-use lab::reproduce::Made;
+use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Figure as Wanted, Panel, Scale};
 
 /// The panels that are `wanted`, over the key that the runs sweep, or over time.
-pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Made]) -> Group {
+pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRuns]) -> Group {
     let of = |panel: &Panel, run: &Finished, span| {
         panel.of.of_finished(artefact, scale, span, run).ok().filter(|value| value.is_finite())
     };
@@ -31,21 +31,21 @@ pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Made]) 
 
 /// The runs of a figure, each with the name of its line: the run's own without `key`, after its scenario's if there are
 /// several.
-fn named<'m>(wanted: &Wanted, key: &str, made: &'m [Made]) -> Vec<(String, &'m Finished)> {
+fn named<'m>(wanted: &Wanted, key: &str, made: &'m [ScenarioRuns]) -> Vec<(String, &'m Finished)> {
     let several = !wanted.beside.is_empty();
-    let of = |it: &'m Made| {
+    let of = |it: &'m ScenarioRuns| {
         let name = |run: &'m Finished| {
             let name = run.run.identity.without(key);
             (if several { format!("{}: {name}", it.scenario) } else { name.to_string() }, run)
         };
         it.runs.iter().map(name).collect::<Vec<_>>()
     };
-    let shown = |it: &&Made| it.scenario == wanted.scenario || wanted.beside.contains(&it.scenario);
+    let shown = |it: &&ScenarioRuns| it.scenario == wanted.scenario || wanted.beside.contains(&it.scenario);
     made.iter().filter(shown).flat_map(of).collect()
 }
 
-/// A figure for each panel that is wanted, with a line per name: `value` of the first run of that name that has one at a
-/// place.
+/// A figure for each panel that is wanted, with a line per name: `value` of the first run of that name that has one at
+/// a place.
 fn panels(
     wanted: &Wanted,
     runs: &[(String, &Finished)],

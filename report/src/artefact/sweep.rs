@@ -5,7 +5,7 @@ use crate::order::{distinct, rising};
 use control::{Duration, Rate};
 use experiment::Finished;
 use lab::reproduce::artefact::Figure as Wanted;
-use lab::reproduce::measure::{Measure, Of, of_run};
+use lab::reproduce::measure::{Measure, Scope};
 use serde_json::Value;
 
 /// An axis whose values reach over more than this factor is logarithmic, if the measure is one that ranges widely.
@@ -23,7 +23,7 @@ pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[Finishe
     let line = |(entry, name): (usize, &&String), what: Measure| {
         let value = |place: &f64| {
             let run = runs.iter().find(|run| run.run.controller == **name && at(run) == Some(*place));
-            run.map_or(f64::NAN, |run| of_run(what, run, Of { span, flows, ..Of::default() }))
+            run.map_or(f64::NAN, |run| what.of(run, Scope { span, flows, ..Scope::default() }))
         };
         let values = Curve(places.iter().map(value).map(|x| if x.is_finite() { x } else { f64::NAN }).collect());
         Line { entry: Some(entry), name: name.to_string(), values }

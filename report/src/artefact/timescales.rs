@@ -3,13 +3,13 @@
 use crate::figure::{Across, Band, Curve, Entry, Figure, Group, Line, Vertical};
 use experiment::Finished;
 use lab::reproduce::artefact::Figure as Wanted;
-use lab::reproduce::measure::{Measure, Of, of_run};
+use lab::reproduce::measure::{Measure, Scope};
 
 /// A panel per measure and run: the median over the windows of each length, and the band from the 10th to the 90th
 /// percentile.
 pub fn group(wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
     let curve = |run: &Finished, what: Measure, quantile: f64| {
-        let value = |&window: &f64| of_run(what, run, Of { span, quantile, window: Some(window), ..Of::default() });
+        let value = |&window: &f64| what.of(run, Scope { span, quantile, window: Some(window), ..Scope::default() });
         Curve(wanted.windows.iter().map(value).collect())
     };
     let panel = |run: &Finished, what: Measure| {
@@ -17,7 +17,7 @@ pub fn group(wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished]) -> Grou
         Figure {
             title: Some(run.run.name()),
             band: Some(Band { entry: 1, low: curve(run, what, 0.1), high: curve(run, what, 0.9) }),
-            vertical: if what == Measure::Jain { Vertical::To(1.05) } else { Vertical::FromZero },
+            vertical: if what.name() == "jain" { Vertical::To(1.05) } else { Vertical::FromZero },
             across: Some(Across::logarithmic("Timescale (s)", wanted.windows.clone())),
             ..Figure::new(what.axis().into(), vec![median])
         }

@@ -180,8 +180,8 @@ impl Figure {
         }
     }
 
-    /// `figures` without lines that have no value, and without figures that then have no line: the windows of controllers
-    /// that have none, for example.
+    /// `figures` without lines that have no value, and without figures that then have no line: the windows of
+    /// controllers that have none, for example.
     pub fn with_values(figures: Vec<Figure>) -> Vec<Figure> {
         let shows = |mut figure: Figure| {
             figure.lines.retain(|line| !line.values.is_empty());

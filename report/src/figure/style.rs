@@ -1,5 +1,5 @@
-//! Colours and dashes of figures, for every renderer: curves differ by dash as well as by colour, so that they are told apart
-//! in greyscale print.
+//! Colours and dashes of figures, for every renderer: curves differ by dash as well as by colour, so that they are told
+//! apart in greyscale print.
 
 use serde::Serialize;
 
@@ -10,8 +10,8 @@ pub const DASHES: [&[f64]; 6] =
     [&[], &[9.0, 3.0], &[3.0, 2.0], &[9.0, 3.0, 2.0, 3.0], &[16.0, 3.0], &[6.0, 2.0, 2.0, 2.0, 2.0, 2.0]];
 /// The colour of lines that stand for all flows or runs, and of ideals.
 pub const NEUTRAL: &str = "#444444";
-/// Red, green and blue of maps from the lowest value to the highest: five colours of Nuñez, Anderton and Renslow's cividis
-/// (PLoS ONE 13(7), 2018); colours between them are interpolated.
+/// Red, green and blue of maps from the lowest value to the highest: five colours of Nuñez, Anderton and Renslow's
+/// cividis (PLoS ONE 13(7), 2018); colours between them are interpolated.
 pub const CIVIDIS: [[f64; 3]; 5] =
     [[0.0, 34.0, 78.0], [65.0, 77.0, 107.0], [124.0, 123.0, 120.0], [188.0, 175.0, 111.0], [254.0, 232.0, 56.0]];
 

@@ -1,6 +1,6 @@
 //! Claims with their verdicts.
 
-use crate::markup::escape;
+use crate::markup::{escape, with_code};
 use lab::reproduce::judge::{Judged, Verdict, number};
 use lab::reproduce::record;
 
@@ -13,12 +13,13 @@ pub fn table(claims: &[Judged]) -> String {
         let verdict = match claim.verdict {
             Verdict::Pass => "<span class=\"pass\">PASS</span>",
             Verdict::Miss => "<span class=\"miss\">MISS</span>",
-            Verdict::Untold => "<span class=\"not-run\">not run</span>",
+            Verdict::NotRun => "<span class=\"not-run\">not run</span>",
         };
-        let because = because.map_or(String::new(), |why| format!("<br><em>{}</em>", escape(why)));
+        let because = because.map_or(String::new(), |why| format!("<br><em>{}</em>", with_code(why)));
         html += &format!(
-            "<tr><td>{verdict}</td><td>{}{because}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            escape(&claim.says),
+            "<tr><td>{verdict}</td><td>{}{because}</td><td data-head=\"paper\">{}</td><td data-head=\"wanted\">{}</td>\
+             <td data-head=\"measured\">{}</td></tr>\n",
+            with_code(&claim.says),
             claim.paper.map_or(String::new(), number),
             escape(&claim.wanted()),
             escape(&claim.measured)
@@ -29,9 +30,11 @@ pub fn table(claims: &[Judged]) -> String {
 
 /// How many claims pass, miss and are not run: a badge for each number that is not zero.
 pub fn tally(claims: &[Judged]) -> String {
-    let badge = |class: &str, verdict| match claims.iter().filter(|claim| claim.verdict == verdict).count() {
-        0 => String::new(),
-        n => format!(" <span class=\"{class}\">{n}</span>"),
+    let badge = |(class, verdict)| match claims.iter().filter(|claim| claim.verdict == verdict).count() {
+        0 => None,
+        n => Some(format!("<span class=\"{class}\">{n}</span>")),
     };
-    badge("pass", Verdict::Pass) + &badge("miss", Verdict::Miss) + &badge("not-run", Verdict::Untold)
+    let verdicts = [("pass", Verdict::Pass), ("miss", Verdict::Miss), ("not-run", Verdict::NotRun)];
+    let badges: Vec<String> = verdicts.into_iter().filter_map(badge).collect();
+    format!(" <span class=\"tally\">{}</span>", badges.join(" "))
 }

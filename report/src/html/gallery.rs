@@ -1,9 +1,10 @@
-//! The pages of `thalweg reproduce`: an index, and for each paper a page with every artefact's claims beside its figures.
+//! The pages of `thalweg reproduce`: an index, and for each paper a page with every artefact's claims beside its
+//! figures.
 
 use super::claims;
 use super::template::Document;
 use crate::artefact::Drawn;
-use crate::markup::escape;
+use crate::markup::{escape, with_code};
 use lab::reproduce::Scale;
 use lab::reproduce::paper::{Paper, papers};
 use lab::reproduce::record::{self, verdicts};
@@ -14,8 +15,8 @@ const FOOTER: &str = "The same claims for programs: <a href=\"claims.json\">clai
 /// What the footer of a page with figures says beside that.
 const ZOOM: &str = " Drag across a figure to zoom in, double-click to see all again.";
 
-/// The page of a paper. It links each figure's file in the folder `figures` beside it: an SVG, and a PDF if `pdf`, which
-/// whoever writes the page must write, too.
+/// The page of a paper. It links each figure's file in the folder `figures` beside it: an SVG, and a PDF if `pdf`,
+/// which whoever writes the page must write, too.
 pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
     let mut body = String::from("<p class=\"about\"><a href=\"index.html\">All papers</a></p>\n<nav>\n");
     for drawn in paper.records {
@@ -31,7 +32,7 @@ pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
             escape(&short),
             escape(&record.title),
             escape(&record.id),
-            escape(&record.about),
+            with_code(&record.about),
             claims::table(&record.claims)
         );
         for (i, figure) in drawn.figures.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use crate::markup::escape;
 
-/// A name such as `rapid, path.rate = 10 Gbps` as HTML that a line may break: between its parts, or else between the words of a
-/// part, but not within a word.
+/// A name such as `rapid, path.rate = 10 Gbps` as HTML that a line may break: between its parts, or else between the
+/// words of a part, but not within a word.
 pub fn html(name: &str) -> String {
     let word = |word: &str| format!("<span class=\"word\">{}</span>", escape(word));
     let part = |part: &str| {

@@ -5,8 +5,12 @@ const FONT = '"Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif'
 const GRID = { stroke: "#e6e6e6", width: 1 };
 // A legend with more entries than this begins with the others hidden.
 const SHOWN = 12;
-// A page narrower than this, in pixels, has less space for the vertical axis.
-const NARROW = 600;
+// A legend with more entries than this stands in columns.
+const MANY = 8;
+
+// Width of a figure on paper, in pixels: A4 less its margins. Letters then have the same size in all printed figures.
+const PAPER = 688;
+let printing = false;
 
 // Canvases as dense as on a good screen even on a plain one, so that they print well.
 if (devicePixelRatio < 2) Object.defineProperty(window, "devicePixelRatio", { value: 2 });
@@ -228,7 +232,7 @@ function drawPage(source) {
       },
       axes: [
         { ...axis, ...(horizontal ? LOGARITHMIC : {}), label: across !== null ? across.axis : labelled ? "Time (s)" : undefined, labelSize: 20, size: 28, gap: 4 },
-        { ...axis, ...(vertical ? LOGARITHMIC : {}), label: figure.axis, labelSize: 20, size: innerWidth < NARROW ? 44 : 54, gap: 4, space: 32 },
+        { ...axis, ...(vertical ? LOGARITHMIC : {}), label: figure.axis, labelSize: 20, size: 54, gap: 4, space: 32 },
       ],
       padding: [10, 10, 0, 0],
       plugins: [values(across)],
@@ -239,7 +243,10 @@ function drawPage(source) {
     }, data, node);
     node.plot = u;
     if (across === null) plots.push(u);
-    new ResizeObserver(() => { if (node.clientWidth !== u.width) u.setSize({ width: node.clientWidth, height }); }).observe(node);
+    const fit = (width) => { if (width !== u.width) u.setSize({ width, height }); };
+    new ResizeObserver(() => { if (!printing) fit(node.clientWidth); }).observe(node);
+    addEventListener("beforeprint", () => { printing = true; fit(node.parentNode.className === "panels" ? PAPER / 2 - 10 : PAPER); });
+    addEventListener("afterprint", () => { printing = false; fit(node.clientWidth); });
     return u;
   }
 
@@ -267,6 +274,10 @@ function drawPage(source) {
       own.push(plot(figure, group.legend, node, group.panels ? 210 : alone ? 340 : stacked, labelled));
     });
     if (group.legend.length < 2) return;
+    if (group.legend.length > MANY) {
+      legend.classList.add("many");
+      legend.style.setProperty("--widest", Math.max(...group.legend.map(({ name }) => name.length)));
+    }
     group.legend.forEach((item, entry) => {
       const button = element("button", { type: "button" }, sample(item), element("span", {}, ...named(item.name)));
       const show = (shown) => {

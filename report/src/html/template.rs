@@ -1,5 +1,5 @@
-//! What all pages have in common: `page.html` with its styles, and `page.js`, which draws the figures that a page carries as
-//! data. It uses uPlot, which lies unmodified in `vendor`.
+//! What all pages have in common: `page.html` with its styles, and `page.js`, which draws the figures that a page
+//! carries as data. It uses uPlot, which lies unmodified in `vendor`.
 
 use crate::figure::Page;
 use crate::figure::style::STYLES;
@@ -69,8 +69,8 @@ fn fill(template: &str, texts: &[(&str, &str)]) -> String {
     page
 }
 
-/// `data` as JSON that can stand in a script element. The characters that are replaced occur only within JSON's strings;
-/// without them, nothing in a string ends the element or a line of JavaScript.
+/// `data` as JSON that can stand in a script element. The characters that are replaced occur only within JSON's
+/// strings; without them, nothing in a string ends the element or a line of JavaScript.
 fn embed(data: &impl Serialize) -> String {
     serde_json::to_string(data)
         .unwrap_or_default()

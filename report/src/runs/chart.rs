@@ -5,7 +5,7 @@ use crate::figure::{Curve, Vertical};
 use control::Time;
 use experiment::{FlowSeries, LinkSeries};
 
-/// A time series of the results as a chart. `S` is what it is a series of.
+/// How a time series is drawn. `S` is [`FlowSeries`] or [`LinkSeries`].
 pub struct Chart<S> {
     /// What the vertical axis shows, such as `Window`.
     pub name: &'static str,
@@ -15,7 +15,7 @@ pub struct Chart<S> {
     pub from_zero: bool,
     /// How the samples of a bin become one value.
     pub bin: Bin,
-    /// The samples, one per sampling interval, in SI units; NaN where there is none. A run without any has no such chart.
+    /// The samples, one per sampling interval; NaN where there is none. A run without any value has no such chart.
     pub samples: fn(&S) -> Vec<f64>,
 }
 
@@ -27,7 +27,7 @@ pub enum Bin {
     Max,
 }
 
-/// In which unit samples are shown.
+/// The unit of samples, and the unit of the axis.
 pub enum Unit {
     /// Packets.
     Packets,
@@ -39,15 +39,17 @@ pub enum Unit {
     Rate,
 }
 
-/// Throughput, which comes before these, is not sampled but follows from what is delivered.
-pub const FLOWS: [Chart<FlowSeries>; 3] = [
+/// The charts of each flow, in order. Throughput, which stands before them, is no entry: it follows from the bytes
+/// delivered.
+pub const FLOWS: &[Chart<FlowSeries>] = &[
     Chart { name: "Window", unit: Unit::Packets, from_zero: true, bin: Bin::Mean, samples: |flow| flow.window.clone() },
     Chart { name: "Rate", unit: Unit::Rate, from_zero: true, bin: Bin::Mean, samples: |flow| flow.rate.clone() },
     Chart { name: "RTT", unit: Unit::Milliseconds, from_zero: false, bin: Bin::Mean, samples: |flow| flow.rtt.clone() },
 ];
 
-/// The last two are what routers that take part in congestion control tell the flows.
-pub const LINKS: [Chart<LinkSeries>; 3] = [
+/// The charts of each link, in order. The last two show what routers that take part in congestion control tell the
+/// flows.
+pub const LINKS: &[Chart<LinkSeries>] = &[
     Chart {
         name: QUEUE,
         unit: Unit::Packets,
@@ -95,7 +97,7 @@ impl<S> Chart<S> {
         if self.from_zero { Vertical::FromZero } else { Vertical::Around }
     }
 
-    /// What values in SI units are multiplied by.
+    /// What samples are multiplied by to be in the unit of the axis.
     pub fn factor(&self, common: &Common) -> f64 {
         match self.unit {
             Unit::Packets => 1.0,
@@ -105,7 +107,8 @@ impl<S> Chart<S> {
         }
     }
 
-    /// The values of `series` bin by bin, in SI units. `sampled`: the ends of the sampling intervals.
+    /// The values of `series` bin by bin, not yet multiplied by the factor. `sampled`: the ends of the sampling
+    /// intervals.
     pub fn curve(&self, common: &Common, sampled: &[Time], series: &S) -> Curve {
         let samples = (self.samples)(series).into_iter();
         match self.bin {

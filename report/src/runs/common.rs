@@ -1,23 +1,25 @@
-//! What all figures of a page of runs have in common: the grid of time, the unit of rates, the capacity to compare with.
+//! What all figures of a page of runs have in common: the grid of time, the unit of rates, the capacity to compare
+//! with.
 
 use super::grid::Grid;
 use crate::figure::{Curve, Entry, Figure, Line, Vertical};
 use control::{Duration, Rate};
 use experiment::{Finished, Flow, FlowOutcome};
 
-/// More flows than this become a median and a band.
+/// More flows than this are drawn as a median and a band.
 pub const MAX_FLOWS: usize = 12;
-/// Values per curve at most, and at least.
+/// Number of values per curve at most.
 const POINTS: usize = 1500;
+/// Number of values per curve at least.
 const FEWEST_POINTS: usize = 200;
-/// Values of all curves of a page together, as long as each has [`FEWEST_POINTS`].
+/// Number of values of all curves of a page together, unless [`FEWEST_POINTS`] per curve are more.
 const ALL_POINTS: usize = 400_000;
-/// Figures per flow, about: throughput, window, rate, RTT and one of its links.
+/// Number of curves per flow, for that bound: throughput, window, rate, RTT, and one of its link.
 const FIGURES_PER_FLOW: usize = 5;
-/// Jain's index is taken over at least this long.
+/// Jain's index is that of throughputs over at least this long.
 const FAIR: Duration = Duration::from_millis(500);
 
-/// See the module.
+/// What all figures of a page of runs have in common.
 pub struct Common {
     /// The bins of all curves over time.
     pub grid: Grid,
@@ -30,7 +32,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// For a page of `runs`.
+    /// What the figures of a page of `runs` have in common.
     pub fn new(runs: &[Finished]) -> Common {
         let several_flows = most_flows(runs) > 1;
         let lines = match runs {
@@ -76,7 +78,7 @@ impl Common {
     pub fn jain(&self, run: &Finished) -> Curve {
         let width = self.fair_bins();
         let flows: Vec<Curve> = run.outcome.flows.iter().map(|flow| self.throughput(run, flow).smooth(width)).collect();
-        Curve::across(&flows, |shares| if shares.len() > 1 { lab::results::jain(shares) } else { f64::NAN })
+        Curve::across(&flows, |shares| if shares.len() > 1 { experiment::jain(shares) } else { f64::NAN })
     }
 
     /// The figure of Jain's index, whose `lines` come from [`Common::jain`].

@@ -7,10 +7,10 @@ use crate::figure::style::COLOURS;
 use crate::figure::{Curve, Entry, Figure, Group, Line, Vertical};
 use experiment::{Finished, FlowSeries, LinkOutcome, LinkSeries, Place, quantile};
 
-/// More runs than this do not get panels of their own.
+/// Only this many runs get panels of their own, the first ones.
 const MAX_PANELS: usize = 12;
 
-/// A panel per run, then all runs together.
+/// A panel for each run with its flows, then figures with a line for each run.
 pub fn groups(common: &Common, runs: &[Finished]) -> Vec<Group> {
     let median = |flows: &[Curve]| Curve::across(flows, |values| quantile(values, 0.5));
     let mut together = overlay(common, runs, "median ", median);
@@ -20,7 +20,7 @@ pub fn groups(common: &Common, runs: &[Finished]) -> Vec<Group> {
     vec![panels(common, &runs[..runs.len().min(MAX_PANELS)]), together]
 }
 
-/// The flows of each run.
+/// A panel for each run, with its flows.
 fn panels(common: &Common, runs: &[Finished]) -> Group {
     let panel = |run: &Finished| Figure { title: Some(run.run.name()), ..one::throughput(common, run) };
     let mut figures: Vec<Figure> = runs.iter().map(panel).collect();
@@ -31,7 +31,7 @@ fn panels(common: &Common, runs: &[Finished]) -> Group {
     }
     let most = runs.iter().max_by_key(|run| run.outcome.flows.len());
     let mut legend = most.map(|run| common.flow_legend(run)).unwrap_or_default();
-    // A flow may have another controller in another run: then its name tells none.
+    // Where flow i has different controllers in different runs, its name in the legend leaves the controller out.
     for (i, entry) in legend.iter_mut().enumerate().filter(|_| !common.banded) {
         let mut names = runs.iter().filter_map(|run| flow_names(run).into_iter().nth(i));
         if names.any(|name| name != entry.name) {
@@ -41,8 +41,8 @@ fn panels(common: &Common, runs: &[Finished]) -> Group {
     Group { title: Some("Each run".into()), legend, panels: true, figures: Figure::with_values(figures) }
 }
 
-/// A line per run: its total throughput, the time series of its busiest link, and of its flows' time series what `pick` makes
-/// of them. `picked` is the name of that, followed by a space, or empty if runs have one flow each.
+/// A line per run: its total throughput, the time series of its busiest link, and of its flows' time series what `pick`
+/// makes of them. `picked` is the name of that, followed by a space, or empty if runs have one flow each.
 pub fn overlay(common: &Common, runs: &[Finished], picked: &str, pick: fn(&[Curve]) -> Curve) -> Group {
     let throughput = common.rate_axis(if picked.is_empty() { "Throughput" } else { "Total throughput" });
     let total = Figure::new(throughput, lines(runs, |run| common.total(run)));
@@ -50,22 +50,31 @@ pub fn overlay(common: &Common, runs: &[Finished], picked: &str, pick: fn(&[Curv
     let several_links = runs.iter().any(|run| run.run.experiment.links.len() > 1);
     let of_link = |chart: &Chart<LinkSeries>| {
         let curve = |run: &Finished, link: &LinkOutcome| chart.curve(common, &run.outcome.sampled, &link.series);
-        let values =
-            |run: &Finished| busiest(run).map(|link| curve(run, link).scale(chart.factor(common))).unwrap_or_default();
+        let values = |run: &Finished| {
+            run.outcome.busiest_link().map(|link| curve(run, link).scale(chart.factor(common))).unwrap_or_default()
+        };
         let name = if several_links && chart.name == QUEUE { "Busiest queue" } else { chart.name };
         Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(name, common), lines(runs, values)) }
     };
     figures.extend(LINKS.iter().map(of_link));
-    let of_flows = |chart: &Chart<FlowSeries>| {
-        let curves = |run: &Finished| -> Vec<Curve> {
-            run.outcome.flows.iter().map(|flow| chart.curve(common, &run.outcome.sampled, &flow.series)).collect()
-        };
-        let values = |run: &Finished| pick(&curves(run)).scale(chart.factor(common));
-        let name = if picked.is_empty() { chart.name.into() } else { upper(&format!("{picked}{}", lower(chart.name))) };
-        Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(&name, common), lines(runs, values)) }
-    };
-    figures.extend(FLOWS.iter().map(of_flows));
+    figures.extend(FLOWS.iter().map(|chart| figure(common, runs, chart, picked, pick)));
     Group { title: None, legend: legend(runs), panels: false, figures: Figure::with_values(figures) }
+}
+
+/// A chart of the flows, with a line per run. `picked` and `pick` as in [`overlay`].
+pub fn figure(
+    common: &Common,
+    runs: &[Finished],
+    chart: &Chart<FlowSeries>,
+    picked: &str,
+    pick: fn(&[Curve]) -> Curve,
+) -> Figure {
+    let curves = |run: &Finished| -> Vec<Curve> {
+        run.outcome.flows.iter().map(|flow| chart.curve(common, &run.outcome.sampled, &flow.series)).collect()
+    };
+    let values = |run: &Finished| pick(&curves(run)).scale(chart.factor(common));
+    let name = if picked.is_empty() { chart.name.into() } else { upper(&format!("{picked}{}", lower(chart.name))) };
+    Figure { vertical: chart.vertical(), ..Figure::new(chart.axis_of(&name, common), lines(runs, values)) }
 }
 
 /// A line per run.
@@ -96,18 +105,13 @@ fn legend(runs: &[Finished]) -> Vec<Entry> {
     legend
 }
 
-/// The link with the highest utilization.
-fn busiest(run: &Finished) -> Option<&LinkOutcome> {
-    run.outcome.links.iter().reduce(|most, link| if link.utilization > most.utilization { link } else { most })
-}
-
-/// With a capital first letter.
+/// `text` with a capital first letter.
 fn upper(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// With a small first letter, unless `text` is an abbreviation.
+/// `text` in small letters, unless it is an abbreviation such as RTT.
 fn lower(text: &str) -> String {
     if text.chars().all(char::is_uppercase) { text.into() } else { text.to_lowercase() }
 }

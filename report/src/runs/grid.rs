@@ -31,7 +31,8 @@ impl Grid {
         ((end.0.saturating_sub(1) / self.step.0) as usize).min(self.bins.saturating_sub(1))
     }
 
-    /// The mean of each bin's samples, those left out that are no numbers. `sampled`: the ends of the sampling intervals.
+    /// The mean of each bin's samples, those left out that are no numbers. `sampled`: the ends of the sampling
+    /// intervals.
     pub fn mean(&self, sampled: &[Time], samples: impl Iterator<Item = f64>) -> Curve {
         let mut sums = vec![(0.0, 0.0); self.bins];
         for (&end, sample) in sampled.iter().zip(samples) {

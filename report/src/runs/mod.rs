@@ -1,12 +1,15 @@
 //! Which figures the report of runs has.
 //!
-//! One run: its flows. Several runs of one flow each: the runs over each other. Several runs of several flows: a panel with
-//! the flows of each run, then totals and medians of the runs over each other. Of many flows, the median and a band. The
-//! [charts](chart) of the flows' and links' time series are a table: a new one is an entry there.
+//! A report of one run shows its flows. A report of several runs of one flow each shows a line for each run. A report
+//! of several runs of several flows shows a panel with the flows of each run, then a line for each run with the total
+//! or the median of its flows. Where runs have many flows, the median and a band stand for them. The [charts](chart) of
+//! flows and links are a table: a new one is an entry there.
 
 mod chart;
 mod common;
 mod compared;
+#[cfg(test)]
+mod contributing;
 pub mod grid;
 mod one;
 mod traffic;
@@ -16,7 +19,7 @@ use crate::figure::{Curve, Group, Page};
 use common::Common;
 use experiment::Finished;
 
-/// With more runs than this, the others are not drawn; the table has them all.
+/// Only this many runs are drawn, the first ones; the table has them all.
 const MAX_RUNS: usize = 64;
 
 /// The figures of `runs`.

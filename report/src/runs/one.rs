@@ -3,12 +3,13 @@
 use super::chart::{Chart, FLOWS, LINKS};
 use super::common::{Common, flow_names};
 use crate::figure::{Band, Curve, Entry, Figure, Group, Line};
-use experiment::{Finished, FlowOutcome, LinkOutcome, LinkSeries, quantile};
+use experiment::{Finished, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, quantile};
 
-/// More links than this are not drawn, but for those with the longest queues.
+/// Of more links than this, only those with the longest queues are drawn.
 const MAX_LINKS: usize = 12;
 
-/// The flows of `run`; its link among them, or several links in a group of their own.
+/// The figures of the flows of `run`. The time series of its link are among them; several links have a group of their
+/// own.
 pub fn groups(common: &Common, run: &Finished) -> Vec<Group> {
     let flows = run.outcome.flows.len();
     let mut legend = if flows > 1 { common.flow_legend(run) } else { vec![] };
@@ -28,11 +29,7 @@ pub fn groups(common: &Common, run: &Finished) -> Vec<Group> {
     if legend_of_links.len() < 2 {
         figures.append(&mut links);
     }
-    for chart in &FLOWS {
-        let values = |flow: &FlowOutcome| chart.curve(common, &run.outcome.sampled, &flow.series);
-        let figure = per_flow(common, run, chart.axis(common), |flow| values(flow).scale(chart.factor(common)));
-        figures.push(Figure { vertical: chart.vertical(), ..figure });
-    }
+    figures.extend(FLOWS.iter().map(|chart| figure(common, run, chart)));
     if flows > 1 {
         let jain = Line { entry: None, name: "Jain index".into(), values: common.jain(run) };
         figures.push(common.fairness(vec![jain]));
@@ -47,6 +44,13 @@ pub fn groups(common: &Common, run: &Finished) -> Vec<Group> {
 /// The goodput of each flow of `run`.
 pub fn throughput(common: &Common, run: &Finished) -> Figure {
     per_flow(common, run, common.rate_axis("Throughput"), |flow| common.throughput(run, flow))
+}
+
+/// A chart of the flows of `run`.
+pub fn figure(common: &Common, run: &Finished, chart: &Chart<FlowSeries>) -> Figure {
+    let values = |flow: &FlowOutcome| chart.curve(common, &run.outcome.sampled, &flow.series);
+    let figure = per_flow(common, run, chart.axis(common), |flow| values(flow).scale(chart.factor(common)));
+    Figure { vertical: chart.vertical(), ..figure }
 }
 
 /// A line per flow, or of many flows the median and a band.

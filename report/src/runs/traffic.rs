@@ -1,4 +1,4 @@
-//! The figures of traffic: what connections that come and go carry, and how many there are, over time.
+//! The figures of traffic: the throughput of connections that come and go, and how many there are at a time.
 
 use super::common::Common;
 use super::transfers;
@@ -48,7 +48,8 @@ fn group(common: &Common, title: String, shown: &[Shown]) -> Group {
     Group { title: Some(title), legend, panels: false, figures }
 }
 
-/// Goodput in the direction of the data; of a workload that sends none forward, of the responses.
+/// Goodput of what the acceptors of a workload's connections send, if they send anything; else of what the initiators
+/// send.
 fn throughput(common: &Common, Shown { run, workload, outcome, .. }: &Shown) -> Curve {
     let sampled = &run.outcome.sampled;
     let begins = std::iter::once(Time::ZERO).chain(sampled.iter().copied());

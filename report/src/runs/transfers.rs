@@ -1,10 +1,10 @@
-//! The figures of what transfers and connections are like: how long they take, how much they carry.
+//! The figures of transfers and connections: distributions of their completion times, round-trip times and sizes.
 
 use crate::figure::{Across, Curve, Figure, Line, Vertical};
 use experiment::{Finished, Transfer, Workload, WorkloadOutcome};
-use lab::results::{self, SizeBin, completion_seconds};
+use lab::results::{self, SizeBin};
 
-/// Values of a distribution's curve.
+/// Number of values of a distribution's curve.
 const POINTS: usize = 300;
 /// The name of the ideal that completion times are compared with.
 pub const IDEAL: &str = "processor sharing";
@@ -33,7 +33,7 @@ pub fn figures(shown: &[Shown]) -> Vec<Figure> {
 
 /// The distribution of completion times.
 fn completion(shown: &[Shown]) -> Option<Figure> {
-    let times = |shown: &Shown| completion_seconds(shown.outcome, shown.run.run.experiment.measure);
+    let times = |shown: &Shown| shown.outcome.completion_seconds(shown.run.run.experiment.measure);
     let (lines, across) = distribution(shown, "Completion time (s)", times, |below| below)?;
     let figure = Figure::new("Share of transfers".into(), lines);
     Some(Figure { across: Some(across), vertical: Vertical::To(1.02), ..figure })

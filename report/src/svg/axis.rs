@@ -47,7 +47,8 @@ impl Axis {
         self.shows(value) && (0.0..=1.0).contains(&self.position(value))
     }
 
-    /// About `count` round values; on a logarithmic axis powers of ten, with two and five times these where powers are few.
+    /// About `count` round values; on a logarithmic axis powers of ten, with two and five times these where powers are
+    /// few.
     pub fn ticks(&self, count: usize) -> Ticks {
         if !self.log {
             let step = round_up((self.to - self.from) / count as f64);

@@ -7,9 +7,9 @@ use crate::figure::{Entry, Mark};
 
 /// Length of the piece of a line that stands before a name.
 const SAMPLE: f64 = 16.0;
-/// Between that and the name.
+/// Space between that and the name.
 const NAME: f64 = 4.0;
-/// Between entries.
+/// Space between entries.
 const GAP: f64 = 10.0;
 
 /// Draws `legend` from `y` on, in as many lines as `width` needs; returns where it ends.

@@ -12,17 +12,17 @@ use crate::figure::{Group, Page};
 use panel::WIDTH;
 use pen::{FAMILIES, LETTER, LINE, Pen};
 
-/// Between panels side by side.
+/// Space between panels side by side.
 const GAP: f64 = 10.0;
-/// Between rows of panels.
+/// Space between rows of panels.
 const ROW_GAP: f64 = 6.0;
-/// Above the first line and below the last.
+/// Space above the first line and below the last.
 const MARGIN: f64 = 4.0;
-/// Below what stands above panels: a title, a legend.
+/// Space below a title and below a legend.
 const BELOW: f64 = 2.0;
 
-/// `page` as SVG: its groups one below the other. Titles of groups are shown where there are several groups or `others`:
-/// figures that belong to this one.
+/// `page` as SVG: its groups one below the other. Titles of groups are shown where there are several groups or
+/// `others`: figures that belong to this one.
 pub fn svg(page: &Page, others: bool) -> String {
     let mut pen = Pen::default();
     let width = page.groups.iter().map(width).fold(WIDTH, f64::max);

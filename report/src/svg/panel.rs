@@ -6,9 +6,9 @@ use crate::figure::style::look;
 use crate::figure::{Entry, Figure, Mark, Page, Vertical};
 use std::fmt::Write;
 
-/// Of a panel with its labels: 80 mm.
+/// Width of a panel with its labels: 80 mm.
 pub const WIDTH: f64 = 226.8;
-/// Of its plot.
+/// Height of the plot.
 const HEIGHT: f64 = 82.0;
 /// Space for the labels of the vertical axis.
 pub const LEFT: f64 = 38.0;
@@ -16,8 +16,9 @@ pub const LEFT: f64 = 38.0;
 pub const RIGHT: f64 = 6.0;
 /// Space above the plot.
 const TOP: f64 = 3.0;
-/// Length of the marks at an axis, and their distance to labels beside and below them.
+/// Length of the marks at an axis.
 const TICK: f64 = 2.5;
+/// From an axis to its labels.
 const TO_LABEL: f64 = 4.0;
 /// A line over no more places than this has a point at each, as these are what was measured.
 const FEW_PLACES: usize = 12;
@@ -50,8 +51,8 @@ impl Frame {
     }
 }
 
-/// Draws `figure` with its upper left corner at `at`, the horizontal axis with labels if it is `labelled`; returns where it
-/// ends.
+/// Draws `figure` with its upper left corner at `at`, the horizontal axis with labels if it is `labelled`; returns
+/// where it ends.
 pub fn draw(
     pen: &mut Pen,
     page: &Page,
@@ -177,8 +178,8 @@ fn lines(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry], places
     }
 }
 
-/// The path of a curve, interrupted where it has no value. Of the values within half a point of the horizontal axis only the
-/// lowest and the highest are drawn.
+/// The path of a curve, interrupted where it has no value. Of the values within half a point of the horizontal axis
+/// only the lowest and the highest are drawn.
 fn curve(frame: &Frame, places: &[f64], values: &[f64]) -> String {
     let mut path = String::new();
     let points: Vec<Option<(f64, f64)>> =

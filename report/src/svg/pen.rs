@@ -4,8 +4,9 @@ use crate::figure::style::look;
 use crate::markup::escape;
 use std::fmt::{Arguments, Write};
 
-/// Height of letters, and of lines of text.
+/// Height of letters.
 pub const LETTER: f64 = 7.0;
+/// Height of lines of text.
 pub const LINE: f64 = 9.5;
 /// Height of small letters: exponents, and numbers in squares.
 pub const SMALL: f64 = 5.0;

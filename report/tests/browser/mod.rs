@@ -1,5 +1,5 @@
-//! A real browser that opens pages. Needs `chromium` and `chromedriver` (Debian: chromium, chromium-driver); without them the
-//! tests say so and pass, except where `CI` is set.
+//! A real browser that opens pages. Needs `chromium` and `chromedriver` (Debian: chromium, chromium-driver); without
+//! them the tests say so and pass, except where `CI` is set.
 
 use experiment::Finished;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
@@ -15,15 +15,15 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Once;
 use std::time::Duration;
 
-/// Opens the report of `runs`, does `what`, and checks that nothing was logged and nothing fetched. With `REPORT_SHOTS` set to
-/// a folder, leaves pictures and a print there.
+/// Opens the report of `runs`, calls `what`, and checks that the page logs no error and fetches nothing. If the
+/// variable `REPORT_SHOTS` names a folder, leaves screenshots and a print there.
 pub fn in_browser(name: &str, title: &str, runs: &[Finished], what: impl AsyncFnOnce(&Page)) {
     let dir = tempfile::tempdir().unwrap();
     report::write(dir.path(), title, 1, runs).unwrap();
     opened(name, &dir.path().join("report.html"), what);
 }
 
-/// As [`in_browser`], with the page in `file`.
+/// As [`in_browser`], for the page in `file`.
 pub fn opened(name: &str, file: &Path, what: impl AsyncFnOnce(&Page)) {
     let dir = tempfile::tempdir().unwrap(); // outlives the browser, whose profile lies in it
     let Some(mut driver) = Driver::start() else { return };
@@ -32,7 +32,7 @@ pub fn opened(name: &str, file: &Path, what: impl AsyncFnOnce(&Page)) {
         let Some(client) = driver.browser(dir.path().join("profile").to_str().unwrap()).await else { return };
         let page = Page { client, name: name.to_string() };
         page.client.goto("about:blank").await.unwrap();
-        page.log("performance").await; // what the browser did for itself
+        page.log("performance").await; // discards what the browser fetched for itself
         page.client.goto(&url).await.unwrap();
         page.settle().await;
         page.screenshot("whole").await;
@@ -53,7 +53,7 @@ fn wait<T>(future: impl Future<Output = T>) -> T {
 fn skip(why: &str) {
     let why = why.lines().next().unwrap_or_default();
     assert!(std::env::var_os("CI").is_none(), "{why}; install chromium and chromium-driver");
-    // Not `eprintln`, which the test harness hides.
+    // `eprintln` would be hidden by the test harness.
     static SAID: Once = Once::new();
     SAID.call_once(|| {
         let _ = writeln!(
@@ -63,7 +63,7 @@ fn skip(why: &str) {
     });
 }
 
-/// A chromedriver of our own.
+/// A chromedriver that this test has started.
 struct Driver {
     process: Child,
     port: String,
@@ -109,7 +109,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// Asks chromedriver to end its browser, too, which outlives it if it is just killed: a test that fails gets here as well.
+    /// Asks chromedriver to shut down, which ends its browser, too: a browser outlives a chromedriver that is killed.
     fn drop(&mut self) {
         if let Ok(mut stream) = TcpStream::connect(format!("localhost:{}", self.port)) {
             let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
@@ -138,13 +138,13 @@ impl Page {
         self.client.execute(script, arguments).await.unwrap()
     }
 
-    /// Until all has been drawn.
+    /// Waits until everything has been drawn.
     async fn settle(&self) {
         let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))";
         self.client.execute_async(script, vec![]).await.unwrap();
     }
 
-    /// Makes the page so many pixels wide, also narrower than a window can be.
+    /// Makes the page `width` pixels wide, which may be less than the least width of a window.
     pub async fn set_width(&self, width: usize) {
         let params = json!({ "width": width, "height": 1600, "deviceScaleFactor": 2, "mobile": false });
         let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": params });
@@ -192,7 +192,7 @@ impl Page {
         self.run(script, vec![json!(plot), json!(colour)]).await.as_u64().unwrap()
     }
 
-    /// Every plot has the pixels of a curve: more than axes, labels and grid, which are grey.
+    /// Checks that every plot has pixels in the colour of a curve; axes, labels and grid are grey.
     pub async fn every_plot_shows_something(&self) {
         let script = "return [...document.querySelectorAll('figure')].map((figure) => {
             const canvas = figure.querySelector('canvas'), u = figure.plot;
@@ -210,7 +210,7 @@ impl Page {
         }
     }
 
-    /// Which stretch of time each plot shows.
+    /// From where to where the horizontal axis of each plot goes.
     pub async fn shown(&self) -> Vec<(f64, f64)> {
         let script = "return [...document.querySelectorAll('figure')].map((figure) =>
             [figure.plot.scales.x.min, figure.plot.scales.x.max])";
@@ -261,13 +261,13 @@ impl Page {
         self.act(actions).await;
     }
 
-    /// What the browser has logged of this kind since the last time.
+    /// The entries of a log of the browser since the last call.
     async fn log(&self, kind: &'static str) -> Vec<Value> {
         let entries = self.client.issue_cmd(Own("se/log", json!({ "type": kind }))).await.unwrap();
         entries.as_array().unwrap().clone()
     }
 
-    /// The addresses asked for since the last time.
+    /// The addresses fetched since the last call.
     async fn fetched(&self) -> Vec<String> {
         let messages =
             self.log("performance").await.into_iter().map(|entry| {

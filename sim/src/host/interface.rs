@@ -1,41 +1,41 @@
-//! A host's network interface, where it does not pass packets on at once: interrupt coalescing on the receiving side, jitter on
-//! the sending side (PACKET-SCALE-2017, section VI-A).
+//! Network interfaces that hold packets: interrupt coalescing at the receiver, jitter at the sender (PACKET-SCALE-2017, section
+//! VI-A).
 
 use crate::packet::Packet;
 use control::{Duration, Time};
 use experiment::traffic::{Random, Stream};
 use std::collections::VecDeque;
 
-/// Holds packets back, in order, for a while.
+/// An interface that holds packets for a while and passes them on in order.
 pub struct Interface {
     hold: Hold,
-    /// Those it has, and when each goes on.
+    /// The packets held, and when each is passed on.
     held: VecDeque<(Time, Packet)>,
-    /// When the last packet that came went on, or will.
+    /// When the packet that arrived last was or will be passed on.
     last: Time,
 }
 
-/// For how long.
+/// How long packets are held.
 enum Hold {
-    /// Until a timer expires that the first packet has started: then all that have come go on together.
+    /// Until a timer expires that the first packet started: then all packets that have arrived are passed on together.
     Coalesce(Duration),
-    /// Each for a random time between zero and this, or until the one before it has gone.
+    /// Each packet for a random time between zero and this one, or until the packet before it has been passed on.
     Jitter(Duration, Random),
 }
 
 impl Interface {
-    /// A receiver that is told of a packet, and of all that came after it, so long after it came.
+    /// A receiver that hears of a packet, and of all that arrived after it, `delay` after the packet's arrival.
     pub fn coalescing(delay: Duration) -> Interface {
         Interface { hold: Hold::Coalesce(delay), held: VecDeque::new(), last: Time::ZERO }
     }
 
-    /// A sender whose packets leave up to `most` late; that of flow number `flow`.
+    /// The sender of flow number `flow`, whose packets leave up to `most` late.
     pub fn jittering(most: Duration, seed: u64, flow: usize) -> Interface {
         let random = Random::new(seed, Stream::Jitter, &[flow as u64]);
         Interface { hold: Hold::Jitter(most, random), held: VecDeque::new(), last: Time::ZERO }
     }
 
-    /// Takes a packet. Returns when to ask for it, if no other is waiting.
+    /// A packet arrives. Returns when to call [`Interface::release`], if no other packet is held.
     pub fn take(&mut self, now: Time, packet: Packet) -> Option<Time> {
         self.last = match &mut self.hold {
             Hold::Coalesce(delay) if self.held.is_empty() => now + *delay,
@@ -46,14 +46,14 @@ impl Interface {
         (self.held.len() == 1).then_some(self.last)
     }
 
-    /// The next packet that goes on now, if there is one left.
+    /// Returns the next packet that is passed on by `now`, if there is one.
     pub fn release(&mut self, now: Time) -> Option<Packet> {
         let &(due, packet) = self.held.front()?;
         (due <= now).then(|| self.held.pop_front())?;
         Some(packet)
     }
 
-    /// When to ask for the next one.
+    /// When the next packet is passed on; none if no packet is held.
     pub fn next(&self) -> Option<Time> {
         self.held.front().map(|&(due, _)| due)
     }
@@ -68,7 +68,7 @@ mod tests {
         Packet { flow: 0, size: 1000, hop: 0, order: 0, segment, sent: Time::ZERO, body: Body::Cross }
     }
 
-    /// When packets that come at these times, in microseconds, go on.
+    /// When packets that arrive at these times are passed on, in microseconds.
     fn through(mut interface: Interface, arrivals: &[u64]) -> Vec<f64> {
         let mut leave = vec![];
         let mut release = |interface: &mut Interface, until: Time| {
@@ -81,7 +81,7 @@ mod tests {
         };
         for (segment, &us) in arrivals.iter().enumerate() {
             let now = Time::ZERO + Duration::from_micros(us);
-            // What is due at the very time of an arrival is still waiting then: the link's event comes first.
+            // A packet due at the very time of an arrival is still held then: the event of the link comes first.
             release(&mut interface, now - Duration(1));
             interface.take(now, packet(segment as u64));
         }
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn a_coalescing_receiver_is_told_of_all_that_came_since_the_first() {
+    fn a_coalescing_receiver_hears_of_all_packets_since_the_first() {
         let told = through(Interface::coalescing(Duration::from_micros(100)), &[0, 30, 60, 100, 101, 190, 500]);
         assert_eq!(told, [100.0, 100.0, 100.0, 100.0, 201.0, 201.0, 600.0]);
     }
 
     #[test]
-    fn jitter_delays_by_up_to_its_most_and_keeps_the_order() {
+    fn jitter_delays_packets_within_its_bound_and_keeps_their_order() {
         let arrivals: Vec<u64> = (0..1000).map(|i| 100 * i).collect();
         let most = 10.0;
         let left = through(Interface::jittering(Duration::from_micros(10), 1, 0), &arrivals);

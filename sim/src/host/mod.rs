@@ -1,4 +1,4 @@
-//! The two ends of a flow.
+//! The two hosts of a flow: the sending [`Source`] and the receiving [`Sink`].
 
 pub mod interface;
 pub mod rto;
@@ -8,4 +8,4 @@ pub mod source;
 
 pub use interface::Interface;
 pub use sink::{Answer, Sink};
-pub use source::{Network, Setup, Source};
+pub use source::{Environment, Setup, Source};

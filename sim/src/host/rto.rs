@@ -1,8 +1,8 @@
-//! The retransmission timeout, RFC 6298.
+//! The retransmission timeout (RFC 6298).
 
 use control::Duration;
 
-/// Smoothed round-trip time and its variation.
+/// The smoothed round-trip time and its variation, from which the timeout follows.
 #[derive(Clone, Debug)]
 pub struct RoundTrip {
     smoothed: u64,
@@ -11,18 +11,18 @@ pub struct RoundTrip {
     backoff: u32,
 }
 
-/// Section 2.1: before the first sample.
+/// The timeout before the first sample (section 2.1).
 const INITIAL: Duration = Duration::from_millis(1000);
-/// Section 2.5.
+/// The longest timeout that doubling leads to (section 2.5).
 const LARGEST: Duration = Duration::from_millis(60_000);
 
 impl RoundTrip {
-    /// Before the first sample. `least` is the least margin over the round-trip time.
+    /// No sample yet. `least` is the least margin of the timeout over the smoothed round-trip time.
     pub fn new(least: Duration) -> RoundTrip {
         RoundTrip { smoothed: 0, variation: 0, least, backoff: 0 }
     }
 
-    /// Sections 2.2 and 2.3.
+    /// Takes in a sample (sections 2.2 and 2.3). Ends the doubling of the timeout.
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         if self.smoothed == 0 {
@@ -37,20 +37,20 @@ impl RoundTrip {
         self.backoff = 0;
     }
 
-    /// The timeout now.
+    /// The current timeout.
     #[inline]
     pub fn timeout(&self) -> Duration {
         if self.smoothed == 0 && self.backoff == 0 {
             return INITIAL.max(self.least);
         }
-        // Where the round-trip time does not vary, SRTT + 4 RTTVAR is SRTT, and a repair takes as long as that. So the minimum
-        // bounds the second term, as Linux does it, and not the sum.
+        // Where the round-trip time does not vary, SRTT + 4 RTTVAR equals SRTT, and a repair takes just as long. So the minimum
+        // applies to the second term, as in Linux, and not to the sum.
         let margin = Duration(self.variation.saturating_mul(4)).max(self.least);
         let base = if self.smoothed == 0 { INITIAL } else { Duration(self.smoothed) + margin };
         if self.backoff == 0 { base } else { Duration(base.0.saturating_mul(1 << self.backoff)).min(LARGEST.max(base)) }
     }
 
-    /// Section 5.5: the timer has expired.
+    /// The timer has expired: doubles the timeout (section 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(10);
     }

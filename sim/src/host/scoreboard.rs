@@ -1,70 +1,78 @@
-//! What the source knows of each segment that it has sent and not heard cumulatively acknowledged (RFC 6675, section 4).
+//! The scoreboard: what the source knows of each segment sent and not yet cumulatively acknowledged (RFC 6675, section 4).
 //!
-//! Every operation costs O(1), amortised over the segments sent: a state byte per outstanding segment in a ring, sweeps that
-//! never go back, and none of it touched (nor there at all, before the first loss) while nothing is lost or out of order.
+//! Every operation costs O(1), amortised over the segments sent: there is a state byte per outstanding segment in a ring, and searches
+//! never go back. While no segment is lost or out of order, the ring is not touched; before the first such segment, it does not exist.
 
 use std::collections::VecDeque;
 
 /// What is known of an outstanding segment.
-const IN_FLIGHT: u8 = 0;
-/// It arrived.
-const SACKED: u8 = 1;
-/// It was lost and has not been sent again.
-const LOST: u8 = 2;
-/// It was lost and is in flight again.
-const RESENT: u8 = 3;
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum SegmentState {
+    /// It was sent once and has neither arrived nor been found lost.
+    #[default]
+    InFlight,
+    /// It has arrived (selectively acknowledged).
+    Sacked,
+    /// It was found lost and has not been sent again.
+    Lost,
+    /// It was found lost, and is in flight again.
+    Resent,
+}
 
-/// So many later segments must have arrived before one counts as lost (RFC 6675, DupThresh).
+/// A segment counts as lost when this many later segments have arrived (RFC 6675, DupThresh).
 pub const DUP_THRESH: u32 = 3;
 
 /// The outstanding segments of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    /// First segment not acknowledged cumulatively, and first segment never sent.
+    /// First segment not acknowledged cumulatively.
     una: u64,
+    /// First segment never sent.
     next: u64,
     in_flight: u64,
     /// How many times a segment was found lost.
     losses: u64,
-    /// Segments whose state is not [`IN_FLIGHT`].
+    /// Number of segments whose state is not [`SegmentState::InFlight`].
     marked: u64,
     marks: Option<Box<Marks>>,
 }
 
-/// What is known beyond "in flight".
+/// The states of segments, needed once a segment is not in flight.
 #[derive(Clone, Debug, Default)]
 struct Marks {
-    /// State of segment s at s modulo its length, a power of two.
-    states: Vec<u8>,
-    /// Segments in state [`LOST`].
+    /// The state of segment s is at s modulo the length, which is a power of two.
+    states: Vec<SegmentState>,
+    /// Number of segments in state [`SegmentState::Lost`].
     lost: u64,
-    /// The three highest segments that arrived, falling: a segment below the third is lost.
+    /// The three highest segments that have arrived, in descending order: segments below the third are lost.
     highest: [u64; 3],
-    /// Below this, no segment is in state [`IN_FLIGHT`].
+    /// Below this segment, none is in state [`SegmentState::InFlight`].
     swept: u64,
-    /// Below this, no segment is in state [`LOST`], but for those in `lost_again`.
+    /// Below this segment, none is in state [`SegmentState::Lost`], except for those in `lost_again`.
     repaired: u64,
-    /// The highest segment that was ever found lost, and the last packet sent again that was.
+    /// The highest segment that was ever found lost.
     highest_lost: Option<u64>,
+    /// The order of the last retransmitted packet that was found lost.
     last_lost_again: Option<u32>,
-    /// Segments sent again, in that order, each with its order among all the flow's packets.
+    /// Segments sent again, in this order, each with its order among all packets of the flow.
     resent: VecDeque<(u32, u64)>,
-    /// Of those, which were lost once more.
+    /// Segments that were sent again and lost again.
     lost_again: VecDeque<u64>,
 }
 
 impl Marks {
     #[inline]
-    fn state(&mut self, segment: u64) -> &mut u8 {
+    fn state(&mut self, segment: u64) -> &mut SegmentState {
         let mask = self.states.len() - 1;
         &mut self.states[segment as usize & mask]
     }
 
-    /// Makes room for the states of segments `una` to `next`, of which those up to `una` plus the present room may be marked.
+    /// Makes room for the states of segments `una` to `next`. Only the first ones, as many as there was room for, may be marked.
     #[cold]
     fn grow(&mut self, una: u64, next: u64) {
         let room = ((next - una) as usize).next_power_of_two().max(64);
-        let mut states = vec![IN_FLIGHT; room];
+        let mut states = vec![SegmentState::InFlight; room];
         for segment in una..next.min(una + self.states.len() as u64) {
             states[segment as usize & (room - 1)] = *self.state(segment);
         }
@@ -85,20 +93,20 @@ impl Scoreboard {
         self.next
     }
 
-    /// Segments sent and neither arrived nor lost (RFC 6675's pipe).
+    /// Number of segments sent that have neither arrived nor been found lost (`pipe` in RFC 6675).
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// How many times a segment was found lost, in all.
+    /// How many times a segment was found lost since the start.
     #[inline]
     pub fn losses(&self) -> u64 {
         self.losses
     }
 
-    /// Whether a packet was found lost that was sent when `recover` was the next new segment and `order` the next packet's
-    /// order, or later.
+    /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and `order` the
+    /// order of the next packet.
     #[inline]
     pub fn lost_since(&self, recover: u64, order: u32) -> bool {
         self.marks.as_ref().is_some_and(|marks| {
@@ -107,7 +115,7 @@ impl Scoreboard {
         })
     }
 
-    /// A reduction: what was lost before it has been answered. (Kept, it would look new 2^31 packets later.)
+    /// The controller has been told of the losses so far. (Without this, an old loss would look new 2^31 packets later.)
     pub fn forget_lost_again(&mut self) {
         if let Some(marks) = &mut self.marks {
             marks.last_lost_again = None;
@@ -115,25 +123,25 @@ impl Scoreboard {
     }
 
     /// Sets the state of an outstanding segment.
-    fn mark(&mut self, segment: u64, state: u8) {
+    fn mark(&mut self, segment: u64, state: SegmentState) {
         let marks = self.marks.get_or_insert_default();
         if marks.states.len() < (self.next - self.una) as usize {
             marks.grow(self.una, self.next);
         }
         let before = std::mem::replace(marks.state(segment), state);
-        marks.lost -= (before == LOST) as u64;
-        marks.lost += (state == LOST) as u64;
-        self.losses += (state == LOST && before != LOST) as u64;
-        self.marked += (before == IN_FLIGHT) as u64;
-        self.in_flight -= (before == IN_FLIGHT || before == RESENT) as u64;
-        self.in_flight += (state == RESENT) as u64;
+        marks.lost -= (before == SegmentState::Lost) as u64;
+        marks.lost += (state == SegmentState::Lost) as u64;
+        self.losses += (state == SegmentState::Lost && before != SegmentState::Lost) as u64;
+        self.marked += (before == SegmentState::InFlight) as u64;
+        self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
+        self.in_flight += (state == SegmentState::Resent) as u64;
     }
 
     /// The state of an outstanding segment.
-    fn state_of(&mut self, segment: u64) -> u8 {
+    fn state_of(&mut self, segment: u64) -> SegmentState {
         match &mut self.marks {
             Some(marks) if self.marked > 0 => *marks.state(segment),
-            _ => IN_FLIGHT,
+            _ => SegmentState::InFlight,
         }
     }
 
@@ -151,7 +159,7 @@ impl Scoreboard {
         self.next - 1
     }
 
-    /// All segments before `cumulative` have arrived. Returns how many of them were not known to have.
+    /// All segments before `cumulative` have arrived. Returns how many of them were not known to have arrived.
     #[inline]
     pub fn acknowledge(&mut self, cumulative: u64) -> u64 {
         if cumulative <= self.una || cumulative > self.next {
@@ -170,11 +178,11 @@ impl Scoreboard {
         let mut newly = to - from;
         if let Some(marks) = &mut self.marks {
             for segment in from..to {
-                let state = std::mem::replace(marks.state(segment), IN_FLIGHT);
-                self.marked -= (state != IN_FLIGHT) as u64;
+                let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
+                self.marked -= (state != SegmentState::InFlight) as u64;
                 match state {
-                    SACKED => newly -= 1,
-                    LOST => marks.lost -= 1,
+                    SegmentState::Sacked => newly -= 1,
+                    SegmentState::Lost => marks.lost -= 1,
                     _ => self.in_flight -= 1,
                 }
             }
@@ -182,12 +190,12 @@ impl Scoreboard {
         newly
     }
 
-    /// `segment` has arrived, out of order. Says whether that is news.
+    /// `segment` has arrived out of order. Returns whether that was not known.
     pub fn sack(&mut self, segment: u64) -> bool {
-        if segment < self.una || segment >= self.next || self.state_of(segment) == SACKED {
+        if segment < self.una || segment >= self.next || self.state_of(segment) == SegmentState::Sacked {
             return false;
         }
-        self.mark(segment, SACKED);
+        self.mark(segment, SegmentState::Sacked);
         if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
             if segment > highest[0] {
                 *highest = [segment, highest[0], highest[1]];
@@ -200,9 +208,9 @@ impl Scoreboard {
         true
     }
 
-    /// Finds what is lost by now (RFC 6675, IsLost): segments with three later ones arrived. `heard` is the order of the
-    /// packet whose arrival was just acknowledged; packets sent again at least three before it are lost again (the
-    /// RFC leaves these to the timeout; RACK, RFC 8985, and QUIC do not).
+    /// Marks the segments that are lost by now (RFC 6675, IsLost): three later segments have arrived. `heard` is the order of the
+    /// packet that was just acknowledged: packets sent again at least three packets before it are lost again. (The RFC leaves
+    /// these to the timeout; RACK, RFC 8985, and QUIC do not.)
     #[inline]
     pub fn find_lost(&mut self, heard: u32) {
         if self.marked > 0 {
@@ -216,7 +224,7 @@ impl Scoreboard {
         let from = marks.swept.max(self.una);
         marks.swept = from.max(end);
         for segment in from..end {
-            if self.state_of(segment) == IN_FLIGHT {
+            if self.state_of(segment) == SegmentState::InFlight {
                 self.lose(segment);
                 if let Some(marks) = &mut self.marks {
                     marks.highest_lost = marks.highest_lost.max(Some(segment));
@@ -228,29 +236,29 @@ impl Scoreboard {
             && (heard.wrapping_sub(order) as i32) >= DUP_THRESH as i32
         {
             marks.resent.pop_front();
-            if segment >= self.una && *marks.state(segment) == RESENT {
+            if segment >= self.una && *marks.state(segment) == SegmentState::Resent {
                 marks.lost_again.push_back(segment);
                 marks.last_lost_again = Some(order);
-                self.mark(segment, LOST);
+                self.mark(segment, SegmentState::Lost);
             }
         }
     }
 
-    /// `segment` is lost, whatever has arrived.
+    /// Marks `segment` as lost, whatever has arrived.
     pub fn lose(&mut self, segment: u64) {
         if segment >= self.una && segment < self.next {
-            self.mark(segment, LOST);
+            self.mark(segment, SegmentState::Lost);
             if let Some(marks) = &mut self.marks {
                 marks.repaired = marks.repaired.min(segment);
             }
         }
     }
 
-    /// Everything outstanding that has not arrived is lost (after a timeout).
+    /// Marks as lost all outstanding segments that have not arrived (after a timeout).
     pub fn lose_all(&mut self) {
         for segment in self.una..self.next {
-            if self.state_of(segment) != SACKED {
-                self.mark(segment, LOST);
+            if self.state_of(segment) != SegmentState::Sacked {
+                self.mark(segment, SegmentState::Lost);
             }
         }
         if let Some(marks) = &mut self.marks {
@@ -261,7 +269,7 @@ impl Scoreboard {
         }
     }
 
-    /// The segment to repair next, if one is lost (RFC 6675, NextSeg rule 1).
+    /// The lost segment to send again next, if there is one (RFC 6675, NextSeg rule 1).
     #[inline]
     pub fn next_lost(&mut self) -> Option<u64> {
         if self.marked == 0 { None } else { self.first_lost() }
@@ -270,14 +278,14 @@ impl Scoreboard {
     fn first_lost(&mut self) -> Option<u64> {
         let marks = self.marks.as_deref_mut().filter(|marks| marks.lost > 0)?;
         while let Some(&segment) = marks.lost_again.front() {
-            if segment >= self.una && *marks.state(segment) == LOST {
+            if segment >= self.una && *marks.state(segment) == SegmentState::Lost {
                 return Some(segment);
             }
             marks.lost_again.pop_front();
         }
         marks.repaired = marks.repaired.max(self.una);
         while marks.repaired < self.next {
-            if *marks.state(marks.repaired) == LOST {
+            if *marks.state(marks.repaired) == SegmentState::Lost {
                 return Some(marks.repaired);
             }
             marks.repaired += 1;
@@ -285,9 +293,9 @@ impl Scoreboard {
         None
     }
 
-    /// `segment`, which was lost, is sent again as the flow's packet number `order`.
+    /// `segment`, which was lost, is sent again, as the flow's packet number `order`.
     pub fn resend(&mut self, segment: u64, order: u32) {
-        self.mark(segment, RESENT);
+        self.mark(segment, SegmentState::Resent);
         if let Some(marks) = &mut self.marks {
             while marks.resent.front().is_some_and(|&(_, segment)| segment < self.una) {
                 marks.resent.pop_front();
@@ -301,7 +309,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// The definition, by brute force: every segment's fate in a plain list.
+    /// The state of a segment in the definition, which the test applies to a plain list of all segments.
     #[derive(Clone, Copy, PartialEq, Debug)]
     enum Fate {
         InFlight,
@@ -322,7 +330,7 @@ mod tests {
             let mut fates: Vec<Fate> = Vec::new();
             let mut una = 0;
             let mut order = 0;
-            // The network: packets in order, each with its order number.
+            // The packets on the network, each with its order and its segment.
             let mut wire = VecDeque::new();
             for step in 0..4000 {
                 match draw(if step % 1000 > 700 { 5 } else { 10 }) {

@@ -1,29 +1,29 @@
-//! The receiving host: what has arrived, and what to acknowledge.
+//! The receiving host: it keeps which segments have arrived, and makes acknowledgments.
 
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
 use std::collections::VecDeque;
 
-/// Receives one flow. What each arrival touches fits into a cache line; the rest is behind pointers.
+/// Receives one flow. The fields that each arrival touches fit into a cache line; the rest is behind pointers.
 pub struct Sink {
     /// All segments before this one have arrived.
     cumulative: u64,
-    /// Bytes that arrived for the first time.
+    /// Bytes that have arrived, without duplicates.
     delivered: Bytes,
-    /// Segments in all; `u64::MAX` if there is no end.
+    /// Number of segments in all; `u64::MAX` if the flow does not end.
     segments: u64,
     reporting: Option<Box<Reporting>>,
     disorder: Option<Box<Disorder>>,
     delaying: Option<Box<Delaying>>,
     ack_size: u32,
-    /// First hop of the way back.
+    /// The position in the topology at which acknowledgments begin.
     way_back: u32,
 }
 
 /// The controller's receiver.
 struct Reporting {
     receiver: Box<dyn Receiver>,
-    /// Its newest report.
+    /// The newest report.
     report: Option<Report>,
 }
 
@@ -32,21 +32,21 @@ struct Reporting {
 struct Disorder {
     /// How many segments after `cumulative` have arrived.
     ahead: u64,
-    /// One bit per segment from `cumulative` on, segment s at bit s modulo their number, a power of two. All zero while
-    /// `ahead` is.
+    /// One bit per segment from `cumulative` on: segment s is at bit s modulo the number of bits, a power of two. All bits are zero
+    /// while `ahead` is zero.
     arrived: Vec<u64>,
-    /// The segments that arrived out of order and of which the source has not heard, oldest first.
+    /// The segments that arrived out of order and that the source has not read yet, oldest first.
     record: VecDeque<u64>,
     /// How many segments have arrived out of order in all, modulo 2^32.
     out_of_order: u32,
-    /// Packets that had arrived before.
+    /// Packets whose segments had arrived before.
     duplicates: u64,
 }
 
 /// Delayed acknowledgments.
 struct Delaying {
     delay: Duration,
-    /// The one that is being held back, and until when.
+    /// The acknowledgment that is held, and until when.
     held: Option<(Packet, Time)>,
 }
 
@@ -55,12 +55,13 @@ struct Delaying {
 pub enum Answer {
     /// Send this acknowledgment.
     Send(Packet),
-    /// One is held back: call [`Sink::release`] then.
+    /// An acknowledgment is held: call [`Sink::release`] at this time.
     HoldUntil(Time),
 }
 
 impl Sink {
-    /// Receives `segments` in all (`u64::MAX`: there is no end). Acknowledgments take `ack_size` bytes and start at hop `way_back`.
+    /// Receives `segments` in all (`u64::MAX` if the flow does not end). Acknowledgments have `ack_size` bytes and begin at position
+    /// `way_back` of the topology. `delayed_ack` is how long an acknowledgment is held at most, if every second one is.
     pub fn new(
         receiver: Option<Box<dyn Receiver>>,
         segments: u64,
@@ -80,12 +81,12 @@ impl Sink {
         }
     }
 
-    /// The source hears of the segment that arrived out of order longest ago.
+    /// Removes and returns the oldest entry in the record of segments that arrived out of order, which the source reads.
     pub(super) fn next_recorded(&mut self) -> Option<u64> {
         self.disorder.as_mut()?.record.pop_front()
     }
 
-    /// Bytes that arrived for the first time.
+    /// Bytes that have arrived, without duplicates.
     #[inline]
     pub fn delivered(&self) -> Bytes {
         self.delivered
@@ -107,7 +108,7 @@ impl Sink {
         self.cumulative == self.segments
     }
 
-    /// A data packet arrives. Inline in the engine's loop, also since there is a second caller.
+    /// A data packet arrives. Inline although there are two callers, one of which is the engine's loop.
     #[inline(always)]
     pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
         let segment = packet.segment;
@@ -134,10 +135,10 @@ impl Sink {
             sent: packet.sent,
             body: Body::Ack { out_of_order, report },
         };
-        // RFC 5681, section 4.2: at once out of order or when a hole is filled, else every second packet.
+        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet.
         let Some(delaying) = &mut self.delaying else { return Answer::Send(ack) };
         match delaying.held.take() {
-            // The timestamp to echo is the first one's (RFC 7323, section 4.3).
+            // The timestamp echoed is that of the first packet (RFC 7323, section 4.3).
             Some((first, _)) => Answer::Send(Packet { sent: first.sent, ..ack }),
             None if in_order => {
                 let until = now + delaying.delay;
@@ -148,20 +149,20 @@ impl Sink {
         }
     }
 
-    /// The packet that asks to open the connection arrives; what its receiver has to say to that.
+    /// The packet that asks to open the connection arrives. Returns the receiver's report.
     pub fn on_opening(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
         let reporting = self.reporting.as_mut()?;
         reporting.report = reporting.receiver.on_arrival(now, stamp, size).or(reporting.report);
         reporting.report
     }
 
-    /// A held acknowledgment is due, unless it has gone already.
+    /// Returns the acknowledgment that is held, if it is due.
     pub fn release(&mut self, now: Time) -> Option<Packet> {
         let (ack, _) = self.delaying.as_mut()?.held.take_if(|(_, due)| *due <= now)?;
         Some(ack)
     }
 
-    /// `segment` is not the one expected, or there are others after it.
+    /// `segment` is not the next one in order, or later segments have arrived before.
     fn on_disorder(&mut self, segment: u64, size: u32) {
         let disorder = self.disorder.get_or_insert_default();
         if segment < self.cumulative {
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_order_across_holes_and_duplicates() {
+    fn segments_are_put_in_order_across_gaps_and_duplicates() {
         let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
         let arrivals = [0, 1, 3, 3, 5, 2, 2, 4, 900, 6];
         let acks: Vec<_> = arrivals.iter().filter_map(|&s| arrive(&mut sink, s)).collect();
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_of_arrival_ends_with_everything() {
+    fn in_any_order_of_arrival_all_segments_are_received() {
         // 0..n in orders that jump about, behind a start in order, across several growths of the bitmap.
         for start in [0, 1, 37, 64, 1000] {
             for stride in [3, 7, 1999] {
@@ -266,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn delayed_acknowledgments_cover_two_packets_and_do_not_delay_bad_news() {
+    fn acknowledgments_are_delayed_for_two_packets_in_order_only() {
         let mut sink = Sink::new(None, u64::MAX, 40, 0, Some(Duration::from_millis(100)));
         assert_eq!(arrive(&mut sink, 0), None);
         assert_eq!(arrive(&mut sink, 1), Some((2, 0)));
         assert_eq!(arrive(&mut sink, 3), Some((2, 1)), "out of order: at once");
-        assert_eq!(arrive(&mut sink, 2), Some((4, 1)), "a hole filled: at once");
+        assert_eq!(arrive(&mut sink, 2), Some((4, 1)), "a gap filled: at once");
         assert_eq!(arrive(&mut sink, 4), None);
         assert!(sink.release(Time(5)).is_none());
         assert!(sink.release(Time(4) + Duration::from_millis(100)).is_some());

@@ -5,8 +5,8 @@
 //! connection may still be under way when a slot is used again: they were sent before it began, and by that are told.
 
 use super::conversation::{Place, Slot, State};
-use crate::agenda::Kind;
-use crate::engine::Line;
+use crate::engine::FlowEnvironment;
+use crate::event_queue::Kind;
 use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};
 use control::registry::Factory;
@@ -110,8 +110,8 @@ impl<'a> Connections<'a> {
         let half = (flow - self.first_flow) as usize;
         let Some((source, sink)) = &mut self.slots[half / 2].halves[half % 2].ends else { return };
         match kind {
-            Kind::Wake => source.on_wake(now, &mut Line { network, now, flow }),
-            Kind::Timeout => source.on_timer(now, &mut Line { network, now, flow }),
+            Kind::Wake => source.on_wake(now, &mut FlowEnvironment { network, now, flow }),
+            Kind::Timeout => source.on_timer(now, &mut FlowEnvironment { network, now, flow }),
             _ => {
                 if let Some(ack) = sink.release(now) {
                     network.forward(now, ack.hop, ack.size, || ack);
@@ -147,8 +147,8 @@ impl<'a> Connections<'a> {
             Body::Data(stamp) => place.on_data(now, packet, stamp, half % 2, network),
             Body::Ack { out_of_order, report } => {
                 let Some((source, sink)) = &mut place.slot.halves[half % 2].ends else { return };
-                let mut line = Line { network, now, flow: packet.flow };
-                source.on_ack(now, packet, (*out_of_order, *report), sink, &mut line);
+                let mut environment = FlowEnvironment { network, now, flow: packet.flow };
+                source.on_ack(now, packet, (*out_of_order, *report), sink, &mut environment);
                 place.close_if_done(now);
             }
             Body::Cross => {}
@@ -251,7 +251,7 @@ impl Class<'_> {
     fn announce(&self, now: Time, event: u32, network: &mut Network) {
         let start = self.workload.start + self.upcoming.start.since(Time::ZERO);
         if start < self.workload.stop {
-            network.agenda.add(start.max(now), (Kind::Cross, event));
+            network.events.add(start.max(now), (Kind::Cross, event));
         }
     }
 

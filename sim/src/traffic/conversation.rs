@@ -1,8 +1,8 @@
 //! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, it is closed.
 
 use super::connections::Class;
-use crate::agenda::Kind;
-use crate::engine::Line;
+use crate::engine::FlowEnvironment;
+use crate::event_queue::Kind;
 use crate::host::{Answer, Setup, Sink, Source};
 use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};
@@ -168,7 +168,7 @@ impl Place<'_, '_> {
 
     fn schedule(&mut self, time: Time, thread: usize, network: &mut Network) {
         self.slot.due[thread] = time;
-        network.agenda.add_timer(time, (Kind::Cross, self.event + thread as u32));
+        network.events.add_timer(time, (Kind::Cross, self.event + thread as u32));
     }
 
     /// The thread's next message is handed over to its side's TCP.
@@ -198,7 +198,7 @@ impl Place<'_, '_> {
         let complete = source.offer(message.size, self.class.workload.header);
         half.pending.push_back((complete, number, now));
         let flow = self.flow + side as u32;
-        source.on_wake(now, &mut Line { network, now, flow });
+        source.on_wake(now, &mut FlowEnvironment { network, now, flow });
         let next = self.slot.next_message(thread).filter(|next| next.from == message.from)?;
         if next.wait > Duration::ZERO {
             self.schedule(now + next.wait, thread, network);
@@ -242,7 +242,7 @@ impl Place<'_, '_> {
             Answer::Send(ack) => {
                 network.forward(now, ack.hop, ack.size, || ack);
             }
-            Answer::HoldUntil(time) => network.agenda.add(time, (Kind::DelayedAck, packet.flow)),
+            Answer::HoldUntil(time) => network.events.add(time, (Kind::DelayedAck, packet.flow)),
         }
         while let Some(&(complete, number, handed)) = self.slot.halves[side].pending.front()
             && complete <= arrived

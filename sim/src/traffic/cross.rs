@@ -5,20 +5,20 @@ use experiment::traffic::{Random, Stream};
 use experiment::{Cross, Pattern};
 
 /// One source.
-pub struct Source {
+pub struct CrossSource {
     pattern: Pattern,
-    /// The time between two packets: always, on average, or while the source is on.
+    /// The time between two packets: constant, the mean, or the time while the source is on.
     interval: Duration,
-    /// What is left of the present on-period.
+    /// The rest of the current on-period.
     on: Duration,
     random: Random,
 }
 
-impl Source {
-    /// Source number `index` of a run with this seed.
-    pub fn new(cross: &Cross, seed: u64, index: usize) -> Source {
+impl CrossSource {
+    /// Source number `index` of a run with this `seed`.
+    pub fn new(cross: &Cross, seed: u64, index: usize) -> CrossSource {
         let interval = cross.rate.time_for(cross.packet).max(Duration(1));
-        Source {
+        CrossSource {
             pattern: cross.pattern,
             interval,
             on: Duration::ZERO,
@@ -30,9 +30,9 @@ impl Source {
     pub fn first(&mut self, start: Time) -> Time {
         match self.pattern {
             Pattern::Constant => start,
-            // So that the number of packets in any interval is Poisson distributed, also in the first one.
+            // The number of packets in any interval is Poisson distributed, also in the first one.
             Pattern::Poisson => start + self.gap(),
-            // On or off with the probabilities of the long run, so that many sources do not begin in step.
+            // The source is on or off with the probabilities of the long run, so that many sources do not start together.
             Pattern::OnOff { on, off, shape } => {
                 let off_share = off.as_secs() / (on.as_secs() + off.as_secs());
                 let silent = self.random.uniform() <= off_share;
@@ -49,8 +49,8 @@ impl Source {
             Pattern::Constant => self.interval,
             Pattern::Poisson => Duration(self.random.exponential(self.interval.0 as f64) as u64),
             Pattern::OnOff { on, off, shape } => {
-                // The source's clock stands still while it is off: what an on-period is too short for is left to the next,
-                // so that the mean rate is rate on / (on + off) whatever the periods.
+                // Only time while the source is on counts: the rest of an interval that does not fit into an on-period is left to
+                // the next one, so that the mean rate is `rate` on / (on + off) whatever the periods are.
                 let (mut gap, mut left) = (Duration::ZERO, self.interval);
                 while left > self.on {
                     left -= self.on;
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-/// A period of this mean; at least a picosecond.
+/// A random period with this mean, at least a picosecond.
 fn draw(random: &mut Random, mean: Duration, shape: f64) -> Duration {
     Duration(random.pareto(mean.0 as f64, shape) as u64).max(Duration(1))
 }
@@ -75,7 +75,7 @@ mod tests {
     use control::{Bytes, Rate};
     use path::Route;
 
-    /// When the packets of a source leave within a time.
+    /// When the packets of a source leave, in seconds, in the first `seconds`.
     fn departures(pattern: Pattern, index: usize, seconds: f64) -> Vec<f64> {
         let cross = Cross {
             rate: Rate::from_mbps(8.0),
@@ -85,7 +85,7 @@ mod tests {
             start: Time::ZERO,
             stop: Time::MAX,
         };
-        let mut source = Source::new(&cross, 1, index);
+        let mut source = CrossSource::new(&cross, 1, index);
         let mut now = source.first(cross.start);
         let mut all = Vec::new();
         while now.as_secs() < seconds {
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!((all.len(), all[0], all[999]), (1000, 0.0, 0.999));
     }
 
-    /// The number of packets in an interval has its mean as its variance, and intervals know nothing of each other.
+    /// The number of packets in an interval has a variance equal to its mean, and the numbers in two intervals are independent.
     #[test]
     fn poisson_counts_have_the_variance_of_their_mean() {
         let seconds = 1000.0;

@@ -9,7 +9,8 @@ pub enum Bench {
     /// How exactly packets leave at constant rates: the difference between actual and planned gaps, on loopback.
     #[command(after_help = "Example:\n  thalweg bench pacing --rate 2Gbps --duration 200ms")]
     Pacing {
-        /// Rate of the packets, without the headers of UDP and IP; may be repeated [default: 100 Mbps, 500 Mbps and 1 Gbps].
+        /// Rate of the packets, without the headers of UDP and IP; may be repeated [default: 100 Mbps, 500 Mbps and 1
+        /// Gbps].
         #[arg(long = "rate", value_name = "RATE")]
         rates: Vec<Rate>,
         /// How long to send at each rate.

@@ -21,8 +21,8 @@ Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong; if a 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Emulate {
-    /// The scenario, a TOML file. Packets take the route of its first flow. Its flows and traffic are not simulated; they and
-    /// `duration` may be missing.
+    /// The scenario, a TOML file. Packets take the route of its first flow. Its flows and traffic are not simulated;
+    /// they and `duration` may be missing.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// Give a key of the scenario another value; may be repeated.

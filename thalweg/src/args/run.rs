@@ -21,13 +21,13 @@ Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong, 130 i
 pub struct Run {
     #[command(flatten)]
     pub scenario: Scenario,
-    /// After the simulation, make each run in real time, too: over an emulated path, with QUIC at its ends. All packets have the size
-    /// of QUIC's.
+    /// After the simulation, make each run in real time, too: over an emulated path, with QUIC at its ends. All packets
+    /// have the size of QUIC's.
     #[cfg(all(feature = "real", target_os = "linux"))]
     #[arg(long)]
     pub real: bool,
-    /// Which other senders carry the flows in further real runs: quinn-cubic, quinn-bbr or quinn-newreno, and, as root, kernel-cubic
-    /// and whatever else the kernel's TCP has.
+    /// Which other senders carry the flows in further real runs: quinn-cubic, quinn-bbr or quinn-newreno, and, as root,
+    /// kernel-cubic and whatever else the kernel's TCP has.
     #[cfg(all(feature = "real", target_os = "linux"))]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "real")]
     pub beside: Vec<Contestant>,

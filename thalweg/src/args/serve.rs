@@ -30,7 +30,8 @@ pub struct Serve {
     /// The name or address that goes into the connection string [default: this host's].
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
-    /// Keep the certificate and the secret in this file, which is made if it is missing: the connection string stays the same.
+    /// Keep the certificate and the secret in this file, which is made if it is missing: the connection string stays
+    /// the same.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
     #[command(flatten)]

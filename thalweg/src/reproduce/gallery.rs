@@ -1,8 +1,9 @@
-//! The files that show what was reproduced.
+//! The files that show records: pages, figures, and claims for programs.
 
-use super::store::write;
+use lab::files::write;
 use lab::reproduce::paper::papers;
-use lab::reproduce::record::{self, Claims};
+use lab::reproduce::record::Claims;
+use lab::reproduce::text;
 use lab::reproduce::{Artefact, Scale};
 use report::{Drawn, pdf};
 use std::fs;
@@ -10,7 +11,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers; removes pages of papers of which nothing is there.
+/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers (as PDF only if this program can make them). Removes the
+/// pages of papers that have no record.
 pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[Drawn]) -> io::Result<()> {
     let put = |name: &str, bytes: &[u8]| write(&folder.join(name), |file| file.write_all(bytes));
     fs::create_dir_all(folder.join("figures"))?;
@@ -30,15 +32,15 @@ pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[D
         }
     }
     put("index.html", report::gallery::index(scale, records).as_bytes())?;
-    put("claims.md", record::markdown(scale, records, catalogue.len(), None).as_bytes())?;
+    put("claims.md", text::markdown(scale, records, catalogue.len(), None).as_bytes())?;
     let mut json = serde_json::to_vec_pretty(&Claims::of(scale, records))?;
     json.push(b'\n');
     put("claims.json", &json)
 }
 
-/// When, from what and in which time the records were made.
+/// When, from which commit and in how much time the records were made, as a sentence.
 pub fn made(seconds: f64, jobs: usize, scale: Scale) -> String {
-    // The commit is known where the program was built, and only there.
+    // The commit is known only on the machine where the program was built.
     let git = |args: &[&str]| {
         let source = env!("CARGO_MANIFEST_DIR");
         let output = Command::new("git").arg("-C").arg(source).args(args).stderr(Stdio::null()).output().ok()?;

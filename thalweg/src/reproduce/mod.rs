@@ -1,57 +1,95 @@
 //! `thalweg reproduce`.
 
 mod gallery;
-mod store;
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::progress::Whole;
+use lab::cache::RunFolder;
+use lab::files;
 use lab::reproduce::record;
+use lab::reproduce::records::{KeptRecord, Records};
+use lab::reproduce::text;
 use lab::reproduce::{self, Artefact, Planned, Scale};
 use lab::runner::{self, Stopped};
-use report::Drawn;
+use report::{Drawn, Page};
 use scenario::Machine;
 use scenario::reason;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 use std::{fs, io};
-use store::{Kept, Store};
+
+/// The most bytes that the cache of runs has after an artefact is complete.
+const MOST_CACHED: u64 = 4_000_000_000;
+
+/// A record, with its figures.
+type Kept = KeptRecord<Vec<Page>>;
+
+/// Records and runs of earlier calls.
+struct Cache {
+    records: Records,
+    runs: RunFolder,
+}
+
+impl Cache {
+    /// The cache below `out`, with the records of `scale`.
+    fn of(out: &Path, scale: Scale) -> Cache {
+        let folder = out.join("cache");
+        let records = Records::of(folder.join("records").join(scale.to_string()), scale);
+        Cache { records, runs: RunFolder::of(folder.join("runs")) }
+    }
+
+    /// Makes sure that the cache can be written, before anything is run.
+    fn prepare(&self, out: &Path) -> Result<(), Failure> {
+        let tried = self
+            .runs
+            .prepare()
+            .and_then(|()| fs::create_dir_all(self.records.folder()))
+            .and_then(|()| tempfile::NamedTempFile::new_in(self.records.folder()));
+        tried.map(drop).map_err(|e| {
+            let (out, why) = (out.display(), reason(&e));
+            Failure::Wrong(vec![format!("--out {out}: cannot be written ({why}); name another folder")])
+        })
+    }
+}
 
 /// Lists the papers' tables and figures, or runs those that are named.
 pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     let catalogue = reproduce::catalogue().map_err(Failure::Failed)?;
     let scale = args.scale();
-    let store = Store::of(&args.out, scale);
+    let cache = Cache::of(&args.out, scale);
     if args.ids.is_empty() && !args.all && args.markdown.is_none() {
-        return list(&catalogue, &store, scale);
+        return list(&catalogue, &cache.records, scale);
     }
     let wanted = chosen(&catalogue, args)?;
-    store.prepare(&args.out)?;
+    cache.prepare(&args.out)?;
     if let Some(page) = &args.markdown {
         prepare_page(page)?;
     }
     let machine = Machine::this(args.jobs);
     let interrupt = Interrupt::catch();
-    // Those that need no run count a little, too.
+    let find = |artefact: &Artefact| cache.records.find::<Vec<Page>>(artefact);
+    // Artefacts that need no run take a little time, too.
     let expected = |artefact: &Artefact| artefact.seconds.at(scale).max(0.1);
-    let missing = wanted.iter().filter(|artefact| store.find(artefact).is_none());
+    let missing = wanted.iter().filter(|artefact| find(artefact).is_none());
     let mut whole = Whole::new(missing.map(|artefact| expected(artefact)).sum(), args.quiet);
     let mut refused = Vec::new();
     let mut unexplained = 0;
-    // Verdicts that nobody reads (`| head`) are no reason to stop: the pages have them, too.
+    // A reader that closes standard output (`| head`) does not stop the runs: the pages have the verdicts, too.
     let mut heard = true;
     for (i, artefact) in wanted.iter().enumerate() {
-        let Kept { drawn, .. } = match store.find(artefact) {
+        let kept = match find(artefact) {
             Some(kept) => kept,
             None => {
                 let planned =
                     reproduce::plan(artefact, scale, &machine, |path| reproduce::file(path).map(str::to_string));
                 let planned = match planned {
                     Ok(planned) => planned,
-                    // Such as one that needs more memory than is free: the others can do without it.
+                    // An artefact that cannot be run, such as one that needs more memory than is free, does not stop
+                    // the others.
                     Err(lines) => {
                         whole.aside(|| lines.iter().for_each(|line| print::note(line)));
                         refused.push(artefact.id.as_str());
@@ -63,30 +101,34 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                     whole.aside(|| print::note(&place));
                 }
                 let show = |text: &str, share| whole.show(&format!("{place}{text}"), expected(artefact), share);
-                let kept = make(artefact, scale, planned, &machine, &store, &interrupt, &show)?;
+                let kept = make(artefact, scale, planned, &machine, &cache, &interrupt, &show)?;
                 whole.finish(expected(artefact));
+                let removed = cache.runs.shrink(MOST_CACHED);
+                if removed.runs > 0 && !args.quiet {
+                    whole.aside(|| print::note(&dropped(removed)));
+                }
                 kept
             }
         };
-        unexplained += drawn.record.claims.iter().filter(|claim| claim.unexplained()).count();
+        unexplained += kept.record.claims.iter().filter(|claim| claim.unexplained()).count();
         if heard {
-            match whole.aside(|| print::text(&record::text(&drawn.record))) {
+            match whole.aside(|| print::text(&text::text(&kept.record))) {
                 Err(Failure::Unread) => heard = false,
                 printed => printed?,
             }
         }
     }
     drop(whole);
-    // The pages show whatever is kept, whichever call made it.
-    let kept: Vec<Kept> = catalogue.iter().filter_map(|artefact| store.find(artefact)).collect();
+    // The pages show all records, whichever call made them.
+    let kept: Vec<Kept> = catalogue.iter().filter_map(find).collect();
     let seconds = kept.iter().map(|it| it.wall_seconds).sum();
-    let records: Vec<Drawn> = kept.into_iter().map(|it| it.drawn).collect();
+    let records: Vec<Drawn> = kept.into_iter().map(|it| Drawn { record: it.record, figures: it.figures }).collect();
     let folder = args.out.join(scale.to_string());
     gallery::publish(&folder, scale, &catalogue, &records).map_err(|e| unwritable(&folder, &e))?;
     if let Some(file) = &args.markdown {
         let made = gallery::made(seconds, machine.jobs.get(), scale);
-        let page = record::markdown(scale, &records, catalogue.len(), Some(&made));
-        store::write(file, |out| out.write_all(page.as_bytes())).map_err(|e| unwritable(file, &e))?;
+        let page = text::markdown(scale, &records, catalogue.len(), Some(&made));
+        files::write(file, |out| out.write_all(page.as_bytes())).map_err(|e| unwritable(file, &e))?;
     }
     if !args.quiet {
         print::note(&format!("gallery: {}", folder.join("index.html").display()));
@@ -97,6 +139,16 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
         ([], n) => Err(Failure::Failed(format!("{n} claims miss without an explanation"))),
         (ids, _) => Err(Failure::Failed(format!("not run: {}", ids.join(", ")))),
     }
+}
+
+/// Says which runs the cache has no more.
+fn dropped(removed: lab::cache::Removed) -> String {
+    format!(
+        "cache of runs: {} removed ({:.1} GB) to stay within {} GB; they are made again if they are needed",
+        removed.runs,
+        removed.bytes as f64 / 1e9,
+        MOST_CACHED / 1_000_000_000
+    )
 }
 
 /// Makes sure that the page can be written, before anything is run.
@@ -114,21 +166,23 @@ fn unwritable(out: &Path, e: &io::Error) -> Failure {
     Failure::Failed(format!("{}: cannot be written ({})", out.display(), reason(e)))
 }
 
+/// Makes the runs of `artefact` that the cache does not have, judges its claims, draws its figures, and keeps all of
+/// it.
 fn make(
     artefact: &Artefact,
     scale: Scale,
     planned: Vec<Planned>,
     machine: &Machine,
-    store: &Store,
+    cache: &Cache,
     interrupt: &Interrupt,
     show: &(dyn Fn(&str, f64) + Sync),
 ) -> Result<Kept, Failure> {
     let begin = Instant::now();
-    let files = store.runs(&planned);
+    let count: usize = planned.iter().map(|it| it.plan.runs.len()).sum();
     let seconds: f64 = planned.iter().map(|it| runner::total_seconds(&it.plan)).sum();
     show("", 0.0);
-    let reproduced = reproduce::make(artefact, scale, planned, machine, store, &|progress| {
-        let text = format!(", {} of {} runs", progress.runs, files.len());
+    let reproduced = reproduce::make(artefact, scale, planned, machine, &cache.runs, &|progress| {
+        let text = format!(", {} of {count} runs", progress.runs);
         show(&text, progress.simulated_seconds / seconds);
         !interrupt.came()
     });
@@ -136,16 +190,15 @@ fn make(
         Stopped::Cancelled => Failure::Interrupted,
         Stopped::Refused(why) => Failure::Failed(why),
     })?;
-    let earlier = store.found_seconds() / machine.jobs.get().min(files.len().max(1)) as f64;
-    let kept =
-        Kept { wall_seconds: begin.elapsed().as_secs_f64() + earlier, drawn: Drawn::new(artefact, scale, reproduced) };
-    store.keep(artefact, &kept).map_err(|e| unwritable(store.folder(), &e))?;
-    // The record stands for them now.
-    files.iter().for_each(|file| drop(fs::remove_file(file)));
+    let found = cache.runs.found_seconds() / machine.jobs.get().min(count.max(1)) as f64;
+    let wall_seconds = begin.elapsed().as_secs_f64() + found;
+    let Drawn { record, figures } = Drawn::new(artefact, scale, reproduced);
+    let kept = Kept { wall_seconds, record, figures };
+    cache.records.keep(artefact, &kept).map_err(|e| unwritable(cache.records.folder(), &e))?;
     Ok(kept)
 }
 
-/// Those that the command line names.
+/// The artefacts that the command line names.
 fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Artefact>, Failure> {
     let matches = |wanted: &str, id: &str| match wanted.strip_suffix('*') {
         Some(beginning) => id.starts_with(beginning),
@@ -163,13 +216,14 @@ fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Art
     Ok(catalogue.iter().filter(|it| args.all || args.ids.iter().any(|wanted| matches(wanted, &it.id))).collect())
 }
 
-fn list(catalogue: &[Artefact], store: &Store, scale: Scale) -> Result<(), Failure> {
+/// Prints the catalogue, with the last verdicts.
+fn list(catalogue: &[Artefact], records: &Records, scale: Scale) -> Result<(), Failure> {
     let mut text = String::new();
-    let newest = store.newest();
+    let newest = records.newest();
     for artefact in catalogue {
-        let last = match (store.find(artefact), newest.get(&artefact.id)) {
-            (Some(kept), _) => record::verdicts(&kept.drawn.record.claims),
-            (None, Some(drawn)) => format!("{} (earlier)", record::verdicts(&drawn.record.claims)),
+        let last = match (records.find::<Vec<Page>>(artefact), newest.get(&artefact.id)) {
+            (Some(kept), _) => record::verdicts(&kept.record.claims),
+            (None, Some(earlier)) => format!("{} (earlier)", record::verdicts(&earlier.claims)),
             (None, None) => "not run".into(),
         };
         let seconds = artefact.seconds.at(scale).max(1.0);

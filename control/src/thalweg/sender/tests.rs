@@ -7,7 +7,7 @@ fn new_sender() -> ThalwegSender {
     Thalweg::default().thalweg_sender(&Conditions::exact(PACKET))
 }
 
-/// Recovery may send at half the least average, and at far less than what slow start has found meanwhile.
+/// Recovery may send at half the least average rate, and at far less than the rate that slow start has found meanwhile.
 #[test]
 fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
     let after = |average, interrupted, found: Option<f64>| {
@@ -28,9 +28,10 @@ fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
     assert_eq!(after(0.15, Interrupted::Probing, None), (Phase::Recovery, 0.075), "the least average is 0.1 Mbps");
 }
 
-/// Too many flows on one link: what each sends must come down to what arrives, and stay there until all of it does.
+/// With too many flows on one link, the rate of each must come down to the rate at which its packets arrive, until all
+/// of them arrive.
 #[test]
-fn in_recovery_no_more_is_sent_than_arrives() {
+fn in_recovery_the_rate_comes_down_to_what_arrives() {
     let mut sender = new_sender();
     let ms = |ms| Time::ZERO + Duration::from_millis(ms);
     let ack = |acked, recovery| Ack {
@@ -47,19 +48,19 @@ fn in_recovery_no_more_is_sent_than_arrives() {
     sender.on_loss(ms(0), &Loss::Event);
     let rate = |sender: &ThalwegSender| sender.state().rate.unwrap().as_mbps();
     assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 40.0));
-    // What was sent before the loss says nothing; a tenth of what was sent after it arrives.
+    // Packets sent before the loss do not count. Of those sent after it, a tenth arrives.
     (1..=10).for_each(|i| sender.on_ack(ms(10 * i), &ack(1000, true)));
     assert_eq!(rate(&sender), 40.0);
     (11..=20).for_each(|i| sender.on_ack(ms(10 * i), &ack(5_000, true)));
     assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0), "half of 4 Mbps");
-    // Acknowledgments of a sender that had nothing to send say nothing.
+    // While the sender has too little to send, acknowledgments do not count.
     (21..=30).for_each(|i| sender.on_ack(ms(10 * i), &Ack { app_limited: true, ..ack(100, true) }));
     assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 2.0));
     (31..=40).for_each(|i| sender.on_ack(ms(10 * i), &ack(2_400, true)));
-    assert_eq!(sender.state().phase, Phase::Probing, "all of it arrives, but for a packet that is on its way");
+    assert_eq!(sender.state().phase, Phase::Probing, "all packets arrive but one that is on its way");
 }
 
-/// A sender that knew a rate of 100 Mbps, and has heard nothing for long.
+/// A sender that sent at 100 Mbps before two timeouts in a row.
 fn after_a_timeout() -> ThalwegSender {
     let mut sender = new_sender();
     sender.mode = Mode::Probing;
@@ -74,7 +75,7 @@ fn found(sender: &ThalwegSender, mbps: f32, recovery: bool) -> Ack {
     Ack { report, recovery, ..Ack::default() }
 }
 
-/// Behind a full queue, a slow start finds rates that are not there.
+/// Behind a full queue, slow start finds higher rates than are available.
 #[test]
 fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     let mut sender = after_a_timeout();
@@ -89,12 +90,12 @@ fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     assert_eq!(
         (sender.mode, sender.average.as_mbps()),
         (Mode::Probing, 25.0),
-        "and half of that if packets of it were lost"
+        "and at half of that if packets of slow start were lost"
     );
 
     let mut sender = new_sender();
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
-    assert_eq!(sender.average.as_mbps(), 400.0, "the first one has nothing to go by");
+    assert_eq!(sender.average.as_mbps(), 400.0, "the first slow start has no limit");
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn streams_of_slow_flows_are_shorter() {
 }
 
 #[test]
-fn nobody_climbs_behind_a_standing_queue() {
+fn the_rate_does_not_rise_behind_a_standing_queue() {
     let mut sender = new_sender();
     let pipe = Pipe { backlog: Bytes(u64::MAX), packet: PACKET, ..Pipe::default() };
     let mut after = |ms| {

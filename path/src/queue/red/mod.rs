@@ -20,14 +20,14 @@ const ALPHA: f64 = 0.01;
 /// The factor by which `max_p` is decreased.
 const BETA: f64 = 0.9;
 
-/// A FIFO with random early detection.
+/// A first-in, first-out queue with random early detection.
 #[derive(Debug)]
 pub struct Red<P> {
     pub(crate) fifo: DropTail<P>,
     settings: Settings,
     max_p: f64,
     average: f64,
-    /// Arrivals since the last drop; none while the average is below the lower threshold (the paper's -1).
+    /// Arrivals since the last drop; none while the average is below the lower threshold (-1 in the paper).
     count: Option<f64>,
     /// When `max_p` is adapted next.
     adapt_at: Time,
@@ -53,13 +53,13 @@ impl<P: Packet> Red<P> {
         if idle == Duration::ZERO {
             self.average += w * (self.fifo.len() as f64 - self.average);
         } else {
-            // As if as many packets had come as could have been sent since: (1 - w)^m.
+            // The average ages as if m packets had arrived at an empty queue, as many as the link could have sent: (1 - w)^m.
             let m = idle.0 as f64 / self.settings.packet_time.0.max(1) as f64;
             self.average *= libm::exp(m * libm::log1p(-w));
         }
     }
 
-    /// Whether this arrival is dropped although there may be room.
+    /// Whether this arrival is dropped although the buffer may have room.
     fn drops_early(&mut self) -> bool {
         let Settings { min, max, gentle, .. } = self.settings;
         let (average, max_p) = (self.average, self.max_p);
@@ -73,14 +73,15 @@ impl<P: Packet> Red<P> {
         } else {
             return true;
         };
-        // The gaps between drops are as if drawn uniformly from 1 to 1/p, not geometrically (the 1993 paper's second method).
+        // The number of arrivals between drops is distributed uniformly from 1 to 1/p, not geometrically (the second method of
+        // the 1993 paper).
         let count = self.count.map_or(0.0, |count| count + 1.0);
         self.count = Some(count);
         let left = 1.0 - count * p;
         left <= 0.0 || self.uniform() < p / left
     }
 
-    /// Figure 1 of "Adaptive RED", at the first arrival after each interval: a queue without arrivals needs no other `max_p`.
+    /// Figure 1 of "Adaptive RED", at the first arrival after each interval: without arrivals, `max_p` has no effect.
     fn adapt(&mut self, now: Time, adaptation: &Adaptation) {
         if now < self.adapt_at {
             return;
@@ -95,7 +96,7 @@ impl<P: Packet> Red<P> {
         }
     }
 
-    /// In [0, 1).
+    /// A random number in [0, 1).
     fn uniform(&mut self) -> f64 {
         (self.rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -144,7 +145,7 @@ mod tests {
         adaptation: None,
     };
 
-    /// A queue that holds `length` packets at an average of just that.
+    /// A queue that holds `length` packets.
     fn with_average(settings: Settings, length: u64) -> Red<Parcel> {
         let mut red = Red::new(settings, Buffer::UNLIMITED, 7);
         (0..length).for_each(|i| {
@@ -153,7 +154,7 @@ mod tests {
         red
     }
 
-    /// The share of arrivals dropped while `length` packets wait, by the queue's own weight of 1.
+    /// The share of arrivals dropped while `length` packets wait. With a weight of 1, the average is that length.
     fn share_dropped(settings: Settings, length: u64) -> f64 {
         let mut red = with_average(settings, length);
         let mut drops = Drops::default();
@@ -166,13 +167,14 @@ mod tests {
         drops.early as f64 / 100_000.0
     }
 
-    /// The gaps between drops are uniform in 1 to 1/p - 1 (the first arrival after a drop counts as 1), 1/(2p) on average.
+    /// The number of arrivals between drops is uniform in 1 to 1/p - 1 (the first arrival after a drop counts as 1), so that its
+    /// mean is 1/(2p).
     #[test]
     fn drops_as_many_as_the_thresholds_say() {
         for (length, p) in [(10, 0.05), (14, 0.09), (15, 0.1), (21, 0.1 + 0.9 * 0.4)] {
             let share = share_dropped(FIXED, length);
             let expected = 2.0 * p;
-            // Beyond small p, the largest gap is a whole number.
+            // Where p is not small, it matters that the number of arrivals is a whole number.
             let band = if p < 0.2 { 0.03 } else { 0.15 };
             assert!((share / expected - 1.0).abs() < band, "at {length}: {share}, not {expected}");
         }
@@ -210,7 +212,7 @@ mod tests {
         let expected = 100.0 * (1.0 - (1.0f64 - w).powi(500));
         assert!((red.average - expected).abs() < 1e-9, "{} instead of {expected}", red.average);
         while red.fifo.take().is_some() {}
-        // A second: as long as a thousand packets.
+        // A second is the time of a thousand packets.
         red.enqueue(Time::ZERO, &Parcel::new(0), Duration::from_secs(1.0), &mut drops);
         let aged = expected * (1.0f64 - w).powi(1000);
         assert!((red.average / aged - 1.0).abs() < 1e-9, "{} instead of {aged}", red.average);

@@ -1,32 +1,32 @@
-//! What happens next: a priority queue of timed events, at most a few per flow and one per busy link direction.
+//! The event queue: a priority queue of timed events, of which there are a few per flow and one per busy link direction.
 //!
-//! A 4-ary heap of 16-byte entries. Almost every event puts its successor into the agenda; so taking the first leaves a
-//! hole at the root, which the next entry fills by sinking from there, often not far.
+//! It is a 4-ary heap of 16-byte entries. Almost every event adds another one; so taking the first event leaves a hole at the
+//! root, which the next event added fills by sinking from there, often not far.
 //!
-//! Timers, of which each flow has one and which seldom expire, would make that heap deep. They wait in a wheel, in the slot
-//! of the millisecond in which they are due, and enter the heap when that begins.
+//! Timers, of which each flow has one and which seldom expire, would make the heap deep. They wait in a timing wheel, in the slot
+//! of the millisecond in which they are due, and enter the heap when that millisecond begins.
 
 use control::Time;
 
-/// What is due. The order of the kinds decides between events of the same time, so that a run is the same every time.
+/// The kind of an event. The order of the kinds decides between events at the same time, so that a run is always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
-    /// The first packet leaves a link.
+    /// The first packet on a link leaves it.
     Exit = 0,
-    /// A flow starts, or its controller asked to be asked again.
+    /// A flow starts or stops, or its controller has asked for this time.
     Wake = 1,
     /// A retransmission timeout may have passed.
     Timeout = 2,
     /// A delayed acknowledgment may be due.
     DelayedAck = 3,
-    /// A source of traffic sends a packet; a connection begins, or goes on.
+    /// A source of traffic that does not react sends a packet; or a connection begins or goes on.
     Cross = 4,
     /// The measured interval begins or ends.
     Measure = 5,
     /// A sampling interval ends.
     Sample = 6,
-    /// A host's interface passes on what it has held back.
+    /// A host's interface passes on packets that it has held.
     Interface = 7,
 }
 
@@ -41,33 +41,34 @@ const KINDS: [Kind; 8] = [
     Kind::Interface,
 ];
 
-/// An event: what is due, of which link, flow or source.
+/// An event: its kind, and the number of the link, flow, source or interface.
 pub type Event = (Kind, u32);
 
-/// Time in the upper 64 bits, kind and index below: their order is the events' order.
+/// Time in the upper 64 bits, kind and number below: the order of these integers is the order of events.
 type Entry = u128;
 
-/// The events to come.
+/// The event queue. See the [module](self).
 #[derive(Debug)]
-pub struct Agenda {
-    /// The heap, and behind it [`PADDING`].
+pub struct EventQueue {
+    /// The heap, and behind it [`PADDING`] entries that are [`NEVER`].
     heap: Vec<Entry>,
-    /// The root has been taken and nothing put there yet.
+    /// The root has been taken, and no other entry put there yet.
     hole: bool,
-    /// Events of the wheel before this time have entered the heap.
+    /// Events of the wheel before this time are in the heap.
     turned: Time,
-    /// The wheel: slot n modulo their number has the events from n to n + 1 times [`SLOT`], of this turn or a later one.
+    /// The wheel: events at times from n to n + 1 times [`SLOT`] are in slot n modulo [`SLOTS`], with those of later turns.
     slots: Vec<Vec<Entry>>,
-    /// Events in the wheel.
+    /// Number of events in the wheel.
     waiting: usize,
 }
 
-/// What the wheel's slots last: about a millisecond.
+/// The time that a slot of the wheel stands for: about a millisecond, in picoseconds.
 const SLOT: u64 = 1 << 30;
-/// So many slots turn in about a second.
+/// Number of slots: a turn of the wheel takes about a second.
 const SLOTS: usize = 1 << 10;
-/// Later than every event, so that a group of four children is always complete.
+/// An entry later than every event.
 const NEVER: Entry = Entry::MAX;
+/// Entries behind the heap that are [`NEVER`], so that a node always has four children or none.
 const PADDING: usize = 3;
 
 fn entry(time: Time, (kind, index): Event) -> Entry {
@@ -78,11 +79,11 @@ fn time_of(entry: Entry) -> Time {
     Time((entry >> 64) as u64)
 }
 
-impl Agenda {
-    /// Nothing to do yet.
-    pub fn new() -> Agenda {
+impl EventQueue {
+    /// An empty queue.
+    pub fn new() -> EventQueue {
         let slots = vec![Vec::new(); SLOTS];
-        Agenda { heap: vec![NEVER; PADDING], hole: false, turned: Time::ZERO, slots, waiting: 0 }
+        EventQueue { heap: vec![NEVER; PADDING], hole: false, turned: Time::ZERO, slots, waiting: 0 }
     }
 
     /// Adds an event.
@@ -97,7 +98,7 @@ impl Agenda {
         }
     }
 
-    /// Adds an event that is due in a while, as timers are. Not sooner than any that was taken.
+    /// Adds an event that is due in a while, as timers are. `time` must not be before that of an event already taken.
     #[inline]
     pub fn add_timer(&mut self, time: Time, event: Event) {
         if time < self.turned {
@@ -111,7 +112,7 @@ impl Agenda {
         self.waiting += 1;
     }
 
-    /// Takes the first event.
+    /// Removes and returns the first event.
     #[inline]
     pub fn take(&mut self) -> Option<(Time, Event)> {
         if self.hole {
@@ -129,7 +130,7 @@ impl Agenda {
         Some((time_of(first), (KINDS[(first >> 32) as usize & 7], first as u32)))
     }
 
-    /// Turns the wheel up to the first event.
+    /// Turns the wheel up to the first event in the heap.
     #[cold]
     fn turn(&mut self) {
         while self.waiting > 0 && time_of(self.heap[0]) >= self.turned {
@@ -149,7 +150,7 @@ impl Agenda {
         }
     }
 
-    /// Nothing was put at the root: the last entry takes its place.
+    /// No entry was put at the root since it was taken: the last entry goes there.
     #[cold]
     fn fill_hole(&mut self) {
         self.hole = false;
@@ -161,7 +162,7 @@ impl Agenda {
         }
     }
 
-    /// Puts `entry` at the root and lets it sink to its place.
+    /// Puts `entry` at the root, from where it sinks to its place.
     #[inline]
     fn sink(&mut self, entry: Entry) {
         let heap = &mut self.heap[..];
@@ -179,7 +180,7 @@ impl Agenda {
         heap[at] = entry;
     }
 
-    /// Puts `entry` at the end and lets it rise to its place.
+    /// Puts `entry` at the end, from where it rises to its place.
     #[cold]
     fn rise(&mut self, entry: Entry) {
         let mut at = self.heap.len() - PADDING;
@@ -202,10 +203,10 @@ mod tests {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
 
-    /// Against the standard library's heap, in phases of growth and of decline. Events are up to `ahead` after the last one that
-    /// was taken, in steps of `step`; a share of them are timers.
+    /// Compares with the standard library's heap, in phases of growth and of decline. Events are up to `ahead` picoseconds after the
+    /// last one taken, in steps of `step`; half of them are timers.
     fn compare_with_a_plain_heap(ahead: u64, step: u64) {
-        let mut agenda = Agenda::new();
+        let mut queue = EventQueue::new();
         let mut reference = BinaryHeap::new();
         let (mut random, mut now) = (1u64, 0);
         for round in 0..20_000 {
@@ -215,22 +216,22 @@ mod tests {
                 let (kind, index) = ((random >> 20) % 8, (random >> 10) as u32 % 9);
                 let event = (KINDS[kind as usize], index);
                 if random >> 63 == 0 {
-                    agenda.add(Time(time), event)
+                    queue.add(Time(time), event)
                 } else {
-                    agenda.add_timer(Time(time), event)
+                    queue.add_timer(Time(time), event)
                 }
                 reference.push(Reverse((time, kind, index)));
             } else {
-                let (time, (kind, index)) = agenda.take().unwrap();
+                let (time, (kind, index)) = queue.take().unwrap();
                 assert_eq!(Some(Reverse((time.0, kind as u64, index))), reference.pop());
                 now = time.0;
             }
         }
         while let Some(Reverse(expected)) = reference.pop() {
-            let (time, (kind, index)) = agenda.take().unwrap();
+            let (time, (kind, index)) = queue.take().unwrap();
             assert_eq!((time.0, kind as u64, index), expected);
         }
-        assert_eq!(agenda.take(), None);
+        assert_eq!(queue.take(), None);
     }
 
     #[test]

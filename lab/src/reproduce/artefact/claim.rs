@@ -1,0 +1,89 @@
+//! What a paper says, and when it counts as confirmed.
+
+use super::quantity::{Quantity, laid_over};
+use super::scale::Scale;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A statement of a paper, and how to judge it.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The paper's words, shortened.
+    pub says: String,
+    /// The only scale at which the claim is judged; none if at both.
+    pub scale: Option<Scale>,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// Which values confirm the claim.
+    pub band: Band,
+    /// The value that the paper gives, in the quantity's unit.
+    pub paper: Option<f64>,
+    /// Whether the band is ours: the paper makes the statement in words only, or does not make it.
+    pub ours: bool,
+    /// Why the claim misses, if that is known.
+    pub because: Option<String>,
+}
+
+/// Which values of a quantity confirm a claim.
+#[derive(Clone, Debug)]
+pub enum Band {
+    /// Values from the first to the second, both included.
+    Between(f64, f64),
+    /// These quantities rise: the value of each is larger than the value of the one before.
+    Rising(Vec<Quantity>),
+}
+
+/// The keys of a claim that are not those of its quantity.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Judgement {
+    says: String,
+    scale: Option<Scale>,
+    paper: Option<f64>,
+    #[serde(default)]
+    ours: bool,
+    because: Option<String>,
+    least: Option<f64>,
+    most: Option<f64>,
+    within: Option<f64>,
+    #[serde(default)]
+    rising: Vec<Map<String, Value>>,
+}
+
+/// The names of these keys.
+const JUDGEMENT: [&str; 9] = ["says", "scale", "paper", "ours", "because", "least", "most", "within", "rising"];
+
+impl Claim {
+    /// Reads a claim, which is the keys of its quantity and those of its judgement together.
+    ///
+    /// # Errors
+    /// In a line, what is wrong with it.
+    pub(super) fn read(mut written: Map<String, Value>) -> Result<Claim, String> {
+        let judgement: Map<String, Value> =
+            JUDGEMENT.iter().filter_map(|&key| Some((key.to_string(), written.shift_remove(key)?))).collect();
+        let judgement: Judgement = serde_json::from_value(judgement.into()).map_err(|e| e.to_string())?;
+        let quantity = Quantity::read(written.clone())?;
+        let band = judgement.band(&written)?;
+        let Judgement { says, scale, paper, ours, because, .. } = judgement;
+        Ok(Claim { says, scale, quantity, band, paper, ours, because })
+    }
+}
+
+impl Judgement {
+    /// The band of a claim whose quantity is `written`.
+    fn band(&self, written: &Map<String, Value>) -> Result<Band, String> {
+        match (self.least, self.most, self.within, self.paper) {
+            (None, None, None, None) if !self.rising.is_empty() => {
+                let all = self.rising.iter().map(|keys| Quantity::read(laid_over(written, keys)));
+                Ok(Band::Rising(all.collect::<Result<_, _>>()?))
+            }
+            _ if !self.rising.is_empty() => Err("has rising, and another band or a figure of the paper".into()),
+            (None, None, Some(share), Some(paper)) => Ok(Band::Between(paper * (1.0 - share), paper * (1.0 + share))),
+            (None, None, None, _) | (_, _, Some(_), _) => Err("needs least, most, rising, or within and paper".into()),
+            (Some(least), Some(most), None, _) if least > most => Err(format!("least is {least}, most {most}")),
+            (least, most, None, _) => {
+                Ok(Band::Between(least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY)))
+            }
+        }
+    }
+}

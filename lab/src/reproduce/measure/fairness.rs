@@ -1,0 +1,52 @@
+//! How evenly flows share, and whether they lose together.
+
+use super::{Excerpt, Measure, Scope};
+use experiment::{jain, jain_over_windows, mean, quantile, shares_of_active, synchronization_ratio};
+
+pub(super) const ALL: &[Measure] = &[
+    Measure::of_run("jain", "Jain index", jain_of_active),
+    Measure::of_run("jain-of-all", "Jain index", jain_of_all),
+    Measure::of_run("least-share", "Least share of an equal one (%)", least_share),
+    Measure::of_run("fair-seconds", "Fair after (s)", fair_seconds),
+    Measure::of_run("synchronization", "Synchronisation ratio", synchronization),
+];
+
+/// Length of the windows in which `fair-seconds` looks at fairness, in seconds.
+const FAIR_WINDOW: f64 = 50.0;
+
+/// Jain's index of what flows that are active throughout the span get over it; with a window, the quantile of its value
+/// over consecutive windows.
+fn jain_of_active(it: &Excerpt) -> f64 {
+    let width = it.scope.window.map_or(it.samples.len(), |window| it.samples_in(window));
+    quantile(&mut jain_over_windows(it.run, it.flows.clone(), it.samples.clone(), width), it.scope.quantile)
+}
+
+/// Jain's index of what all flows get over the span, also those that have not started.
+fn jain_of_all(it: &Excerpt) -> f64 {
+    jain(&it.flow_outcomes().iter().map(|flow| flow.delivered_in(it.samples.clone())).collect::<Vec<_>>())
+}
+
+/// The least that a flow gets over the span in per cent of an equal share, among the flows that are active throughout.
+fn least_share(it: &Excerpt) -> f64 {
+    let shares = shares_of_active(it.flow_outcomes(), it.samples.clone());
+    100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
+}
+
+/// Seconds from the beginning of the span until Jain's index of all flows over [`FAIR_WINDOW`] is at least `level`, and
+/// stays there to the end of the span.
+fn fair_seconds(it: &Excerpt) -> f64 {
+    let ends = (1..).map(|i| it.from + FAIR_WINDOW * f64::from(i)).take_while(|end| *end <= it.to + 1e-9);
+    let ends: Vec<f64> = ends.collect();
+    let fair = |end: &f64| {
+        let scope = Scope { span: Some([end - FAIR_WINDOW, *end]), flows: it.scope.flows, ..Scope::default() };
+        jain_of_all(&Excerpt::new(it.run, scope)) >= it.scope.level
+    };
+    let first = ends.iter().rposition(|end| !fair(end)).map_or(0, |last| last + 1);
+    ends.get(first).map_or(f64::INFINITY, |end| end - it.from)
+}
+
+/// Of the intervals in which flows lose, the share in which at least the share `level` of them do (BIC-2004, section
+/// III).
+fn synchronization(it: &Excerpt) -> f64 {
+    synchronization_ratio(it.run, it.flows.clone(), it.scope.level, [it.from, it.to])
+}

@@ -1,0 +1,40 @@
+//! Round-trip times, losses and states of flows.
+
+use super::{Excerpt, Measure};
+use experiment::quantile;
+use std::collections::HashSet;
+
+pub(super) const ALL: &[Measure] = &[
+    Measure::of_run("rtt", "RTT (ms)", rtt).ranging_widely(),
+    Measure::of_run("loss", "Loss (%)", loss).ranging_widely(),
+    Measure::of_run("available", "Estimate (Mbps)", available),
+    Measure::of_run("phases", "Phases", phases),
+];
+
+/// The quantile of the round-trip times in ms, sample by sample; of several flows, each sample's mean over the flows.
+fn rtt(it: &Excerpt) -> f64 {
+    let of_sample = |i: usize| 1e3 * it.mean_of_flows(i, |flow, i| flow.series.rtt[i]);
+    let mut rtts: Vec<f64> = it.samples.clone().map(of_sample).filter(|rtt| rtt.is_finite()).collect();
+    quantile(&mut rtts, it.scope.quantile)
+}
+
+/// Packets that the flows send again over the span, in per cent of all that they send.
+fn loss(it: &Excerpt) -> f64 {
+    let packet = it.run.run.experiment.flows.get(it.flow()).map_or(1.0, |flow| flow.packet.0 as f64);
+    let arrived = it.bits().iter().sum::<f64>() / 8.0 / packet;
+    let again = |i: usize| it.flow_outcomes().iter().map(|flow| f64::from(flow.series.retransmitted[i])).sum::<f64>();
+    let again: f64 = it.samples.clone().map(again).sum();
+    100.0 * again / (arrived + again)
+}
+
+/// The quantile of the flows' estimates of the available bandwidth over the span, in Mbps.
+fn available(it: &Excerpt) -> f64 {
+    let estimates = it.flow_outcomes().iter().flat_map(|flow| &flow.series.available[it.samples.clone()]);
+    quantile(&mut estimates.copied().filter(|x| x.is_finite()).collect::<Vec<_>>(), it.scope.quantile) / 1e6
+}
+
+/// How many different phases the flows' controllers are in over the span.
+fn phases(it: &Excerpt) -> f64 {
+    let seen = it.flow_outcomes().iter().flat_map(|flow| &flow.series.phase[it.samples.clone()]).flatten();
+    seen.collect::<HashSet<_>>().len() as f64
+}

@@ -1,0 +1,39 @@
+//! The busiest link: its use, queue, drops and router.
+
+use super::{Excerpt, Measure};
+use experiment::mean;
+
+pub(super) const ALL: &[Measure] = &[
+    Measure::of_run("utilization", "Link use (%)", utilization),
+    Measure::of_run("mean-queue", "Mean queue (packets)", mean_queue).ranging_widely(),
+    Measure::of_run("max-queue", "Longest queue (packets)", max_queue).ranging_widely(),
+    Measure::of_run("drops", "Drops (packets)", drops).ranging_widely(),
+    Measure::of_run("allowed", "Allowed rate (Mbps)", allowed),
+];
+
+/// Share of the span in which the link transmits, in per cent.
+fn utilization(it: &Excerpt) -> f64 {
+    100.0 * mean(&it.of_busiest_link(|series, i| series.utilization[i]))
+}
+
+/// Mean number of packets that wait, over the span.
+fn mean_queue(it: &Excerpt) -> f64 {
+    mean(&it.of_busiest_link(|series, i| series.queue[i]))
+}
+
+/// The most packets that wait at any time of the span.
+fn max_queue(it: &Excerpt) -> f64 {
+    it.of_busiest_link(|series, i| series.max_queue[i] as f64).into_iter().fold(0.0, f64::max)
+}
+
+/// Packets that the queue drops over the span.
+fn drops(it: &Excerpt) -> f64 {
+    // A sum of nothing is -0.0.
+    it.of_busiest_link(|series, i| series.drops[i].into()).iter().sum::<f64>() + 0.0
+}
+
+/// The rate that the router allows each flow at the end of the span, in Mbps; NaN without a router that says so.
+fn allowed(it: &Excerpt) -> f64 {
+    let allowed = it.busiest_link().and_then(|link| link.series.allowed.get(..it.samples.end)?.last().copied());
+    allowed.map_or(f64::NAN, |rate| rate / 1e6)
+}

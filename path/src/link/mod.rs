@@ -1,0 +1,255 @@
+//! One direction of a link: a queue, a transmitter, a propagation delay, and perhaps transmission errors and a router.
+//!
+//! Nothing happens here at the end of a transmission. What the transmitter did is computed when the link is next used (at an
+//! arrival, an exit or an observation), in the order and with the times at which it happened. So a packet costs its driver one
+//! timed event per link, its exit, however long it waited; and of all packets inside, only the first one's exit time matters to
+//! the driver. This is exact for disciplines that drop packets as they leave, too: what leaves at a time depends only on what
+//! arrived before, and while packets wait, another packet is inside, whose exit makes the driver use the link.
+
+mod counters;
+mod transmitter;
+
+pub use counters::Counters;
+
+use crate::capacity::Varying;
+use crate::queue::{LinkQueue, Queue};
+use crate::{Buffer, Change, DropTail, Fate, Impairments, Packet, Trace};
+use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use transmitter::Transmitter;
+
+/// See the [module](self).
+pub struct Link<P> {
+    /// The link has a router, another queue than drop-tail, or a capacity that varies. Most links have none of these, and take
+    /// the short path through the code.
+    special: bool,
+    queue: LinkQueue<P>,
+    transmitter: Transmitter<P>,
+    router: Option<Box<dyn Router>>,
+    /// Changes of capacity that the router has not been told yet, and their times.
+    capacities: VecDeque<(Time, Rate)>,
+}
+
+impl<P: Packet> Link<P> {
+    /// A link that transmits at `rate` (none: at once), delivers packets `delay` after that, and holds `buffer` in a drop-tail
+    /// queue.
+    pub fn new(rate: Option<Rate>, delay: Duration, buffer: Buffer) -> Link<P> {
+        Link {
+            special: false,
+            queue: LinkQueue::DropTail(DropTail::new(buffer)),
+            transmitter: Transmitter::new(rate, delay),
+            router: None,
+            capacities: VecDeque::new(),
+        }
+    }
+
+    /// The same link with another queue than drop-tail.
+    pub fn with_queue(self, queue: Box<dyn Queue<P>>) -> Link<P> {
+        Link { special: true, queue: LinkQueue::Other(queue), ..self }
+    }
+
+    /// The same link, which loses, corrupts, reorders or duplicates packets at random.
+    pub fn with_impairments(mut self, impairments: Impairments) -> Link<P> {
+        self.transmitter.impairments = impairments.any().then(|| Box::new(impairments));
+        self
+    }
+
+    /// Gives another delay and other impairments to a link that no packet is on.
+    pub fn restart(&mut self, delay: Duration, impairments: Impairments) {
+        debug_assert!(self.transmitter.pipe.is_empty(), "packets on the link would change their order");
+        self.transmitter.delay = delay;
+        self.transmitter.impairments = impairments.any().then(|| Box::new(impairments));
+    }
+
+    /// The same link with these changes of rate and delay, which are in the order of time.
+    pub fn with_changes(mut self, changes: &[Change]) -> Link<P> {
+        let varying = self.vary();
+        changes.iter().for_each(|change| varying.change(change));
+        self.capacities = changes.iter().filter_map(|change| Some((change.at, change.rate?))).collect();
+        self
+    }
+
+    /// The same link, which transmits at the delivery opportunities of `trace` instead of at its rate.
+    pub fn with_trace(mut self, trace: Arc<Trace>) -> Link<P> {
+        self.vary().follow(trace);
+        self
+    }
+
+    fn vary(&mut self) -> &mut Varying {
+        self.special = true;
+        let Transmitter { per_byte, delay, varying, .. } = &mut self.transmitter;
+        varying.get_or_insert_with(|| Box::new(Varying::new(*per_byte, *delay)))
+    }
+
+    /// The same link with a router at its queue.
+    pub fn with_router(self, router: Box<dyn Router>) -> Link<P> {
+        Link { special: true, router: Some(router), ..self }
+    }
+
+    /// From here on, the link keeps the packets that its queue drops for [`Link::dropped`].
+    pub fn keep_drops(&mut self) {
+        self.transmitter.drops.kept = Some(Vec::new());
+        // The short path drops packets without making them.
+        self.special = true;
+    }
+
+    /// Takes out a packet that the queue has dropped, if the link [keeps](Link::keep_drops) them.
+    pub fn dropped(&mut self) -> Option<P> {
+        self.transmitter.drops.kept.as_mut()?.pop()
+    }
+
+    /// A packet arrives at the near end. Returns whether no packet was on the link before: then [`Link::next_exit`] has changed.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, packet: &P) -> bool {
+        self.arrive_with(now, packet.size(), || *packet)
+    }
+
+    /// [`Link::arrive`] for a packet of `size` that `make` makes. The packet is made in its place in memory: a copy of fields that
+    /// were written just before would have to wait for them.
+    #[inline(always)]
+    pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
+        match &mut self.queue {
+            LinkQueue::DropTail(queue) if !self.special => self.transmitter.arrive(now, size, make, queue),
+            _ => self.arrive_specially(now, make()),
+        }
+    }
+
+    #[cold]
+    fn arrive_specially(&mut self, now: Time, mut packet: P) -> bool {
+        self.advance_specially(now);
+        let size = packet.size();
+        if let Some(router) = &mut self.router {
+            let mut none = Stamp::None;
+            let stamp = packet.stamp().unwrap_or(&mut none);
+            router.on_arrival(now, stamp, size, self.queue.bytes());
+        }
+        let transmitter = &mut self.transmitter;
+        let was_empty = transmitter.pipe.is_empty();
+        transmitter.account(now, self.queue.len());
+        self.queue.enqueue(now, &packet, now.since(transmitter.free_at), &mut transmitter.drops);
+        if transmitter.free_at <= now {
+            if let Some(varying) = &mut transmitter.varying {
+                varying.idle_until(now);
+            }
+            self.begin_next(now);
+        }
+        self.transmitter.counters.max_queue = self.transmitter.counters.max_queue.max(self.queue.len());
+        was_empty
+    }
+
+    /// When the next packet leaves the far end; none if no packet is on the link.
+    #[inline]
+    pub fn next_exit(&self) -> Option<Time> {
+        self.transmitter.pipe.front().map(|&(time, _)| time)
+    }
+
+    /// The packet that leaves the far end next.
+    ///
+    /// # Panics
+    /// If no packet is on the link.
+    #[inline]
+    pub fn first(&self) -> &P {
+        &self.transmitter.pipe.front().expect("a packet is due").1
+    }
+
+    /// The packet that leaves the far end next; none if no packet is on the link.
+    #[inline]
+    pub fn peek(&self) -> Option<&P> {
+        self.transmitter.pipe.front().map(|(_, packet)| packet)
+    }
+
+    /// The packet of [`Link::first`] leaves the far end. Returns its fate, which the driver carries out.
+    ///
+    /// # Panics
+    /// If no packet is on the link.
+    #[inline]
+    pub fn exit(&mut self) -> Fate {
+        let time = self.transmitter.pipe.front().expect("a packet is due").0;
+        self.transmitter.pipe.pop();
+        if self.transmitter.pipe.is_empty() {
+            self.advance(time);
+        }
+        self.transmitter.left += 1;
+        if self.transmitter.left == self.transmitter.next_marked {
+            self.transmitter.pass_marked()
+        } else {
+            Fate::Intact
+        }
+    }
+
+    /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
+    pub fn observe(&mut self, now: Time) -> Counters {
+        self.advance(now);
+        let transmitter = &mut self.transmitter;
+        transmitter.account(now, self.queue.len());
+        let mut counters = transmitter.counters;
+        counters.dropped = transmitter.drops.full + transmitter.drops.early;
+        counters.early = transmitter.drops.early;
+        // The rest of a transmission that goes on after `now` was counted at its beginning.
+        counters.busy -= transmitter.free_at.since(now);
+        transmitter.counters.max_queue = self.queue.len();
+        counters
+    }
+
+    /// What the link's router does, if it has one, as of the last use of the link.
+    pub fn control(&self) -> Option<Control> {
+        self.router.as_ref().map(|router| router.state())
+    }
+
+    /// Computes what the transmitter and the router did until `now`.
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        match &mut self.queue {
+            LinkQueue::DropTail(queue) if !self.special => self.transmitter.advance(now, queue),
+            _ => self.advance_specially(now),
+        }
+    }
+
+    #[cold]
+    fn advance_specially(&mut self, now: Time) {
+        loop {
+            let begins = if self.queue.is_empty() { Time::MAX } else { self.transmitter.free_at };
+            let ticks = self.router.as_ref().and_then(|r| r.next_tick()).unwrap_or(Time::MAX);
+            if begins.min(ticks) > now {
+                return;
+            }
+            if let Some(router) = &mut self.router {
+                while let Some(&(at, rate)) = self.capacities.front()
+                    && at <= begins.min(ticks)
+                {
+                    self.capacities.pop_front();
+                    router.on_capacity(rate);
+                }
+            }
+            if begins <= ticks {
+                self.begin_next(begins);
+            } else if let Some(router) = &mut self.router {
+                router.on_tick(ticks, self.queue.bytes());
+            }
+        }
+    }
+
+    /// The transmitter, free at `start`, takes the next packet from the queue.
+    fn begin_next(&mut self, start: Time) {
+        let transmitter = &mut self.transmitter;
+        transmitter.account(start, self.queue.len());
+        let Some(packet) = self.queue.dequeue(start, &mut transmitter.drops) else { return };
+        let size = packet.size();
+        let sent = match &mut transmitter.varying {
+            None => transmitter.transmit(start, size, || packet),
+            Some(varying) => {
+                let (end, exit) = varying.transmit(start, size);
+                transmitter.put(end.since(start), end, exit, || packet)
+            }
+        };
+        if let Some(router) = &mut self.router {
+            let mut none = Stamp::None;
+            let stamp = sent.stamp().unwrap_or(&mut none);
+            router.on_departure(start, stamp, size, self.queue.bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

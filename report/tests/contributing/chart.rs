@@ -1,0 +1,7 @@
+Chart {
+    name: "Available bandwidth",
+    unit: Unit::Rate,
+    from_zero: true,
+    bin: Bin::Mean,
+    samples: |flow| flow.available.clone(),
+}

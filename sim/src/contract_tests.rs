@@ -1,0 +1,144 @@
+//! The simulator's host keeps to the contract of the roles, with every controller and under every condition that the host has code
+//! for. In tests, [`Source`](crate::host::Source) has each call checked by [`control::contract`], which panics when it breaks a rule.
+
+use control::registry::{self, Controller, Family};
+use control::{Bytes, Duration, Rate, Recovery, Time};
+use experiment::traffic::Mix;
+use experiment::{Experiment, Flow, Outcome, Workload};
+use path::{Buffer, Errors, LinkSetup, Reorder, Route};
+use std::sync::Arc;
+
+const END: Duration = Duration::from_millis(4000);
+
+/// Two flows of `controller` over 10 Mbps and 40 ms, one of which ends.
+fn experiment(controller: &Controller) -> Experiment {
+    let flow = |start: u64| Flow {
+        controller: controller.name.into(),
+        parameters: controller.defaults().clone(),
+        recovery: controller.recovery,
+        route: Route { links: vec![0], reverse: false },
+        rtt: Duration::from_millis(40),
+        access: None,
+        start: Time::ZERO + Duration::from_millis(start),
+        stop: None,
+        size: None,
+        packet: Bytes(1000),
+        ack_size: Bytes(40),
+        receive_window: None,
+        delayed_ack: None,
+        coalesce: None,
+        jitter: None,
+        min_rto: Duration::from_millis(200),
+    };
+    let (rate, delay) = (Rate::from_mbps(10.0), Duration::from_millis(15));
+    Experiment {
+        seed: 1,
+        duration: END,
+        sample: Duration::from_millis(100),
+        measure: (Time::ZERO, Time::ZERO + END),
+        links: vec![LinkSetup::plain("a", rate, delay, Buffer::Packets(20))],
+        flows: vec![flow(0), Flow { size: Some(Bytes(200_500)), ..flow(500) }],
+        cross: Vec::new(),
+        workloads: Vec::new(),
+    }
+}
+
+/// Runs the experiment with each controller after `change`, and hands the outcome to `check`.
+fn with_all(change: impl Fn(&mut Experiment), check: impl Fn(&str, &Outcome)) {
+    for controller in registry::all() {
+        let mut experiment = experiment(controller);
+        change(&mut experiment);
+        let outcome = crate::run(&experiment, &mut |_| true).unwrap().unwrap();
+        assert!(outcome.packets_delivered > 50, "{}: {} packets", controller.name, outcome.packets_delivered);
+        check(controller.name, &outcome);
+    }
+}
+
+/// Each run's flows or connections have lost packets.
+fn some_repaired(name: &str, outcome: &Outcome) {
+    assert!(outcome.flows.iter().any(|flow| flow.retransmitted_packets > 0), "{name}: nothing was lost");
+}
+
+#[test]
+fn drops_of_a_full_buffer_and_errors() {
+    with_all(|experiment| experiment.links[0].errors = Errors::Uniform(0.02), some_repaired);
+}
+
+#[test]
+fn losses_without_selective_acknowledgments() {
+    let change = |experiment: &mut Experiment| {
+        experiment.links[0].errors = Errors::Uniform(0.02);
+        experiment.flows.iter_mut().for_each(|flow| flow.recovery = Recovery::NewReno);
+    };
+    with_all(change, some_repaired);
+}
+
+#[test]
+fn losses_of_most_packets_end_in_timeouts() {
+    let change = |experiment: &mut Experiment| {
+        experiment.duration = Duration::from_millis(60_000);
+        experiment.links[0].errors = Errors::Uniform(0.5);
+    };
+    with_all(change, |name, outcome| {
+        let windowed = registry::find(name).is_some_and(|controller| controller.family == Family::LossWindow);
+        assert!(!windowed || outcome.flows.iter().any(|flow| flow.timeouts > 0), "{name}: no timeout");
+    });
+}
+
+#[test]
+fn packets_reordered_duplicated_and_corrupted() {
+    let change = |experiment: &mut Experiment| {
+        let link = &mut experiment.links[0];
+        link.reorder = Some(Reorder { probability: 0.02, delay: Duration::from_millis(5) });
+        (link.duplicate, link.corrupt) = (0.02, 0.01);
+    };
+    with_all(change, some_repaired);
+}
+
+#[test]
+fn hosts_with_late_interfaces_delayed_acknowledgments_and_small_windows() {
+    let change = |experiment: &mut Experiment| {
+        for flow in &mut experiment.flows {
+            flow.delayed_ack = Some(Duration::from_millis(40));
+            flow.coalesce = Some(Duration::from_micros(300));
+            flow.jitter = Some(Duration::from_micros(200));
+            flow.receive_window = Some(10);
+        }
+        experiment.flows[0].stop = Some(Time::ZERO + Duration::from_millis(2000));
+    };
+    with_all(change, |_, _| {});
+}
+
+/// Connections with a handshake and short transfers in both directions, in place of the flows.
+#[test]
+fn connections_that_come_and_go() {
+    let change = |experiment: &mut Experiment| {
+        let Flow { controller, parameters, recovery, route, .. } = experiment.flows.remove(0);
+        experiment.flows.clear();
+        experiment.links[0].errors = Errors::Uniform(0.02);
+        let (packet, header, load) = (Bytes(1000), Bytes(40), Rate::from_mbps(8.0));
+        let mix = Mix { seed: 1, index: 0, load, duration: END, packet, header };
+        experiment.workloads.push(Workload {
+            name: "mix".into(),
+            controller,
+            parameters,
+            recovery,
+            route,
+            sends: [true; 2],
+            packet,
+            header,
+            ack_size: header,
+            handshake: true,
+            receive_window: None,
+            delayed_ack: None,
+            min_rto: Duration::from_millis(200),
+            start: Time::ZERO,
+            stop: Time::ZERO + END,
+            population: Arc::new(mix),
+        });
+    };
+    with_all(change, |name, outcome| {
+        let workload = &outcome.workloads[0];
+        assert!(workload.completed > 10 && workload.retransmitted_packets > 0, "{name}: {}", workload.completed);
+    });
+}

@@ -1,0 +1,111 @@
+//! What acknowledgments tell a source of arrivals and losses: RFC 6675 with selective acknowledgments, RFC 6582 without.
+
+use super::Source;
+use crate::host::scoreboard::DUP_THRESH;
+use crate::host::sink::Sink;
+use crate::packet::Packet;
+use control::{Loss, Recovery, Time};
+
+impl Source {
+    /// Marks what `packet`, an acknowledgment, says has arrived and what is lost by now. Returns how many segments have newly
+    /// arrived.
+    #[inline(always)]
+    pub(super) fn read_ack(&mut self, now: Time, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
+        let acked = match self.recovery {
+            Recovery::Sack => self.on_selective(packet, out_of_order, sink),
+            Recovery::NewReno => {
+                // Without selective acknowledgments, the source does not learn which segments arrived out of order.
+                skip(&mut self.heard, out_of_order, sink, |_| ());
+                self.on_cumulative(packet.segment)
+            }
+        };
+        if self.recovering && self.board.una() >= self.recover {
+            self.recovering = false;
+            self.duplicates = 0;
+        }
+        // A loss among packets sent after the last reduction is a loss event of its own, also while the last one is being
+        // repaired (RFC 9002, section 7.3.2; RFC 6675 leaves lost repairs to the timeout).
+        if self.recovery == Recovery::Sack && self.board.lost_since(self.recover, self.reduced) {
+            self.enter_recovery(now);
+        }
+        if self.recovery == Recovery::NewReno && !self.recovering && self.duplicates == DUP_THRESH as u64 {
+            // RFC 6582, step 2: duplicates caused by what the last recovery or timeout sent again do not count.
+            if self.board.una() > self.recover || self.recover == 0 {
+                self.board.lose(self.board.una());
+                self.enter_recovery(now);
+            }
+        }
+        acked
+    }
+
+    fn on_selective(&mut self, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
+        let mut acked = self.board.acknowledge(packet.segment);
+        let board = &mut self.board;
+        skip(&mut self.heard, out_of_order, sink, |segment| acked += board.sack(segment) as u64);
+        self.board.find_lost(packet.order);
+        acked
+    }
+
+    fn on_cumulative(&mut self, cumulative: u64) -> u64 {
+        let una = self.board.una();
+        if cumulative == una {
+            if self.board.next() > una {
+                self.duplicates += 1;
+            }
+            return 0;
+        }
+        if cumulative < una {
+            return 0; // an old acknowledgment that later ones overtook
+        }
+        let acked = self.board.acknowledge(cumulative);
+        if self.recovering && cumulative < self.recover {
+            // RFC 6582, step 3, a partial acknowledgment: the next segment is lost, too. Of the packets that the duplicates stand
+            // for, those acknowledged now are no longer counted as in flight by the scoreboard.
+            self.duplicates = (self.duplicates + 1).saturating_sub(acked);
+            self.board.lose(cumulative);
+            self.repair_at_once = true;
+        } else {
+            self.duplicates = 0;
+        }
+        acked
+    }
+
+    fn enter_recovery(&mut self, now: Time) {
+        self.recovering = true;
+        self.note_reduction();
+        self.repair_at_once = true;
+        self.counters.loss_events += 1;
+        self.controller.on_loss(now, &Loss::Event);
+    }
+
+    /// RFC 6298, sections 5.4 to 5.7; RFC 6675, section 5.1: the retransmission timer has expired, and everything outstanding
+    /// counts as lost.
+    pub(super) fn on_timeout(&mut self, now: Time) {
+        self.counters.loss_events += 1;
+        self.counters.timeouts += 1;
+        self.board.lose_all();
+        self.note_reduction();
+        self.recovering = false;
+        self.duplicates = 0;
+        self.repair_at_once = false;
+        self.timer.rtt.back_off();
+        self.controller.on_loss(now, &Loss::Timeout);
+    }
+
+    /// The controller is about to reduce its rate: losses of packets sent before belong to the same loss event.
+    fn note_reduction(&mut self) {
+        self.board.forget_lost_again();
+        self.recover = self.board.next();
+        self.reduced = self.order;
+    }
+}
+
+/// Reads the sink's record of out-of-order arrivals up to entry `until`, of which `heard` have been read.
+#[inline]
+fn skip(heard: &mut u32, until: u32, sink: &mut Sink, mut each: impl FnMut(u64)) {
+    while (until.wrapping_sub(*heard) as i32) > 0 {
+        let Some(segment) = sink.next_recorded() else { return };
+        *heard = heard.wrapping_add(1);
+        each(segment);
+    }
+}

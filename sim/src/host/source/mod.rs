@@ -1,0 +1,269 @@
+//! The sending host: reliability, and the questions that it asks the congestion controller.
+//!
+//! It knows segments, losses and timers. It asks the controller how fast to send, and never which controller that is.
+
+mod backlog;
+mod losses;
+mod setup;
+mod timer;
+
+pub use setup::{Setup, SourceCounters};
+
+use super::rto::RoundTrip;
+use super::scoreboard::Scoreboard;
+use super::sink::Sink;
+use crate::packet::{Body, Packet};
+use backlog::Backlog;
+use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
+use timer::{Passed, RetransmissionTimer};
+
+/// Sends one flow.
+pub struct Source {
+    controller: Box<dyn Sender>,
+    board: Scoreboard,
+    timer: RetransmissionTimer,
+    recovery: Recovery,
+    backlog: Backlog,
+    /// The receiver's window, in packets; `u64::MAX` if it is no limit.
+    receive_window: u64,
+    /// The flow's number.
+    flow: u32,
+    /// The position in the topology at which the flow's data begins.
+    way_out: u32,
+    /// Packets sent so far, modulo 2^32.
+    order: u32,
+    /// How many entries of the sink's record of out-of-order arrivals have been read, modulo 2^32.
+    heard: u32,
+    /// Losses are being repaired, until everything before `recover` has arrived.
+    recovering: bool,
+    /// First segment not sent when the last reduction happened: losses before it belong to the same loss event.
+    recover: u64,
+    /// The number of packets that had been sent by then, modulo 2^32.
+    reduced: u32,
+    /// The next repair does not wait for room in the window (RFC 6675, step 4.3; RFC 6582, steps 2 and 3). It does wait for its
+    /// time if the controller names one: sent at once beside a paced packet, it would be the packet that a full buffer drops.
+    repair_at_once: bool,
+    /// Without selective acknowledgments: duplicate acknowledgments, each of which stands for a packet that has arrived.
+    duplicates: u64,
+    /// In this recovery without selective acknowledgments, a partial acknowledgment has restarted the timer.
+    partial_before: bool,
+    /// The source had no data left, or no room in the receiver's window, when it was last able to send.
+    app_limited: bool,
+    /// When to ask the controller again; [`Time::MAX`] if no such time is scheduled.
+    wake: Time,
+    /// Totals since the start.
+    pub counters: SourceCounters,
+}
+
+/// What a source needs of the simulator: the network and timers.
+pub trait Environment {
+    /// A packet of `size` bytes, which `make` makes, leaves; `hop` is the position in the topology at which it begins.
+    fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet);
+    /// Schedules a call of [`Source::on_wake`].
+    fn wake_at(&mut self, time: Time);
+    /// Schedules a call of [`Source::on_timer`].
+    fn timer_at(&mut self, time: Time);
+}
+
+impl Source {
+    /// A source that has sent nothing yet.
+    pub fn new(setup: Setup) -> Source {
+        Source {
+            // In tests, the contract between hosts and controllers is checked at each call.
+            controller: if cfg!(test) { control::contract::checked(setup.controller) } else { setup.controller },
+            board: Scoreboard::default(),
+            timer: RetransmissionTimer::new(RoundTrip::new(setup.min_rto)),
+            recovery: setup.recovery,
+            backlog: Backlog::new(setup.size, setup.packet),
+            receive_window: setup.receive_window.unwrap_or(u64::MAX),
+            flow: setup.flow,
+            way_out: setup.way_out,
+            order: 0,
+            heard: 0,
+            recovering: false,
+            recover: 0,
+            reduced: 0,
+            repair_at_once: false,
+            duplicates: 0,
+            partial_before: false,
+            app_limited: false,
+            wake: Time::MAX,
+            counters: SourceCounters::default(),
+        }
+    }
+
+    /// What the controller shows of itself.
+    pub fn state(&self) -> State {
+        self.controller.state()
+    }
+
+    /// The controller's estimate of the available bandwidth, if it makes one.
+    pub fn available(&self) -> Option<Rate> {
+        self.controller.available()
+    }
+
+    /// Whether everything that was to be sent has been acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.board.una() == self.backlog.segments
+    }
+
+    /// Number of segments that the flow was to send in all; `u64::MAX` if it does not end.
+    #[inline]
+    pub fn size(&self) -> u64 {
+        self.backlog.size
+    }
+
+    /// The application hands over `size` bytes more, in packets of which `header` bytes each are not the application's. Returns
+    /// how many segments have been handed over by then. Call [`Source::on_wake`] next.
+    pub fn offer(&mut self, size: Bytes, header: Bytes) -> u64 {
+        self.backlog.add(size, header, self.board.next())
+    }
+
+    /// The connection is to be opened. Returns the stamp for the packet that asks for it.
+    pub fn open(&mut self, now: Time) -> Stamp {
+        self.controller.open(now)
+    }
+
+    /// This side has opened the connection, which took `rtt`. `report` is what the peer's receiver reported, if it was asked.
+    pub fn on_open(&mut self, now: Time, rtt: Duration, report: Option<Report>) {
+        self.timer.rtt.sample(rtt);
+        self.controller.on_open(now, rtt, report);
+    }
+
+    /// The peer has opened the connection, which took `rtt`.
+    pub fn on_handshake(&mut self, rtt: Duration) {
+        self.timer.rtt.sample(rtt);
+    }
+
+    /// From here on, no new segment is sent.
+    pub fn stop(&mut self) {
+        self.backlog.end_at(self.board.next());
+    }
+
+    /// The flow starts, or a time that the controller asked for has come.
+    pub fn on_wake(&mut self, now: Time, environment: &mut impl Environment) {
+        if now >= self.wake {
+            self.wake = Time::MAX;
+        }
+        self.fill(now, environment);
+    }
+
+    /// An acknowledgment arrives. Inline although there are two callers, one of which is the engine's loop.
+    #[inline(always)]
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        (out_of_order, report): (u32, Option<Report>),
+        sink: &mut Sink,
+        environment: &mut impl Environment,
+    ) {
+        let losses = self.board.losses();
+        let acked = self.read_ack(now, packet, out_of_order, sink);
+        let rtt = now.since(packet.sent);
+        self.timer.rtt.sample(rtt);
+        self.counters.rtt_sum += u128::from(rtt.0);
+        self.counters.rtt_samples += 1;
+        let ack = Ack {
+            acked: Bytes(acked * self.backlog.packet as u64),
+            lost: Bytes((self.board.losses() - losses) * self.backlog.packet as u64),
+            rtt: Some(rtt),
+            in_flight: self.in_flight(),
+            recovery: self.recovering,
+            app_limited: self.app_limited,
+            report,
+        };
+        self.controller.on_ack(now, &ack);
+        // Every arrival restarts the timer, also one out of order (RFC 9002, section 6.2.1): as lost repairs are detected, too,
+        // the timer is needed only when no acknowledgment comes at all. RFC 6298 waits until the first missing segment has
+        // arrived, which above 10 % loss takes longer than a timeout.
+        // RFC 6582, section 4, the impatient variant: of the partial acknowledgments, only the first restarts the timer, so
+        // that a window with many losses ends in a timeout rather than one round trip per loss.
+        let partial = self.recovering && self.recovery == Recovery::NewReno;
+        if acked > 0 && !(partial && self.partial_before) {
+            self.restart_timer(now, environment);
+        }
+        self.partial_before = partial && (acked > 0 || self.partial_before);
+        self.fill(now, environment);
+    }
+
+    /// A time has come for which the retransmission timer was scheduled.
+    pub fn on_timer(&mut self, now: Time, environment: &mut impl Environment) {
+        match self.timer.pass(now) {
+            Passed::Obsolete | Passed::Off => {}
+            Passed::Later(time) => environment.timer_at(time),
+            Passed::Expired => {
+                self.on_timeout(now);
+                self.fill(now, environment);
+            }
+        }
+    }
+
+    fn in_flight(&self) -> Bytes {
+        Bytes(self.board.in_flight().saturating_sub(self.duplicates) * self.backlog.packet as u64)
+    }
+
+    /// Sends what the controller allows.
+    fn fill(&mut self, now: Time, environment: &mut impl Environment) {
+        self.app_limited = false;
+        loop {
+            let repair = self.board.next_lost();
+            let next = self.board.next();
+            let limit = self.backlog.segments.min(self.board.una().saturating_add(self.receive_window));
+            if repair.is_none() && next >= limit {
+                self.app_limited = true;
+                return;
+            }
+            let pipe = Pipe {
+                in_flight: self.in_flight(),
+                backlog: self.backlog.left(next),
+                packet: Bytes(self.backlog.packet as u64),
+                repairing: repair.is_some(),
+            };
+            match self.controller.next(now, &pipe) {
+                Next::AfterAck if repair.is_some() && self.repair_at_once => {}
+                Next::AfterAck => return,
+                Next::At(time) if time > now => {
+                    if time < self.wake {
+                        self.wake = time;
+                        environment.wake_at(time);
+                    }
+                    return;
+                }
+                Next::Now | Next::At(_) => {}
+            }
+            self.send(now, repair, &pipe, environment);
+        }
+    }
+
+    #[inline(always)]
+    fn send(&mut self, now: Time, repair: Option<u64>, pipe: &Pipe, environment: &mut impl Environment) {
+        let segment = match repair {
+            Some(segment) => {
+                self.counters.retransmitted += 1;
+                self.repair_at_once = false;
+                self.board.resend(segment, self.order);
+                segment
+            }
+            None => self.board.send_new(),
+        };
+        let size = self.backlog.size_of(segment);
+        let stamp = self.controller.on_send(now, Bytes(size as u64), pipe);
+        let (flow, hop, order) = (self.flow, self.way_out, self.order);
+        let body = |stamp| Packet { flow, size, hop, order, segment, sent: now, body: Body::Data(stamp) };
+        // Most protocols write no stamp; then no bytes of it are copied.
+        environment.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
+        self.order = order.wrapping_add(1);
+        if self.timer.is_off() {
+            self.restart_timer(now, environment);
+        }
+    }
+
+    #[inline]
+    fn restart_timer(&mut self, now: Time, environment: &mut impl Environment) {
+        let outstanding = self.board.una() != self.board.next();
+        if let Some(time) = self.timer.restart(now, outstanding) {
+            environment.timer_at(time);
+        }
+    }
+}
