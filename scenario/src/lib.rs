@@ -2,15 +2,15 @@
 //!
 //! The way of a scenario through this crate:
 //!
-//! 1. [`document`] parses the text into a tree of values, and knows the line and column of each. `--set` ([`set`]), `[sweep]` and
-//!    `[compare]` ([`grid`]) change the tree.
-//! 2. [`keys`] has the structs that the tree is read into, and [`values`] the values with a notation of their own, such as buffer
-//!    sizes.
-//! 3. [`resolve`] checks the keys and completes them to one [`experiment::Experiment`] per run. [`files`] reads the files that a
-//!    scenario names.
+//! 1. [`document`] parses the text into a tree of values, and knows the line and column of each. `--set` ([`set`]),
+//!    `[sweep]` and `[compare]` ([`grid`]) change the tree.
+//! 2. [`keys`] has the structs that the tree is read into, and [`values`] the values with a notation of their own, such
+//!    as buffer sizes.
+//! 3. [`resolve`] checks the keys and completes them to one [`experiment::Experiment`] per run. [`files`] reads the
+//!    files that a scenario names.
 //!
-//! All mistakes in a scenario are found before anything runs. Each is a [`Problem`]: a line that names the place, the key and the
-//! remedy.
+//! All mistakes in a scenario are found before anything runs. Each is a [`Problem`]: a line that names the place, the
+//! key and the remedy.
 
 mod checks;
 mod document;
@@ -45,7 +45,8 @@ pub use schema::schema;
 pub use set::Set;
 pub use wording::nearest;
 
-/// Reads the scenario in `file`, in which `sets` replace values, and plans its runs. The runs must fit into the memory of `machine`.
+/// Reads the scenario in `file`, in which `sets` replace values, and plans its runs. The runs must fit into the memory
+/// of `machine`.
 ///
 /// # Errors
 /// The problems with the scenario; at least one.

@@ -17,8 +17,8 @@ impl Machine {
         let jobs = jobs.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
         let mut system = sysinfo::System::new();
         system.refresh_memory();
-        // A container may have less memory than its machine. The limit minus the resident memory is used in place of the system's figure of
-        // free memory, which does not count the cache of files as free.
+        // A container may have less memory than its machine. The limit minus the resident memory is used in place of
+        // the system's figure of free memory, which does not count the cache of files as free.
         let container =
             system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory.saturating_sub(limits.rss));
         let memory = match system.available_memory() {

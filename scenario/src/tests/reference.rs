@@ -5,7 +5,8 @@ use serde_json::Value;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Adds the names of the keys in `schema` and in the tables below it to `names`, but not the parameters of queues and controllers.
+/// Adds the names of the keys in `schema` and in the tables below it to `names`, but not the parameters of queues and
+/// controllers.
 fn collect_keys(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Object(table) => {
