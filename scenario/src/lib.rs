@@ -2,11 +2,11 @@
 //!
 //! The way of a scenario through this crate:
 //!
-//! 1. [`document`] parses the text into a tree of values, and knows the line and column of each. `--set` ([`set`]),
-//!    `[sweep]` and `[compare]` ([`grid`]) change the tree.
-//! 2. [`keys`] has the structs that the tree is read into, and [`values`] the values with a notation of their own, such
+//! 1. `document` parses the text into a tree of values, and knows the line and column of each. `--set` (`set`),
+//!    `[sweep]` and `[compare]` (`grid`) change the tree.
+//! 2. `keys` has the structs that the tree is read into, and `values` the values with a notation of their own, such
 //!    as buffer sizes.
-//! 3. [`resolve`] checks the keys and completes them to one [`experiment::Experiment`] per run. [`files`] reads the
+//! 3. `resolve` checks the keys and completes them to one [`experiment::Experiment`] per run. `files` reads the
 //!    files that a scenario names.
 //!
 //! All mistakes in a scenario are found before anything runs. Each is a [`Problem`]: a line that names the place, the
@@ -17,19 +17,19 @@ mod document;
 mod files;
 mod grid;
 mod key_path;
-pub mod keys;
+mod keys;
 mod machine;
 mod plain;
 mod plan;
 mod problem;
 mod problems;
-pub mod queue;
+mod queue;
 mod resolve;
 mod schema;
-pub mod set;
+mod set;
 #[cfg(test)]
 mod tests;
-pub mod values;
+mod values;
 mod wording;
 
 use document::Document;

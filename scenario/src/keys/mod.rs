@@ -70,10 +70,12 @@ pub struct Scenario {
     #[serde(default)]
     pub controller: BTreeMap<String, Map<String, Value>>,
     /// Makes one run for each of several controllers.
+    #[expect(dead_code, reason = "`grid` reads it from the document, before each run's keys are read")]
     pub compare: Option<Compare>,
     /// Makes one run for each value, or each combination of values, of any keys: "path.rate" = ["1 Gbps", "10 Gbps"].
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<Value>>")]
+    #[expect(dead_code, reason = "`grid` reads it from the document, before each run's keys are read")]
     pub sweep: Map<String, Value>,
 }
 
