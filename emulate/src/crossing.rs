@@ -1,4 +1,4 @@
-//! Packets on the path, moved along as they are due; told the time.
+//! Moves packets over the path. Time is told from outside.
 
 use crate::handle::Handle;
 use crate::path::Path;
@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 /// The path and the packets on it.
 pub struct Crossing {
     path: Path,
-    /// Per link, the latest time that it was told: times must not decrease.
+    /// Per link, the latest time at which it was used: a link's times must not decrease.
     told: Vec<Time>,
     /// When the first packet of each link leaves it, for the links that hold any.
     exits: BinaryHeap<Reverse<(Time, u32)>>,
@@ -78,7 +78,7 @@ impl Crossing {
                 self.enter(index, at, packet, pool);
                 None
             }
-            // Hosts have no interfaces here: the kernel's are real.
+            // The topology has no interfaces: those of the hosts are real.
             Hop::Interface(_) | Hop::Host => Some(packet),
         }
     }
@@ -107,7 +107,7 @@ impl Crossing {
         (packet, fate)
     }
 
-    /// The counters of each direction of the described links up to `now`, or to a later time that the link was told already.
+    /// The counters of each direction of the described links up to `now`, or up to the latest time at which the link was used.
     pub fn observe(&mut self, now: Time, pool: &mut Pool) -> Vec<Counters> {
         let observed = 0..self.path.observed() as u32;
         let observe = |index| {
@@ -119,7 +119,7 @@ impl Crossing {
         observed.map(observe).collect()
     }
 
-    /// The time of a link is `at` from here on, unless it is later already. Returns it.
+    /// The time at which to use a link now: `at`, or the latest time at which it was used.
     fn tell(&mut self, index: u32, at: Time) -> Time {
         let told = &mut self.told[index as usize];
         *told = at.max(*told);
@@ -161,7 +161,7 @@ mod tests {
         Route { links: links.to_vec(), reverse: false }
     }
 
-    /// The path of hosts that these routes lie between, with round-trip times so many microseconds longer than the links'.
+    /// A path with these routes. Each has a round-trip time that is this many microseconds longer than that of its links.
     fn crossing(links: &[LinkSetup], routes: &[(Route, u64)]) -> Crossing {
         let hosts = routes.iter().map(|(route, us)| {
             let links: Duration = route.links.iter().map(|&link| links[link].delay.scale(2.0)).sum();
@@ -170,7 +170,7 @@ mod tests {
         Crossing::new(Path::new(links, 1, hosts).unwrap())
     }
 
-    /// A slow link behind a fast one decides; delays add up; looking late changes nothing.
+    /// A slow link behind a fast one determines the rate; delays add up; calling `pass` late changes no time.
     #[test]
     fn packets_cross_the_links_in_a_row_at_their_times() {
         let cross = |look_every: u64| {
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(cross(10_000), expected);
     }
 
-    /// Two routes with delays of their own meet at a slow link, and packets come back over another one.
+    /// Two routes with different delays share a slow link.
     #[test]
     fn routes_share_links() {
         let mut crossing = crossing(&[link(80.0, 0)], &[(forward(&[0]), 2_000), (forward(&[0]), 20_000)]);
@@ -213,9 +213,9 @@ mod tests {
         assert_eq!(left, [(US(1100), 0), (US(1200), 2), (US(10_101), 1), (US(10_103), 3)]);
     }
 
-    /// Whatever befalls packets, no slot is lost and none is used twice.
+    /// Whether packets are dropped, lost, reordered or duplicated, each slot of the pool is released once.
     #[test]
-    fn every_slot_comes_back() {
+    fn every_slot_is_released_once() {
         let buffer = Buffer::Packets(200);
         let site = Site { rate: Rate::from_mbps(100.0), buffer, packet: Bytes(1000) };
         for discipline in registry::all() {

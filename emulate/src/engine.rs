@@ -1,4 +1,4 @@
-//! The loop: takes in what arrives, lets out what is due, and waits.
+//! The emulator's loop: receives packets, sends those that are due, and waits.
 
 use crate::crossing::Crossing;
 use crate::handle::{Direction, Handle};
@@ -11,76 +11,77 @@ use path::Counters;
 use realtime::{Clock, Rest, Waking, hurry, to_std};
 use std::io;
 
-/// The emulator's priority: the ends of a path on the same host may have the one below.
+/// The emulator's real-time priority. The ends of a path on the same host may have the priority below.
 const FIRST: u8 = 2;
-/// One packet in so many may leave late for want of sleeping less.
+/// One packet in this many may leave late because the emulator slept for too long.
 const LATE: u64 = 10;
-/// How often somebody asks whether to go on, at least.
+/// The longest time between two calls of `go_on`.
 const CHECK: Duration = Duration::from_millis(20);
-/// How often progress is told.
+/// The time between two calls of `tell`.
 const TELL: Duration = Duration::from_millis(1000);
-/// Packets that leave before what has arrived meanwhile is taken in.
+/// The most packets that are sent before the next ones are received.
 const BATCH: usize = 64;
 
-/// The places between which the path lies.
+/// The ends of the path: where packets come from and go to.
 pub trait Ends {
-    /// Takes in some of what has arrived, and hands it to `take`. Does not wait.
+    /// Hands some of the packets that have arrived to `take`. Does not wait for any.
     ///
     /// # Errors
     /// If the emulation cannot go on.
     fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()>;
 
-    /// Writes into `payload` what the routers on the way have made of its [stamp](Received::stamp).
+    /// Writes `stamp`, as the routers on the path have changed it, into `payload`. See [`Received::stamp`].
     fn answer(&self, payload: &mut [u8], stamp: &Stamp);
 
-    /// A packet that [arrived](Ends::receive) with this flow leaves the path. Says whether the kernel took it.
+    /// A packet that [arrived](Ends::receive) with this `flow` leaves the path. Returns whether the kernel accepted it.
     fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool;
 
-    /// Waits until something arrives, or for `at_most`.
+    /// Waits until a packet arrives, `at_most` for this long.
     ///
     /// # Errors
     /// If the emulation cannot go on.
     fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()>;
 
-    /// Packets that the kernel dropped because they were not taken in time, and those of clients that there was no room for, so far.
+    /// Packets so far that the kernel dropped because they were not received in time, and packets refused because there were too many
+    /// clients.
     fn missed(&self) -> (u64, u64);
 }
 
 /// A packet at an end of the path.
 pub struct Received<'a> {
-    /// When it arrived.
+    /// When the packet arrived.
     pub at: Time,
     /// Which of the [`Path`]'s routes it takes.
     pub route: u16,
-    /// Which way it goes.
+    /// Its direction.
     pub direction: Direction,
-    /// Whose it is.
+    /// The number of its flow.
     pub flow: u64,
-    /// What it asks routers for.
+    /// The stamp that it carries, for routers to read and rewrite.
     pub stamp: Stamp,
     /// Its bytes.
     pub payload: &'a [u8],
 }
 
-/// The last second, to show while the emulation runs.
+/// What happened in the last second, to show while the emulation runs.
 #[derive(Debug)]
 pub struct Progress<'a> {
-    /// Since the beginning.
+    /// The time since the beginning.
     pub now: Time,
-    /// How long the interval was.
+    /// The length of the interval.
     pub interval: Duration,
-    /// What left the path in it.
+    /// What left the path in the interval, by direction.
     pub delivered: [Totals; 2],
-    /// The counters of all hops at its beginning and at its end.
+    /// The counters of all link directions at the beginning and the end of the interval, by [`path::LinkDirection::index`].
     pub hops: (&'a [Counters], &'a [Counters]),
-    /// How late packets left in it.
+    /// How late packets left in the interval.
     pub lateness: &'a Histogram,
-    /// Packets missed, unsent and refused since the beginning.
+    /// Packets missed, unsent and refused since the beginning. See [`Record`].
     pub failed: [u64; 3],
 }
 
-/// Lets packets cross the `path` between `ends` until `go_on` says no.
-/// Samples every `sample`; tells of itself every second.
+/// Moves packets over the `path` between `ends` until `go_on` returns false. Takes samples every `sample`, and calls `tell` every
+/// second.
 ///
 /// # Errors
 /// If the ends cannot go on.
@@ -142,11 +143,11 @@ struct Emulator {
     crossing: Crossing,
     pool: Pool,
     record: Record,
-    /// How late packets left since progress was last told.
+    /// How late packets left since the last call of `tell`.
     recent: Histogram,
 }
 
-/// How things were when progress was last told.
+/// The state at the last call of `tell`.
 struct Told {
     at: Time,
     delivered: [Totals; 2],
@@ -168,14 +169,14 @@ impl Emulator {
         }
     }
 
-    /// What is due leaves, up to a batch. Says whether there may be more.
+    /// Sends the packets that are due, up to a batch. Returns whether more may be due.
     fn let_out(&mut self, ends: &mut dyn Ends, clock: &Clock) -> bool {
         let Emulator { crossing, pool, record, recent } = self;
         let now = clock.now();
         for _ in 0..BATCH {
             let Some((due, packet)) = crossing.pass(now, pool) else { return false };
             ends.answer(pool.get(packet.slot), &packet.stamp);
-            // And back again, since a copy may be under way that is whole.
+            // The bit is flipped back afterwards, since an intact copy of the packet may still be on the path.
             packet.flipped.inspect(|&bit| pool.flip(packet.slot, bit));
             if ends.send(packet.direction, packet.flow, pool.get(packet.slot)) {
                 record.delivered[packet.direction as usize].add(packet.size.into());
@@ -196,7 +197,7 @@ impl Emulator {
     }
 
     fn tell(&mut self, now: Time, told: &mut Told, tell: &mut dyn FnMut(&Progress)) {
-        // The sampled counters do, and the longest queue stays the samples'.
+        // The last sample's counters are exact enough; to observe the links here would reset the longest queue of the next sample.
         let hops = self.record.samples.last().map_or_else(|| told.hops.clone(), |sample| sample.hops.clone());
         let mut delivered = self.record.delivered;
         for (all, before) in delivered.iter_mut().zip(told.delivered) {

@@ -1,36 +1,36 @@
-//! What the links carry in place of a packet.
+//! What the links carry in place of packets.
 
 use control::{Bytes, Stamp};
 use path::Packet;
 
-/// Which way along the path.
+/// The direction of a packet on the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// From the clients of a relay, or from the command in its namespace.
     #[default]
     Forward,
-    /// Back to them.
+    /// To the clients, or to the command.
     Reverse,
 }
 
 impl Direction {
-    /// Both.
+    /// Both directions.
     pub const ALL: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 }
 
-/// A packet whose payload lies in the pool.
+/// A packet whose bytes are in the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Handle {
-    /// Where in the pool.
+    /// The slot in the pool.
     pub(crate) slot: u32,
     pub(crate) size: u32,
     pub(crate) flow: u64,
     pub(crate) direction: Direction,
-    /// Where it goes next on its route: a position in the topology.
+    /// Where the packet goes next on its route: a position in the topology.
     pub(crate) hop: u32,
-    /// The bit that was flipped on its way.
+    /// The number of the bit to flip, if the packet was corrupted.
     pub(crate) flipped: Option<u32>,
-    /// What it asks routers for.
+    /// The stamp, which routers read and rewrite.
     pub(crate) stamp: Stamp,
 }
 

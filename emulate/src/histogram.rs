@@ -1,14 +1,14 @@
-//! How late packets left.
+//! The distribution of how late packets left.
 
 use control::Duration;
 
-/// Times up to here are told apart to the microsecond.
+/// Times up to this many microseconds are counted by the microsecond.
 const MICROSECONDS: usize = 20_000;
 
 /// A distribution of short times.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// By whole microseconds; the last one has all that is longer.
+    /// Counts by whole microseconds; the last one is of all longer times.
     counts: Vec<u64>,
     count: u64,
     longest: Duration,
@@ -21,29 +21,29 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Adds one.
+    /// Adds a time.
     pub fn add(&mut self, time: Duration) {
         self.counts[((time.0 / 1_000_000) as usize).min(MICROSECONDS)] += 1;
         self.count += 1;
         self.longest = self.longest.max(time);
     }
 
-    /// How many there are.
+    /// Number of times.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many are longer than `us` microseconds, less than 20,000.
+    /// Number of times of at least `us` microseconds, which is less than 20,000.
     pub fn above(&self, us: usize) -> u64 {
         self.counts.iter().skip(us).sum()
     }
 
-    /// The longest.
+    /// The longest time.
     pub fn longest(&self) -> Duration {
         self.longest
     }
 
-    /// The time that the share `q`, 0 to 1, does not exceed, to the next microsecond, or the longest of all; none of nothing.
+    /// The time that the share `q`, 0 to 1, does not exceed, rounded up to a microsecond, or the longest; none if there is no time.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut before = 0;

@@ -1,11 +1,11 @@
 //! The path in real time: real packets through the links, queues and routers of `path`.
 //!
-//! What lives here: the [emulator](run), which moves packets along by the clock; two places for it to stand: a UDP [relay], and a
-//! [tunnel] between the host and a network [namespace] of a command's own; and what it [records](record), its own error with it. What
-//! does not: scenarios, files, terminals and signals.
+//! What lives here: the [emulator](run), which moves packets over a [`Path`] as time passes; two kinds of ends for it: a UDP [relay],
+//! and a [tunnel] between the host and a network [namespace] of a command; and what it [records](record), including its own error.
+//! What does not: scenarios, files, terminals and signals.
 //!
-//! Rules of the room: one thread; no allocation per packet; a packet's place in time is computed by `path` from when it
-//! arrived, so that being woken late makes it leave late, and is counted, but never shifts those behind it.
+//! Rules of the room: one thread; no allocation per packet; `path` computes the times of a packet from its arrival. If the emulator
+//! wakes up late, the packet leaves late, which is counted, but later packets are not delayed.
 
 mod crossing;
 mod engine;

@@ -1,8 +1,8 @@
-//! A command in a network namespace of its own, and in a PID namespace, so that all of it ends when it does or when the
-//! emulator dies: the kernel cleans up, nobody has to.
+//! A command in a network namespace and a PID namespace of its own. When the command ends or the emulator dies, the kernel ends all
+//! processes that the command has started and removes the namespaces.
 //!
-//! The namespaces have no name. Their first process is this program again, as [`init`]: it dies with the emulator (the kernel sees to
-//! that), and with it everything in its PID namespace; the network namespace goes with the last process in it.
+//! The namespaces have no name. Their first process is this program again, as [`init`]. The kernel kills it when the emulator dies,
+//! and with it every process in its PID namespace; the network namespace ends with the last process in it.
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -15,11 +15,11 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::process::{Child, Command};
 
-/// Makes new namespaces, calls `within` in the new network namespace, spawns there what it returns, and comes back. The
-/// process must have a single thread.
+/// Makes new namespaces, calls `within` in the new network namespace, spawns the command that it returns there, and returns to the
+/// old namespaces. The process must have a single thread.
 ///
 /// # Errors
-/// If the system refuses: it takes root. What `within` or spawning fails with.
+/// If the system refuses (only root may make namespaces), if `within` fails, or if the command cannot be spawned.
 pub fn spawn<T>(within: impl FnOnce() -> io::Result<(T, Command)>) -> io::Result<(T, Child)> {
     let (net, pid) = (File::open("/proc/self/ns/net")?, File::open("/proc/self/ns/pid")?);
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWPID)?;
@@ -30,25 +30,25 @@ pub fn spawn<T>(within: impl FnOnce() -> io::Result<(T, Command)>) -> io::Result
     done
 }
 
-/// The first process in the PID namespace, whose parent is `parent` (as the host numbers it): runs `command` and returns its exit code
-/// when it has ended; the kernel ends whatever else it has left in the namespace.
+/// Runs as the first process in the PID namespace: runs `command`, and returns its exit code when it has ended. Then the kernel ends
+/// all processes left in the namespace. `parent` is the emulator's process number on the host.
 ///
 /// # Errors
 /// If the command cannot be started.
 pub fn init(parent: u32, command: &[OsString]) -> io::Result<u8> {
     set_pdeathsig(Signal::SIGKILL)?;
-    // It may have died before the kernel was told.
+    // The emulator may have died before the call above.
     if parent_process()? != parent {
         return Err(io::Error::other("the emulator is gone"));
     }
     let (program, arguments) = command.split_first().ok_or(ErrorKind::InvalidInput)?;
     let child = Command::new(program).args(arguments).spawn()?;
     loop {
-        // Orphans are reaped, too.
+        // The first process reaps all orphans of the namespace.
         match wait() {
             Ok(WaitStatus::Exited(pid, code)) if pid.as_raw() as u32 == child.id() => return Ok(code as u8),
             Ok(WaitStatus::Signaled(pid, signal, _)) if pid.as_raw() as u32 == child.id() => {
-                return Ok(128 + signal as i32 as u8); // as shells say it
+                return Ok(128 + signal as i32 as u8); // the exit code that shells use
             }
             Ok(_) | Err(Errno::EINTR) => {}
             Err(e) => return Err(e.into()),
@@ -56,15 +56,15 @@ pub fn init(parent: u32, command: &[OsString]) -> io::Result<u8> {
     }
 }
 
-/// The parent of this process, as /proc numbers it, which is the host's.
+/// The number of this process's parent in /proc, which is that of the host.
 fn parent_process() -> io::Result<u32> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The second field is the name, in parentheses and with any characters.
+    // The second field is the process's name, in parentheses, which may contain any characters.
     let after = stat.rsplit_once(')').map(|(_, after)| after.split_whitespace().nth(1));
     after.flatten().and_then(|field| field.parse().ok()).ok_or(ErrorKind::InvalidData.into())
 }
 
-/// Sets the loopback device up, which in a new namespace it is not: RTM_NEWLINK of rtnetlink(7).
+/// Sets the loopback device up, which is down in a new namespace, with RTM_NEWLINK of rtnetlink(7).
 fn raise_loopback() -> io::Result<()> {
     const RTM_NEWLINK: u16 = 16;
     const NLM_F_REQUEST: u16 = 1;

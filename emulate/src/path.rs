@@ -26,7 +26,8 @@ impl Path {
         Ok(Path { topology, routes })
     }
 
-    /// How many directions of links are observed: those of the links described, at [`LinkDirection::index`](path::LinkDirection::index).
+    /// Number of link directions that are observed: those of the described links, in the order of
+    /// [`LinkDirection::index`](path::LinkDirection::index).
     pub(crate) fn observed(&self) -> usize {
         self.topology.described()
     }

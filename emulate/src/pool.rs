@@ -1,6 +1,6 @@
-//! Where payloads lie while links carry their handles.
+//! The bytes of packets while links carry their handles.
 
-/// Slots that are used again, with the memory they have.
+/// Slots for packets. A slot keeps its memory when it is used again.
 #[derive(Debug, Default)]
 pub struct Pool {
     slots: Vec<Slot>,
@@ -10,12 +10,12 @@ pub struct Pool {
 #[derive(Debug, Default)]
 struct Slot {
     payload: Vec<u8>,
-    /// How many handles there are.
+    /// Number of handles to the slot.
     uses: u32,
 }
 
 impl Pool {
-    /// Keeps a copy of `payload` until it is released. None if it holds four billion already.
+    /// Keeps a copy of `payload` until it is released. Returns its slot; none if all 2^32 slots are in use.
     pub fn put(&mut self, payload: &[u8]) -> Option<u32> {
         let at = match self.free.pop() {
             Some(at) => at,
@@ -32,17 +32,17 @@ impl Pool {
         Some(at)
     }
 
-    /// There is one more handle to slot `at`.
+    /// Adds a handle to slot `at`.
     pub fn share(&mut self, at: u32) {
         self.slots[at as usize].uses += 1;
     }
 
-    /// What lies in slot `at`; who changes it changes it for all who share it.
+    /// The bytes in slot `at`, which all its handles share.
     pub fn get(&mut self, at: u32) -> &mut [u8] {
         &mut self.slots[at as usize].payload
     }
 
-    /// Flips a bit, modulo their number, of what lies in slot `at`.
+    /// Flips bit `bit`, modulo the number of bits, in slot `at`.
     pub fn flip(&mut self, at: u32, bit: u32) {
         let payload = self.get(at);
         if let Some(byte) = (bit as usize / 8).checked_rem(payload.len()) {
@@ -50,7 +50,7 @@ impl Pool {
         }
     }
 
-    /// There is one less handle to slot `at`.
+    /// Removes a handle to slot `at`. After the last one, the slot is free.
     pub fn release(&mut self, at: u32) {
         let slot = &mut self.slots[at as usize];
         slot.uses -= 1;
@@ -59,7 +59,7 @@ impl Pool {
         }
     }
 
-    /// Slots in use.
+    /// Number of slots in use.
     #[cfg(test)]
     pub fn used(&self) -> usize {
         self.slots.len() - self.free.len()

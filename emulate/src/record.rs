@@ -1,18 +1,18 @@
-//! What the emulator saw of the path, and of itself.
+//! What the emulator records of the path and of its own error.
 
 use crate::histogram::Histogram;
 use control::{Bytes, Duration, Time};
 use path::Counters;
 
-/// More samples than this are thinned to half, and taken half as often from then on.
+/// The most samples kept. When there are more, every second one is removed, and samples are taken half as often.
 const MOST_SAMPLES: usize = 50_000;
 
-/// Packets and their bytes.
+/// A number of packets and of their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
-    /// Their sizes on the path.
+    /// The sum of their sizes on the path.
     pub bytes: Bytes,
 }
 
@@ -24,43 +24,44 @@ impl Totals {
     }
 }
 
-/// The path at a moment.
+/// The state of the path at a time.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// Of each hop of the path, since the beginning, but the longest queue since the sample before.
+    /// The counters of each direction of the links since the beginning, by [`path::LinkDirection::index`]; but the longest queue is
+    /// since the last sample.
     pub hops: Vec<Counters>,
-    /// What has left the path, by direction, since the beginning.
+    /// What has left the path since the beginning, by direction.
     pub delivered: [Totals; 2],
 }
 
-/// Everything that an emulation yields.
+/// The results of an emulation.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// How many hops the path has.
+    /// Number of link directions that are sampled.
     pub hops: usize,
-    /// At regular times, and at the end.
+    /// Samples at regular times and at the end.
     pub samples: Vec<Sample>,
     interval: Duration,
-    /// What came to the path.
+    /// What arrived at the path, by direction.
     pub arrived: [Totals; 2],
-    /// What left it.
+    /// What left the path, by direction.
     pub delivered: [Totals; 2],
     /// How late each packet left: from when it was due to when the kernel had taken it.
     pub lateness: Histogram,
-    /// Whether the system scheduled the emulator before everything else.
+    /// Whether the system scheduled the emulator with real-time priority.
     pub realtime: bool,
-    /// Packets that the kernel dropped before the emulator took them: it was not fast enough.
+    /// Packets that the kernel dropped because the emulator did not take them in time.
     pub missed: u64,
-    /// Packets that the kernel did not take when they left the path.
+    /// Packets that left the path and that the kernel did not accept.
     pub unsent: u64,
-    /// Datagrams of clients that there was no room for.
+    /// Datagrams of clients beyond the allowed number of clients.
     pub refused: u64,
 }
 
 impl Record {
-    /// Nothing so far; samples are taken about every `interval`.
+    /// An empty record. Samples are taken about every `interval`, a millisecond or more.
     pub fn new(hops: usize, interval: Duration) -> Record {
         Record {
             hops,
@@ -89,7 +90,7 @@ impl Record {
         }
     }
 
-    /// Every second sample goes; totals do not mind.
+    /// Removes every second sample, and keeps the longest queue of both.
     fn thin(&mut self) {
         self.interval += self.interval;
         let pairs = self.samples.chunks_exact(2).map(|pair| {
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_record_is_thinned_and_loses_no_drop_and_no_longest_queue() {
+    fn a_long_record_is_thinned_and_keeps_all_drops_and_the_longest_queue() {
         let mut record = Record::new(1, Duration::from_millis(50));
         for i in 1..=400_000u64 {
             let max_queue = if i == 1000 { 77 } else { 3 };

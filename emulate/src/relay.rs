@@ -1,4 +1,4 @@
-//! A UDP relay: clients on one side, a server on the other, the path between them.
+//! A UDP relay: clients at one end of the path, a server at the other.
 //!
 //! It listens at an address per route of the path. The server sees each client at a port of its own, as behind a NAT.
 
@@ -18,20 +18,20 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
-/// A client that has said nothing for so long makes room for another one, as in NATs (RFC 4787 says 2 minutes at least).
+/// A client that has sent nothing for this long may be replaced by a new one, as in NATs (RFC 4787 says 2 minutes at least).
 const IDLE: Duration = Duration::from_secs(120);
-/// Kernel buffers, of 10 ms at several Gbps; what it gives may be less.
+/// Size of the kernel's socket buffers, in bytes: 10 ms at several Gbps. The kernel may give less.
 const SOCKET_BUFFER: usize = 8 << 20;
-/// Datagrams taken from a socket before others have their turn.
+/// The most datagrams received from a socket before the next socket's turn.
 const BATCH: usize = 32;
-/// Larger than any datagram.
+/// Size of the receive buffer, in bytes, which is larger than any datagram.
 const LARGEST: usize = 1 << 16;
-/// The number of the first socket that clients send to, among those that may be ready: no client's.
+/// The epoll number of the first socket that clients send to. Numbers below are those of clients.
 const LISTENERS: u64 = 1 << 32;
 
 /// See the [module](self).
 pub struct Relay {
-    /// By route.
+    /// The sockets that clients send to, by route.
     listeners: Vec<Socket>,
     server: SocketAddr,
     clients: Vec<Client>,
@@ -41,34 +41,34 @@ pub struct Relay {
     events: Vec<EpollEvent>,
     receiver: Receiver,
     refused: u64,
-    /// Dropped by the kernel for sockets that are no more.
+    /// Datagrams that the kernel dropped at sockets that have been closed.
     missed_before: u64,
 }
 
-/// Somebody who sent to the relay.
+/// A client of the relay.
 struct Client {
     address: SocketAddr,
-    /// Which listener it sent to.
+    /// The route, whose listener it sends to.
     route: u16,
-    /// Through which it talks to the server.
+    /// The socket through which its datagrams reach the server.
     socket: Socket,
     heard: Instant,
-    /// Who else had this place before: packets of theirs may still be on the path.
+    /// How many clients had this place before. Packets of theirs may still be on the path.
     generation: u32,
 }
 
 struct Socket {
     udp: UdpSocket,
-    /// Datagrams that the kernel dropped because nobody took them.
+    /// Datagrams that the kernel dropped because they were not received in time.
     missed: u32,
 }
 
 impl Relay {
-    /// Clients send to one of the addresses in `listen`, and their datagrams cross the path on the route of the same place to
-    /// `server`; so many clients at most.
+    /// Clients, at most `most_clients`, send to one of the addresses in `listen`. Their datagrams take the route with the same index
+    /// to `server`.
     ///
     /// # Errors
-    /// If the system does not give a socket there.
+    /// If the system refuses a socket at one of the addresses.
     pub fn new(listen: &[SocketAddr], server: SocketAddr, most_clients: usize) -> io::Result<Relay> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let mut listeners = Vec::new();
@@ -91,15 +91,15 @@ impl Relay {
         })
     }
 
-    /// Where clients send to, by route.
+    /// The addresses that clients send to, by route.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system does not return an address.
     pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         self.listeners.iter().map(|listener| listener.udp.local_addr()).collect()
     }
 
-    /// Waits for the first datagram. Asks now and then whether to `go_on`, and returns false if not.
+    /// Waits for the first datagram. Calls `go_on` every 50 ms, and returns false when it does.
     ///
     /// # Errors
     /// If waiting fails.
@@ -112,7 +112,7 @@ impl Relay {
         Ok(false)
     }
 
-    /// How many clients there are.
+    /// Number of clients.
     pub fn clients(&self) -> usize {
         self.clients.len()
     }
@@ -150,7 +150,7 @@ impl Relay {
         Ok(())
     }
 
-    /// The flow of the client at `address`, who may be new on this route. Fails if there is no room.
+    /// The flow of the client at `address`, which may be new on this route. Fails if there are too many clients.
     fn client(&mut self, route: u16, address: SocketAddr) -> io::Result<u64> {
         if let Some(&at) = self.by_address.get(&(route, address)) {
             self.clients[at].heard = Instant::now();
@@ -172,7 +172,7 @@ impl Relay {
         let generation = old.map_or(0, |at| self.clients[at].generation.wrapping_add(1));
         let client = Client { address, route, socket, heard: Instant::now(), generation };
         if old.is_some() {
-            // Closing its socket takes it out of what may be ready.
+            // Closing the socket removes it from epoll, too.
             let before = std::mem::replace(&mut self.clients[at], client);
             self.by_address.remove(&(before.route, before.address));
             self.missed_before += u64::from(before.socket.missed);
@@ -213,7 +213,7 @@ impl Ends for Relay {
             Direction::Reverse => self.listeners[usize::from(client.route)].udp.send_to(payload, client.address),
         };
         match send() {
-            // The other side refused an earlier one, of which the kernel tells now, and it may do so again.
+            // The error is about an earlier datagram, which the other side refused. This one has not been sent yet.
             Err(e) if e.kind() == ErrorKind::ConnectionRefused => send().is_ok(),
             sent => sent.is_ok(),
         }
@@ -234,7 +234,7 @@ impl Socket {
         udp.set_nonblocking(true)?;
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         setsockopt(&udp, sockopt::RxqOvfl, &1)?;
-        // More than the system's limit takes root; without it, as much as there is.
+        // Only root may exceed the system's limit; others get as much as it allows.
         if setsockopt(&udp, sockopt::RcvBufForce, &SOCKET_BUFFER).is_err() {
             let _ = setsockopt(&udp, sockopt::RcvBuf, &SOCKET_BUFFER);
         }
@@ -245,7 +245,7 @@ impl Socket {
     }
 }
 
-/// What receiving takes: a datagram lies in `buffer` until the next one comes.
+/// Buffers for receiving. A datagram is in `buffer` until the next one is received.
 struct Receiver {
     buffer: Vec<u8>,
     control: Vec<u8>,
@@ -258,7 +258,7 @@ struct Datagram {
 }
 
 impl Receiver {
-    /// The next datagram that waits at `socket`, if there is one.
+    /// Receives the next datagram that waits at `socket`, if there is one.
     fn receive(&mut self, socket: &mut Socket, clock: &Clock) -> io::Result<Option<Datagram>> {
         let mut slices = [IoSliceMut::new(&mut self.buffer)];
         let fd = socket.udp.as_raw_fd();
@@ -266,7 +266,7 @@ impl Receiver {
             match recvmsg::<SockaddrStorage>(fd, &mut slices, Some(&mut self.control), MsgFlags::MSG_DONTWAIT) {
                 Ok(message) => break message,
                 Err(Errno::EAGAIN) => return Ok(None),
-                // The server is not there, or not yet: datagrams get lost, as anywhere.
+                // The server cannot be reached, or not yet: the datagram is lost, as on any network.
                 Err(Errno::EINTR | Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::ENETUNREACH) => {}
                 Err(e) => return Err(e.into()),
             }
@@ -287,7 +287,7 @@ impl Receiver {
     }
 }
 
-/// Waits until one of `fds` is ready, or for `at_most`; whether one is.
+/// Waits until one of `fds` is ready, `at_most` for this long. Returns whether one is ready.
 pub(crate) fn wait(fds: &mut [PollFd], at_most: Duration) -> io::Result<bool> {
     match ppoll(fds, Some(TimeSpec::from_duration(at_most)), None) {
         Ok(ready) => Ok(ready > 0),

@@ -1,4 +1,4 @@
-//! Two TUN devices, with the path between them: one on the host, one in a network namespace.
+//! Two TUN devices as the ends of the path: one on the host, one in a network namespace.
 
 use crate::engine::{Ends, Received};
 use crate::handle::Direction;
@@ -8,31 +8,32 @@ use control::Stamp;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollOp};
 use realtime::Clock;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 use tun::{AbstractDevice, Configuration, Device};
 
-/// Packets taken from a device before the other one has its turn.
+/// The most packets received from a device before the other device's turn.
 const BATCH: usize = 32;
-/// The network of the addresses, which is set aside for measurements (RFC 2544, RFC 6890): 198.18.0.0/15.
+/// The network of the tunnels' addresses, 198.18.0.0/15, which is reserved for measurements (RFC 2544, RFC 6890).
 const NETWORK: u32 = 0xc612_0000;
-/// Each tunnel has four of its addresses.
+/// The most tunnels: each has four of the network's addresses.
 const MOST_TUNNELS: u32 = 1 << 15;
 
 /// See the [module](self).
 pub struct Tunnel {
-    /// Where packets come in, by direction.
+    /// The devices at which packets arrive, by direction.
     devices: [Device; 2],
-    /// Both of them, to wait for.
+    /// For waiting for both devices.
     epoll: Epoll,
     buffer: Vec<u8>,
-    /// The ports that have a route each.
+    /// The host's ports that have routes of their own, by route.
     ports: Vec<u16>,
 }
 
-/// The host's end of a tunnel whose other end is not there yet.
+/// The host's end of a tunnel, before the other end is made.
 pub struct HostEnd {
     device: Device,
     number: u32,
@@ -40,12 +41,12 @@ pub struct HostEnd {
 }
 
 impl HostEnd {
-    /// A device of its own on the host, for packets of up to `mtu` bytes.
+    /// A new device on the host, for packets of up to `mtu` bytes.
     ///
     /// # Errors
-    /// If the system does not give one: it takes root.
+    /// If the system refuses the device: only root may create it.
     pub fn new(mtu: u16) -> io::Result<HostEnd> {
-        // The kernel numbers the devices, and so the addresses: nobody else has these, until they are gone.
+        // The kernel numbers the devices, and the addresses follow from the number: no other tunnel has the same.
         let mut device = create(Configuration::default().tun_name("thalweg%d"))?;
         let name = device.tun_name().map_err(other)?;
         let number = name.strip_prefix("thalweg").and_then(|number| number.parse().ok());
@@ -64,10 +65,10 @@ impl HostEnd {
         address(self.number, 2)
     }
 
-    /// Makes the other end, in the network namespace that the caller is in.
+    /// Makes the other end, in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// If the system does not give a device.
+    /// If the system refuses the device.
     pub fn join(self) -> io::Result<Tunnel> {
         let mut inside = create(Configuration::default().tun_name("path0"))?;
         configure(&mut inside, address(self.number, 2), self.mtu)?;
@@ -75,7 +76,7 @@ impl HostEnd {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         for device in &devices {
             device.set_nonblock()?;
-            // The device lends its descriptor as a number only, which no other call takes without `unsafe`.
+            // The device gives its descriptor only as a number, which no other call takes without `unsafe`.
             #[allow(deprecated)]
             nix::sys::epoll::epoll_ctl(
                 epoll.0.as_raw_fd(),
@@ -89,8 +90,7 @@ impl HostEnd {
 }
 
 impl Tunnel {
-    /// What is sent to the host at one of these `ports`, and answered from there, takes the route of the same place in the list;
-    /// everything else takes the first.
+    /// Packets to and from the host's port number `ports[i]` take route `i`; all other packets take the first route.
     pub fn route_by(&mut self, ports: Vec<u16>) {
         self.ports = ports;
     }
@@ -125,7 +125,7 @@ impl Ends for Tunnel {
                     Err(e) => return Err(e),
                 };
                 let payload = &self.buffer[..size];
-                // The path is IPv4's; what IPv6 sends unasked to find its neighbours would only fill it.
+                // Only IPv4 packets cross the path: the kernel's neighbour discovery for IPv6 would only load it.
                 if let Some(flow) = flow(payload) {
                     let port = host_port(payload, direction);
                     let route = self.ports.iter().position(|&known| Some(known) == port).unwrap_or(0) as u16;
@@ -154,30 +154,27 @@ impl Ends for Tunnel {
     }
 }
 
-/// Source and destination port of an IPv4 packet, if they are to be seen.
+/// Source and destination port of an IPv4 packet, four bytes, if it has them.
 fn ports(packet: &[u8]) -> Option<&[u8]> {
     let header = usize::from(packet[0] & 15) * 4;
     let fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
     if matches!(packet[9], 6 | 17) && !fragment { packet.get(header..header + 4) } else { None }
 }
 
-/// The host's port of an IPv4 packet that goes to the host, or comes from there.
+/// The port on the host of an IPv4 packet that goes to the host or comes from it.
 fn host_port(packet: &[u8], direction: Direction) -> Option<u16> {
     let ports = ports(packet)?;
     let at = if direction == Direction::Forward { 2 } else { 0 };
     Some(u16::from_be_bytes([ports[at], ports[at + 1]]))
 }
 
-/// A number for the flow of an IPv4 packet: of its addresses, its protocol and, if they are to be seen, its ports. None of another
-/// packet.
+/// A number for the flow of an IPv4 packet, from its addresses, its protocol and its ports, if it has them; none for other packets.
 fn flow(packet: &[u8]) -> Option<u64> {
     let first = *packet.first()?;
     if first >> 4 != 4 || packet.len() < 20 {
         return None;
     }
-    let mut hash = 0xcbf2_9ce4_8422_2325; // FNV-1a
-    for byte in packet[12..20].iter().chain(&[packet[9]]).chain(ports(packet).unwrap_or_default()) {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    Some(hash)
+    let mut hasher = DefaultHasher::new();
+    (&packet[12..20], packet[9], ports(packet)).hash(&mut hasher);
+    Some(hasher.finish())
 }

@@ -2,9 +2,9 @@
 
 use control::Stamp;
 
-/// The protocol's number.
+/// UDP's protocol number in IPv4.
 const UDP: u8 = 17;
-/// Bytes of its header, of which the last two are the checksum.
+/// Length of the UDP header in bytes; the last two bytes are the checksum.
 const HEADER: usize = 8;
 
 /// The stamp of the datagram in `packet`, if it carries one.
@@ -12,7 +12,7 @@ pub fn stamp(packet: &[u8]) -> Option<Stamp> {
     header::stamp(packet.get(payload(packet)?..)?)
 }
 
-/// Writes what routers have made of that stamp into `packet`, and corrects the datagram's checksum.
+/// Writes `stamp`, as routers have changed it, into `packet`, and corrects the datagram's checksum.
 pub fn answer(packet: &mut [u8], stamp: &Stamp) {
     if *stamp == Stamp::None {
         return;
@@ -31,20 +31,20 @@ pub fn answer(packet: &mut [u8], stamp: &Stamp) {
     }
 }
 
-/// Where the payload of the UDP datagram in `packet` begins, if that is an IPv4 packet with a whole one.
+/// The offset of the UDP payload in `packet`, if that is an IPv4 packet with an unfragmented UDP datagram.
 fn payload(packet: &[u8]) -> Option<usize> {
     let fragment = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]) & 0x3fff != 0;
     let header = usize::from(packet[0] & 15) * 4;
     (packet[0] >> 4 == 4 && *packet.get(9)? == UDP && !fragment && header >= 20).then_some(header + HEADER)
 }
 
-/// The sum in ones' complement of what routers may write: behind the tag.
+/// The ones' complement sum of the bytes that routers may write, which follow the tag.
 fn sum(datagram: &[u8]) -> u16 {
     let field = datagram.get(header::SIZE..header::ROUTED).unwrap_or_default();
     field.chunks_exact(2).fold(0, |sum, word| add(sum, u16::from_be_bytes([word[0], word[1]])))
 }
 
-/// In ones' complement.
+/// The ones' complement sum of two numbers.
 fn add(a: u16, b: u16) -> u16 {
     let (sum, carry) = a.overflowing_add(b);
     sum + u16::from(carry)
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use header::{Header, ROUTED};
 
-    /// A datagram of 100 bytes that asks a router, in an IPv4 packet with 4 bytes of options.
+    /// A datagram with 100 bytes of payload and a stamp for routers, in an IPv4 packet with 4 bytes of options.
     fn packet(checked: bool) -> Vec<u8> {
         let mut room = [0; ROUTED];
         let asked = Stamp::Rate { rate: f32::INFINITY, rtt: 0.1 };
@@ -72,7 +72,7 @@ mod tests {
         packet
     }
 
-    /// What the receiver sums up, all ones if the checksum is right: pseudo-header, header, payload (RFC 768).
+    /// The sum that the receiver computes, of pseudo-header, header and payload: all ones if the checksum is right (RFC 768).
     fn total(packet: &[u8]) -> u16 {
         let length = (packet.len() - 24) as u16;
         let words = packet[12..20].chunks_exact(2).chain(packet[24..].chunks_exact(2));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_datagram_has_no_stamp() {
+    fn a_packet_without_a_whole_datagram_has_no_stamp() {
         let whole = packet(true);
         (0..whole.len() - 100).for_each(|len| assert_eq!(stamp(&whole[..len]), None, "{len} bytes"));
         for (at, value) in [(0, 0x66), (0, 0x41), (0, 0x4f), (6, 0x20), (7, 1), (9, 6)] {

@@ -1,5 +1,5 @@
-//! Real datagrams over real sockets. What a loaded machine can make late is not tested here, only what must hold however late: who
-//! arrives, in which order, and not before the path allows.
+//! Real datagrams over real sockets. These tests hold on a loaded machine, too: they check which datagrams arrive, in which order, and
+//! that none arrives before the path allows.
 
 use control::{Duration, Rate};
 use emulate::{Path, Record, relay::Relay};
@@ -40,7 +40,7 @@ impl Running {
     }
 }
 
-/// A socket that does not wait for ever, and that has room for what comes meanwhile (as much as the system gives).
+/// A socket with a timeout, and with a receive buffer as large as the system allows.
 fn socket() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let _ = setsockopt(&socket, sockopt::RcvBuf, &(1 << 20));
@@ -49,7 +49,7 @@ fn socket() -> UdpSocket {
     socket
 }
 
-/// Sends back what it gets, until it gets nothing.
+/// Sends back each datagram that it receives, until none comes for 10 s.
 fn echo() -> SocketAddr {
     let socket = socket();
     let address = socket.local_addr().unwrap();
@@ -88,7 +88,7 @@ fn number(datagram: &[u8]) -> u32 {
     u32::from_le_bytes(datagram[..4].try_into().unwrap())
 }
 
-/// All that comes until `last` has or nothing does any more.
+/// Receives datagrams until number `last` or a timeout. Returns their numbers and times.
 fn receive_until(socket: &UdpSocket, last: u32) -> Vec<(u32, Instant)> {
     let mut buffer = vec![0; 2000];
     let mut all = Vec::new();
@@ -156,7 +156,7 @@ fn a_burst_leaves_at_the_links_rate_and_a_full_buffer_drops_its_end() {
 }
 
 #[test]
-fn losses_and_copies_are_those_of_the_path() {
+fn lost_and_duplicated_datagrams_are_those_of_the_path() {
     let server = socket();
     let link = LinkSetup {
         errors: Errors::Uniform(0.2),
@@ -184,7 +184,7 @@ fn losses_and_copies_are_those_of_the_path() {
 }
 
 #[test]
-fn each_client_has_its_own_answers_and_the_table_is_bounded() {
+fn each_client_gets_its_own_answers_and_clients_beyond_the_limit_are_refused() {
     let running = Running::start(echo(), 2, link(100.0, 1, Buffer::UNLIMITED));
     let clients = [socket(), socket(), socket()];
     for round in 0..20u32 {
@@ -200,12 +200,12 @@ fn each_client_has_its_own_answers_and_the_table_is_bounded() {
         }
     }
     clients[2].set_read_timeout(Some(Wall::from_millis(100))).unwrap();
-    assert!(clients[2].recv(&mut buffer).is_err(), "there is no room for the third");
+    assert!(clients[2].recv(&mut buffer).is_err(), "two clients are allowed");
     assert_eq!(running.stop().refused, 20);
 }
 
 #[test]
-fn a_server_that_is_not_there_yet_is_no_reason_to_end() {
+fn the_relay_runs_on_while_the_server_is_not_there() {
     let place = socket();
     let server = place.local_addr().unwrap();
     drop(place);

@@ -1,48 +1,50 @@
-//! When does a flow have the spare capacity? The first time from which its mean throughput over the next 10 RTTs is at least
-//! 95 % of it.
+//! The time to acquire the spare capacity: from a flow's start to the first time from which its mean throughput over the next 10
+//! round-trip times is at least 95 % of the spare capacity.
 
 use crate::experiment::{Cross, Experiment, Flow};
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
-/// Over how many round trips the mean throughput is taken that must reach [`ACQUIRED_SHARE`] of the spare capacity.
+/// The mean throughput that must reach [`ACQUIRED_SHARE`] of the spare capacity is taken over this many round-trip times.
 pub const ACQUIRED_RTTS: usize = 10;
-/// Steps by which that window moves, per round trip.
+/// The window of the mean moves in this many steps per round-trip time.
 const STEPS_PER_RTT: usize = 4;
+/// Steps in the window.
 const BINS: usize = ACQUIRED_RTTS * STEPS_PER_RTT;
 /// The share of the spare capacity that counts as all of it.
 pub const ACQUIRED_SHARE: f64 = 0.95;
 
-/// Watches one flow's deliveries in bins of a quarter of an RTT.
+/// Counts one flow's deliveries in bins of a quarter of a round-trip time, until the flow has acquired the spare capacity.
 pub struct Acquire {
     start: Time,
     bin: Duration,
     /// When the current bin ends.
     pub ends: Time,
-    /// Which bin it is, from 0 at the flow's start.
+    /// The number of the current bin, from 0 at the flow's start.
     number: usize,
-    /// Bytes delivered at the beginning of each of the last bins.
+    /// Bytes delivered in all at the beginning of each of the last bins; bin n is at n modulo [`BINS`].
     delivered: [u64; BINS],
     spare: Arc<[(Time, Rate)]>,
-    /// Bytes that there is room for in a window, if that is always the same.
+    /// Bytes that the spare capacity delivers in a window, if the spare capacity is constant.
     constant_room: Option<f64>,
 }
 
 impl Acquire {
-    /// Watches a flow from its start. `spare` is its spare capacity over time: each entry's from its time on.
+    /// Begins at the flow's start. `spare` is the spare capacity over time: each entry holds from its time on.
     pub fn new(flow: &Flow, spare: Arc<[(Time, Rate)]>) -> Acquire {
         let bin = Duration((flow.rtt.0 / STEPS_PER_RTT as u64).max(1_000_000));
         let window = Duration(bin.0 * BINS as u64);
         let constant_room = (spare.len() == 1).then(|| room(&spare, flow.start, flow.start + window));
-        // No more than the receiver's window passes in a round trip: where that is too little, there is nothing to watch for.
+        // At most the receiver's window is delivered per round trip. Where that is too little, the flow cannot acquire the spare
+        // capacity.
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
         let hopeless = constant_room.is_some_and(|room| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room);
         let ends = if hopeless { Time::MAX } else { flow.start + bin };
         Acquire { start: flow.start, bin, ends, number: 0, delivered: [0; BINS], spare, constant_room }
     }
 
-    /// Call at the first delivery at or after `ends`, with the bytes delivered before it. Returns how long after its start the
-    /// flow had acquired the capacity, once it turns out that it had.
+    /// To be called at the first delivery at or after `ends`, with the bytes delivered before. Returns how long after its start the
+    /// flow had acquired the spare capacity, once that is known.
     #[cold]
     pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) -> Option<Duration> {
         while self.ends <= now {
@@ -62,7 +64,7 @@ impl Acquire {
     }
 }
 
-/// Bytes that fit between `from` and `to`.
+/// Bytes that the spare capacity delivers between `from` and `to`.
 fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
     let first = spare.partition_point(|&(time, _)| time <= from).saturating_sub(1);
     let mut bytes = 0.0;
@@ -76,7 +78,8 @@ fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
     bytes
 }
 
-/// The spare capacity of a route over time: its narrowest link, less the mean of the traffic that does not react and crosses it the same way.
+/// The spare capacity of a flow over time: that of the link of its route, or of its access link, that has the least. A link's spare
+/// capacity is its rate less the mean rate of the traffic that does not react and crosses it in the same direction.
 pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)]> {
     let shares =
         |cross: &&Cross, link: usize| cross.route.reverse == flow.route.reverse && cross.route.links.contains(&link);
@@ -101,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_follows_the_changes() {
+    fn the_spare_capacity_is_integrated_over_its_changes() {
         let s = |s: f64| Time(Duration::from_secs(s).0);
         let spare = [(s(0.0), Rate::from_mbps(8.0)), (s(1.0), Rate::from_mbps(16.0)), (s(2.0), Rate::ZERO)];
         for (from, to, megabytes) in [(0.0, 1.0, 1.0), (0.5, 1.5, 1.5), (1.0, 3.0, 2.0), (2.5, 9.0, 0.0)] {

@@ -1,4 +1,4 @@
-//! A whole run as one plain data structure: what to simulate, with every choice made and every unit converted.
+//! A whole run as one plain data structure, with every choice made and every unit converted.
 
 use crate::traffic::Population;
 use control::{Bytes, Duration, Rate, Recovery, Time};
@@ -10,19 +10,19 @@ use std::sync::Arc;
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Everything random in the run follows from it.
+    /// The seed: everything random in the run follows from it.
     pub seed: u64,
-    /// The run goes from zero to here.
+    /// How long the run lasts.
     pub duration: Duration,
-    /// How often everything is sampled.
+    /// The sampling interval of all time series.
     pub sample: Duration,
-    /// Totals and means are taken over this interval, which lies within the run.
+    /// The measured interval: totals and means are taken over it. It lies within the run.
     pub measure: (Time, Time),
-    /// The links that flows share.
+    /// The links that routes refer to.
     pub links: Vec<LinkSetup>,
     /// The transfers.
     pub flows: Vec<Flow>,
-    /// Traffic that does not react.
+    /// Traffic that does not react to congestion.
     pub cross: Vec<Cross>,
     /// Connections that come and go.
     pub workloads: Vec<Workload>,
@@ -58,31 +58,32 @@ pub struct Flow {
     pub recovery: Recovery,
     /// Which links the data crosses; acknowledgments return over the same ones.
     pub route: Route,
-    /// Round-trip propagation delay, at least that of the route's links. What exceeds theirs lies in the hosts' own access
-    /// links, half on either side.
+    /// Round-trip propagation delay, at least that of the route's links. The rest is the delay of access links: half before data's way,
+    /// half before that of acknowledgments.
     pub rtt: Duration,
-    /// Rate of the source's own access link; none if it is never the limit.
+    /// Rate of the source's access link; none if it is no limit.
     pub access: Option<Rate>,
-    /// When it begins to send.
+    /// When the flow begins to send.
     pub start: Time,
     /// When it stops sending new data, if before the end.
     pub stop: Option<Time>,
-    /// How much it sends, if not without end.
+    /// How many bytes it sends; none for a flow that does not end.
     pub size: Option<Bytes>,
     /// Size of a full packet on the wire.
     pub packet: Bytes,
     /// Size of an acknowledgment on the wire.
     pub ack_size: Bytes,
-    /// The receiver's window: the most that may be outstanding, in packets.
+    /// The receiver's window, in packets: the most that may be outstanding. None if it is no limit.
     pub receive_window: Option<u64>,
-    /// Acknowledge every second packet (RFC 5681, section 4.2), the other after this long at the latest; none: each packet.
+    /// If given, every second packet is acknowledged (RFC 5681, section 4.2), and a single packet after this time at the latest;
+    /// otherwise every packet is.
     pub delayed_ack: Option<Duration>,
-    /// The receiver is told of a packet, and of all that came after it, so long after it came (interrupt coalescing); none: at
-    /// once.
+    /// If given, the receiver hears of a packet, and of all that arrived after it, this long after its arrival (interrupt coalescing);
+    /// otherwise at once.
     pub coalesce: Option<Duration>,
-    /// Each packet leaves the source up to this late, at random, and in order; none: on time.
+    /// If given, each packet leaves the source late by a random time up to this one, in order; otherwise on time.
     pub jitter: Option<Duration>,
-    /// Least margin of the retransmission timeout over the smoothed round-trip time (200 ms on today's systems).
+    /// The least margin of the retransmission timeout over the smoothed round-trip time (200 ms in Linux).
     pub min_rto: Duration,
 }
 
@@ -104,51 +105,51 @@ pub struct Workload {
     pub parameters: Value,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// Which links the initiators' packets cross; the acceptors' cross the same ones the other way. What a connection's RTT
-    /// exceeds theirs lies in access links of its own.
+    /// The links that the initiators' packets cross; the acceptors' packets cross the same links the other way. The rest of a
+    /// connection's round-trip time is the delay of its access links.
     pub route: Route,
     /// Which sides have something to send: the initiators, the acceptors.
     pub sends: [bool; 2],
     /// Size of a full packet on the wire.
     pub packet: Bytes,
-    /// So much of each packet is not the applications'; less than `packet`. Zero if their sizes are those on the wire.
+    /// Bytes of each packet that are not the application's, less than `packet`. Zero if the sizes of messages are those on the wire.
     pub header: Bytes,
     /// Size of an acknowledgment on the wire, and of the packets that open a connection.
     pub ack_size: Bytes,
-    /// Whether a round trip opens a connection before it sends any data.
+    /// Whether connections are opened by a handshake of a round trip before they send data.
     pub handshake: bool,
-    /// The most that either side may have outstanding, in packets, whatever the connection's own windows are.
+    /// The most that either side may have outstanding, in packets, beside the limits of a connection's own windows.
     pub receive_window: Option<u64>,
-    /// As of a [`Flow`].
+    /// See [`Flow::delayed_ack`].
     pub delayed_ack: Option<Duration>,
-    /// As of a [`Flow`].
+    /// See [`Flow::min_rto`].
     pub min_rto: Duration,
-    /// When time begins for its connections.
+    /// The time that the connections call zero.
     pub start: Time,
-    /// None begins from here on.
+    /// From this time on, no connection begins.
     pub stop: Time,
     /// The connections.
     pub population: Arc<dyn Population>,
 }
 
-/// Traffic that does not react: packets of equal size.
+/// A source of traffic that does not react to congestion, with packets of equal size.
 #[derive(Clone, Debug)]
 pub struct Cross {
-    /// Its rate on the wire; of an on/off source, while it is on.
+    /// Rate on the wire; of an on/off source, while it is on.
     pub rate: Rate,
-    /// How its packets follow each other.
+    /// The times between packets.
     pub pattern: Pattern,
-    /// Its packets.
+    /// Size of its packets on the wire.
     pub packet: Bytes,
-    /// Which links it crosses.
+    /// The links that it crosses.
     pub route: Route,
-    /// No packet leaves before.
+    /// No packet leaves before this time.
     pub start: Time,
-    /// No packet leaves from here on.
+    /// No packet leaves at or after this time.
     pub stop: Time,
 }
 
-/// How packets that do not react follow each other.
+/// The times between packets of traffic that does not react.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pattern {
     /// At equal intervals.
@@ -157,9 +158,9 @@ pub enum Pattern {
     Poisson,
     /// At equal intervals while the source is on, and not at all while it is off.
     OnOff {
-        /// Mean length of the periods in which it is on.
+        /// Mean length of the periods in which the source is on.
         on: Duration,
-        /// Mean length of those in which it is off.
+        /// Mean length of the periods in which it is off.
         off: Duration,
         /// Shape of the Pareto distribution of both, above 1.
         shape: f64,
@@ -167,7 +168,7 @@ pub enum Pattern {
 }
 
 impl Cross {
-    /// Its mean rate between start and stop.
+    /// The mean rate between start and stop.
     pub fn mean_rate(&self) -> Rate {
         match self.pattern {
             Pattern::Constant | Pattern::Poisson => self.rate,

@@ -1,7 +1,8 @@
-//! No text makes the scenario parser panic, hang or take much memory, and whatever it says is one line per problem. The first
-//! line is a `--set`.
+//! No text makes the reader of scenarios panic, hang or take much memory, and each problem that it reports is one line.
+//! The first line of the input is a `--set`.
 //!
-//! `cargo +nightly fuzz run scenario`; scenarios to begin with: `mkdir -p fuzz/corpus/scenario; cp scenarios/*.toml fuzz/corpus/scenario`.
+//! `cargo +nightly fuzz run scenario` runs it. Scenarios to begin with:
+//! `mkdir -p fuzz/corpus/scenario; cp scenarios/*.toml fuzz/corpus/scenario`.
 
 #![no_main]
 

@@ -1,7 +1,8 @@
-//! No bytes make the reader of connection vectors panic, hang or take much memory, and whatever it says is one line.
+//! No bytes make the reader of connection vectors panic, hang or take much memory, and the error that it reports is one
+//! line.
 //!
-//! `cargo +nightly fuzz run vectors`; files to begin with: `mkdir -p fuzz/corpus/vectors; cargo run --release -- vectors --load 1Mbps
-//! --duration 1s --out fuzz/corpus/vectors/mix.cvec`.
+//! `cargo +nightly fuzz run vectors` runs it. A file to begin with: `mkdir -p fuzz/corpus/vectors`, then
+//! `cargo run --release -- vectors --load 1Mbps --duration 1s --out fuzz/corpus/vectors/mix.cvec`.
 
 #![no_main]
 
@@ -11,5 +12,5 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| match vectors::scan(bytes, Time::MAX) {
     Ok(contents) => assert!(contents.connections > 0 && contents.messages >= contents.connections),
-    Err(flaw) => assert!(flaw.line > 0 && flaw.message.lines().count() == 1),
+    Err(error) => assert!(error.line > 0 && error.message.lines().count() == 1),
 });

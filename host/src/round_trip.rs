@@ -11,17 +11,20 @@ pub struct RoundTrip {
 
 impl RoundTrip {
     /// The smoothed round-trip time (SRTT); none before the first sample.
+    #[inline]
     pub fn smoothed(&self) -> Option<Duration> {
         self.estimate.map(|(smoothed, _)| smoothed)
     }
 
     /// How far samples lie from the smoothed round-trip time (RTTVAR); none before the first sample.
+    #[inline]
     pub fn variation(&self) -> Option<Duration> {
         self.estimate.map(|(_, variation)| variation)
     }
 
     /// Takes in a sample: section 2.2 for the first one, section 2.3 for the others. Integers, so that every machine
     /// computes the same.
+    #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         self.estimate = Some(match self.estimate {
             None => (rtt, Duration(rtt.0 / 2)),

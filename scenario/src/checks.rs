@@ -48,7 +48,8 @@ pub(super) fn delayed_ack(delay: Option<Duration>, at: KeyPath, problems: &mut P
     problems.unless(delay != Some(Duration::ZERO), at, "is zero; write one like \"40 ms\", or remove it");
 }
 
-/// Checks for how long receivers coalesce interrupts (`coalesce`) and by how much senders are late (`jitter`), both below `at`.
+/// Checks for how long receivers coalesce interrupts (`coalesce`) and by how much senders are late (`jitter`), both
+/// below `at`.
 pub(super) fn host_noise(coalesce: Option<Duration>, jitter: Option<Duration>, at: &KeyPath, problems: &mut Problems) {
     for (key, delay, example) in [("coalesce", coalesce, "100 us"), ("jitter", jitter, "10 us")] {
         let Some(delay) = delay else { continue };

@@ -120,7 +120,8 @@ impl<'t> Document<'t> {
 
     /// A problem at `path`.
     pub fn problem_at(&self, path: &KeyPath, part: Part, message: String) -> Problem {
-        // The last change of a value is in effect. A change also makes the tables above its key, unless the file has them.
+        // The last change of a value is in effect. A change also makes the tables above its key, unless the file has
+        // them.
         let made = |changed: &KeyPath| changed.is_within(path) && !self.has(path);
         let last = self.changed.iter().rev().find(|(changed, _)| path.is_within(changed) || made(changed));
         let location = match last.map(|(_, origin)| origin) {
@@ -144,7 +145,8 @@ impl<'t> Document<'t> {
         found.flatten().is_some()
     }
 
-    /// Where `path` stands in the text. If the text does not have it: where the innermost table or list on the way begins.
+    /// Where `path` stands in the text. If the text does not have it: where the innermost table or list on the way
+    /// begins.
     fn locate(&self, path: &KeyPath, part: Part) -> Location {
         let mut start = 0;
         let mut here: Option<&DeValue> = None;

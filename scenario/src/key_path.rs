@@ -17,8 +17,8 @@ pub(super) enum Step {
 }
 
 impl KeyPath {
-    /// The most steps that a path given by the user may have. No key of a scenario is as deep; the bound keeps `--set` from making
-    /// deeply nested tables.
+    /// The most steps that a path given by the user may have. No key of a scenario is as deep; the bound keeps `--set`
+    /// from making deeply nested tables.
     const DEEPEST: usize = 16;
 
     /// Reads `flow[2].start`, `flow.2.start` or `sweep."path.rate"`. A step that is a bare number is an index.

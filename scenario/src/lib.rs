@@ -2,34 +2,34 @@
 //!
 //! The way of a scenario through this crate:
 //!
-//! 1. [`document`] parses the text into a tree of values, and knows the line and column of each. `--set` ([`set`]), `[sweep]` and
-//!    `[compare]` ([`grid`]) change the tree.
-//! 2. [`keys`] has the structs that the tree is read into, and [`values`] the values with a notation of their own, such as buffer
-//!    sizes.
-//! 3. [`resolve`] checks the keys and completes them to one [`experiment::Experiment`] per run. [`files`] reads the files that a
-//!    scenario names.
+//! 1. `document` parses the text into a tree of values, and knows the line and column of each. `--set` (`set`),
+//!    `[sweep]` and `[compare]` (`grid`) change the tree.
+//! 2. `keys` has the structs that the tree is read into, and `values` the values with a notation of their own, such
+//!    as buffer sizes.
+//! 3. `resolve` checks the keys and completes them to one [`experiment::Experiment`] per run. `files` reads the
+//!    files that a scenario names.
 //!
-//! All mistakes in a scenario are found before anything runs. Each is a [`Problem`]: a line that names the place, the key and the
-//! remedy.
+//! All mistakes in a scenario are found before anything runs. Each is a [`Problem`]: a line that names the place, the
+//! key and the remedy.
 
 mod checks;
 mod document;
 mod files;
 mod grid;
 mod key_path;
-pub mod keys;
+mod keys;
 mod machine;
 mod plain;
 mod plan;
 mod problem;
 mod problems;
-pub mod queue;
+mod queue;
 mod resolve;
 mod schema;
-pub mod set;
+mod set;
 #[cfg(test)]
 mod tests;
-pub mod values;
+mod values;
 mod wording;
 
 use document::Document;
@@ -45,31 +45,32 @@ pub use schema::schema;
 pub use set::Set;
 pub use wording::nearest;
 
-/// Reads the scenario in `file`, with `sets` laid over it, as runs that `machine` has memory for.
+/// Reads the scenario in `file`, in which `sets` replace values, and plans its runs. The runs must fit into the memory
+/// of `machine`.
 ///
 /// # Errors
-/// Everything that is wrong with it; at least one problem.
+/// The problems with the scenario; at least one.
 pub fn load(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
     read(&file.display().to_string(), &text_of(file)?, sets, machine)
 }
 
-/// The text of `file`.
+/// The text of the scenario in `file`.
 fn text_of(file: &Path) -> Result<String, Vec<Problem>> {
     let problem = |message: &str| vec![Problem::of_file(&file.display().to_string(), message)];
     match std::fs::read(file) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| problem("is not UTF-8 text; name a scenario, a TOML file")),
-        Err(e) => Err(problem(&format!("cannot be read ({}); check its name and permissions", crate::reason(&e)))),
+        Err(e) => Err(problem(&format!("cannot be read ({}); check its name and permissions", reason(&e)))),
     }
 }
 
-/// Reads the scenario in `file` for its path alone, as [`load`] does: it may leave out `duration` and everything that sends.
+/// Reads the scenario in `file` as [`load`] does, for its network alone: it may lack `duration`, flows and traffic.
 ///
 /// # Errors
-/// Everything that is wrong with it; at least one problem.
+/// The problems with the scenario; at least one.
 pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
     let name = file.display().to_string();
     let text = text_of(file)?;
-    let mut document = laid_over(&name, &text, sets)?;
+    let mut document = parse_with(&name, &text, sets)?;
     let sends = ["flow", "traffic", "compare"].iter().any(|key| document.get(key).is_some());
     let assumed = [(!sends, "compare.controllers=[\"reno\"]"), (document.get("duration").is_none(), "duration=1 min")];
     for (_, set) in assumed.iter().filter(|(missing, _)| *missing) {
@@ -78,18 +79,18 @@ pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, V
     grid::plan(&document, machine, &|_| None)
 }
 
-/// Reads the scenario `text`, as [`load`] does; problems call it `name`.
+/// Reads the scenario `text`, which problems call `name`, as [`load`] does.
 ///
 /// # Errors
-/// Everything that is wrong with it; at least one problem.
+/// The problems with the scenario; at least one.
 pub fn read(name: &str, text: &str, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
     read_beside(name, text, sets, machine, &|_| None)
 }
 
-/// As [`read`], with the traces whose texts `beside` has; others are files beside the scenario.
+/// Reads the scenario `text` as [`read`] does. Traces whose texts `beside` has are not read from files.
 ///
 /// # Errors
-/// Everything that is wrong with it; at least one problem.
+/// The problems with the scenario; at least one.
 pub fn read_beside(
     name: &str,
     text: &str,
@@ -97,11 +98,11 @@ pub fn read_beside(
     machine: &Machine,
     beside: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, Vec<Problem>> {
-    grid::plan(&laid_over(name, text, sets)?, machine, beside)
+    grid::plan(&parse_with(name, text, sets)?, machine, beside)
 }
 
-/// The scenario `text` with `sets` laid over it.
-fn laid_over<'t>(name: &'t str, text: &'t str, sets: &[Set]) -> Result<Document<'t>, Vec<Problem>> {
+/// Parses the scenario `text`, and replaces the values that `sets` name.
+fn parse_with<'t>(name: &'t str, text: &'t str, sets: &[Set]) -> Result<Document<'t>, Vec<Problem>> {
     let mut document = Document::parse(name, text)?;
     for set in sets {
         document.set(set)?;

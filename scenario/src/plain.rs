@@ -9,7 +9,8 @@ use toml::de::DeValue;
 /// The value that a scenario gives to a key, as plain data. Dates become strings.
 ///
 /// # Errors
-/// A number that is not finite or does not fit into 64 bits: where it stands (an empty range for `value` itself), and what is wrong.
+/// A number that is not finite or does not fit into 64 bits: where it stands (an empty range for `value` itself), and
+/// what is wrong.
 pub(super) fn plain(value: &DeValue) -> Result<Value, (Range<usize>, String)> {
     let inner = |value: &Spanned<DeValue>| {
         plain(value.get_ref()).map_err(|(span, message)| (if span.is_empty() { value.span() } else { span }, message))

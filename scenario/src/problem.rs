@@ -55,15 +55,16 @@ impl fmt::Display for Problem {
     }
 }
 
-/// `text` without characters that break the line or control the terminal, cut off after some 600 bytes. Messages quote keys and
-/// values of the user, which may contain any character and be of any length.
+/// `text` without characters that break the line or control the terminal, cut off after some 600 bytes. Messages quote
+/// keys and values of the user, which may contain any character and be of any length.
 fn one_line(text: &str) -> String {
     /// The length of a message, in bytes, after which the rest is cut off.
     const LONGEST: usize = 600;
     let mut line = String::new();
     for c in text.chars() {
         match c {
-            // Besides control characters: line and paragraph separators, and marks that change the direction of writing.
+            // Besides control characters: line and paragraph separators, and marks that change the direction of
+            // writing.
             c if c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
                 line.extend(c.escape_default());
             }

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A queue as a scenario writes it: `"codel"`, or `{ kind = "codel", target = "5 ms" }`. Its kind is a discipline's, or a router
-/// protocol's: then it is first in, first out, and a router of that protocol sits at it.
+/// A queue as a scenario writes it: `"codel"`, or `{ kind = "codel", target = "5 ms" }`. Its kind is a discipline's, or
+/// a router protocol's: then it is first in, first out, and a router of that protocol sits at it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Queue {
     kind: Option<Value>,

@@ -32,8 +32,8 @@ impl FromStr for Set {
     }
 }
 
-/// Puts `value` at `path` below `root`. Tables on the way that do not exist are made; an index that equals a list's length appends an
-/// element.
+/// Puts `value` at `path` below `root`. Tables on the way that do not exist are made; an index that equals a list's
+/// length appends an element.
 pub(super) fn put(root: &mut Value, path: &KeyPath, value: Value) -> Result<(), String> {
     let mut here = root;
     for step in &path.0 {

@@ -1,4 +1,5 @@
-//! The words of error messages: serde's messages reworded for users, suggestions for misspelt names, and examples of values.
+//! The words of error messages: serde's messages reworded for users, suggestions for misspelt names, and examples of
+//! values.
 
 /// An error of serde, reworded.
 pub(super) struct SerdeError {
@@ -10,8 +11,8 @@ pub(super) struct SerdeError {
     pub missing: Option<String>,
 }
 
-/// Rewords serde's `message`. Its texts are not part of serde's interface, but they change rarely, and tests hold ours. A
-/// message that is not known here stays as it is.
+/// Rewords serde's `message`. Its texts are not part of serde's interface, but they change rarely, and tests hold ours.
+/// A message that is not known here stays as it is.
 pub(super) fn of_serde(message: &str) -> SerdeError {
     let mut said = SerdeError { message: message.to_string(), unknown_key: false, missing: None };
     if let Some((name, known)) = between(message, "unknown field `", "`, ") {
@@ -47,11 +48,12 @@ pub(super) fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("there is no {what} `{name}`; {remedy}")
 }
 
-/// The known name that is most similar to `name`: by the number of characters inserted, deleted, replaced or transposed. None if that
-/// number exceeds a third of the known name's length (2 for short names), or makes the whole name.
+/// The known name that is most similar to `name`: by the number of characters inserted, deleted, replaced or
+/// transposed. None if that number exceeds a third of the known name's length (2 for short names), or makes the whole
+/// name.
 pub fn nearest<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
-    /// The length of a name, in characters, above which it is not compared: the comparison takes time and memory that grow with
-    /// the product of the lengths.
+    /// The length of a name, in characters, above which it is not compared: the comparison takes time and memory that
+    /// grow with the product of the lengths.
     const LONGEST: usize = 64;
     if name.chars().count() > LONGEST {
         return None;

@@ -1,4 +1,4 @@
-//! Connections that come and go: what each of them says, and in which order they arrive.
+//! Connections that come and go: the messages of each, and the order in which connections arrive.
 
 use control::{Bytes, Duration, Time};
 use std::fmt;
@@ -6,30 +6,30 @@ use std::fmt;
 /// The two ends of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// It opens the connection.
+    /// The side that opens the connection.
     #[default]
     Initiator,
-    /// It is there already.
+    /// The other side.
     Acceptor,
 }
 
 impl Side {
-    /// 0 or 1, for what there is of both.
+    /// Index of this side in arrays with an element per side.
     #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 }
 
-/// What an application hands to its TCP at once (Tmix: an application data unit).
+/// What an application hands to its host at once (an application data unit in Tmix).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sends it.
+    /// The side that sends it.
     pub from: Side,
-    /// How long it waits before it does: since the message before has arrived, if that was the other side's, and since
-    /// that was handed over, if it was its own. The first one: since the connection was opened.
+    /// How long the side waits before it sends: from the arrival of the previous message if that was the other side's, from its handing
+    /// over if it was its own, and from the opening of the connection for the first message.
     pub wait: Duration,
-    /// How much.
+    /// Number of bytes.
     pub size: Bytes,
 }
 
@@ -38,21 +38,21 @@ pub struct Message {
 pub struct Connection {
     /// When it begins.
     pub start: Time,
-    /// Its round-trip propagation delay; raised to that of its route's links where those have more.
+    /// Round-trip propagation delay. If that of the route's links is more, that one is used.
     pub rtt: Duration,
-    /// The receive window of either side, if it has one.
+    /// The receive window of either side, if it is limited.
     pub window: [Option<Bytes>; 2],
-    /// Probability that a packet of either side is lost in its own access link.
+    /// Probability that a packet of either side is lost on its access link.
     pub loss: [f64; 2],
-    /// Whether the two sides talk without waiting for each other (Tmix: a concurrent connection). Otherwise messages are
-    /// sent in their order, one after the other.
+    /// Whether the two sides send without waiting for each other (a concurrent connection in Tmix). Otherwise messages are sent in their
+    /// order, one after the other.
     pub concurrent: bool,
-    /// What is said, in order.
+    /// The messages, in order.
     pub messages: Vec<Message>,
 }
 
 impl Connection {
-    /// Makes it one that says nothing yet, with the room that it has.
+    /// Empties the connection, but keeps the memory of its messages.
     pub fn clear(&mut self) {
         let mut messages = std::mem::take(&mut self.messages);
         messages.clear();
@@ -62,18 +62,18 @@ impl Connection {
 
 /// Connections, in the order of their starts.
 pub trait Arrivals: Send {
-    /// Puts the next one into `connection`, in place of what it was; says false if there is none.
+    /// Replaces `connection` by the next one. Returns false if there is none.
     ///
     /// # Errors
-    /// In a line, why what comes next cannot be read.
+    /// Why the next connection cannot be read, in a line.
     fn next(&mut self, connection: &mut Connection) -> Result<bool, String>;
 }
 
-/// Where the connections of a workload come from. They are not kept: a run goes through them as time passes.
+/// The source of a workload's connections. Connections are not kept: a run reads them one after the other as time passes.
 pub trait Population: fmt::Debug + Send + Sync {
-    /// All of them from the first one, the same each time.
+    /// All connections from the first one on, the same ones at each call.
     ///
     /// # Errors
-    /// In a line, why they cannot be read.
+    /// Why the connections cannot be read, in a line.
     fn arrivals(&self) -> Result<Box<dyn Arrivals>, String>;
 }

@@ -1,6 +1,6 @@
-//! Connections that come and go: who opens one when and what each side sends ([arrivals]); single transfers and web sessions
-//! ([sessions]); a mix like that of a campus link ([synthetic]); and the random numbers and size distributions that they draw
-//! from ([random], [sizes]).
+//! Connections that come and go: when they begin and what each side sends ([arrivals]); single transfers and web sessions
+//! ([sessions]); a mix like that on the link of a campus ([synthetic]); and the random numbers and distributions of sizes that these
+//! use ([random], [sizes]).
 
 pub mod arrivals;
 pub mod random;

@@ -1,25 +1,25 @@
-//! Random numbers of a source of traffic, and the distributions that the field draws from.
+//! Streams of random numbers for traffic, and the distributions in use.
 
 use control::Duration;
 use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 
-/// What random numbers are for. Each use has streams of its own.
+/// What random numbers are used for. Each use has streams of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Packets of a source that does not react; by its number.
+    /// Packets of a source that does not react; one stream per source.
     Cross = 1,
-    /// Losses of a workload's connections; by its number.
+    /// Losses of a workload's connections; one stream per workload.
     Losses = 2,
-    /// Connections that arrive as a Poisson process; by the traffic's number.
+    /// Connections that arrive as a Poisson process; one stream per workload.
     Sessions = 3,
-    /// A synthetic mix of connections; by the traffic's number, and for what of them.
+    /// A synthetic mix of connections; streams for each workload's connections and for their starts.
     Mix = 4,
-    /// A flow's late departures; by its number.
+    /// Late departures of a flow's packets; one stream per flow.
     Jitter = 5,
 }
 
-/// A stream of random numbers of its own: what one source draws does not depend on what others do.
+/// A stream of random numbers. What one stream draws does not depend on what others draw.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
@@ -31,13 +31,13 @@ impl Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// Uniform in (0, 1], so that its logarithm and its powers are finite.
+    /// Uniform in (0, 1], so that logarithms and powers are finite.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// Exponential with this mean: the gaps of a Poisson process.
+    /// Exponential with this mean: the time between two events of a Poisson process.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(self.uniform())
@@ -58,7 +58,7 @@ impl Random {
         mean * libm::exp(sigma * normal - sigma * sigma / 2.0)
     }
 
-    /// Whole and at least 1, each with the same probability the last, with this mean.
+    /// Geometric with this mean: a whole number, at least 1.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         if mean <= 1.0 {
             return 1;
@@ -66,7 +66,7 @@ impl Random {
         1 + (libm::log(self.uniform()) / libm::log1p(-1.0 / mean)) as u64
     }
 
-    /// A seed for randomness elsewhere.
+    /// A seed for another generator.
     pub fn seed(&mut self) -> u64 {
         self.0.next_u64()
     }

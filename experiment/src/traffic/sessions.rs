@@ -8,13 +8,13 @@ use control::{Bytes, Duration, Time};
 pub struct Sessions {
     /// The run's seed.
     pub seed: u64,
-    /// Which of the run's workloads it is.
+    /// The number of the workload in the run.
     pub index: u64,
     /// Mean number of arrivals per second.
     pub per_second: f64,
-    /// How many there are in all, if not without end.
+    /// Number of connections in all; none if arrivals do not end.
     pub count: Option<u64>,
-    /// The least and the most round-trip propagation delay; each connection draws its own.
+    /// The least and the largest round-trip propagation delay, between which that of a connection is drawn.
     pub rtt: (Duration, Duration),
     /// What a connection does.
     pub talk: Talk,
@@ -23,9 +23,9 @@ pub struct Sessions {
 /// What a connection does.
 #[derive(Clone, Debug)]
 pub enum Talk {
-    /// The initiator sends so much.
+    /// The initiator sends a number of bytes from this distribution.
     Transfer(Sizes),
-    /// The initiator asks for one object after the other, and thinks after each.
+    /// The initiator requests one object after the other, and waits after each.
     Web {
         /// Mean number of objects; their number is distributed geometrically.
         objects: f64,
@@ -39,8 +39,8 @@ pub enum Talk {
 }
 
 impl Talk {
-    /// The mean of what a connection sends in the direction that matters, the transfer's or the objects', on the wire, where
-    /// each packet of `packet` bytes has a `header`.
+    /// The mean number of bytes that a connection sends on the wire, in packets of `packet` bytes with a `header` each, in the direction
+    /// of the transfer or of the objects.
     pub fn mean_size(&self, packet: Bytes, header: Bytes) -> f64 {
         let (number, size) = match self {
             Talk::Transfer(size) => (1.0, size.mean()),

@@ -1,41 +1,41 @@
-//! How large what is sent is.
+//! Distributions of the sizes of messages.
 
 use super::Random;
 use control::Bytes;
 use std::sync::Arc;
 
-/// More than any transfer can end with: 1 PB.
+/// The largest size drawn, in bytes: 1 PB, which no transfer completes in a run.
 const LARGEST: f64 = 1e15;
 
 /// A distribution of sizes, in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sizes {
-    /// Always the same.
+    /// Always the same size.
     Fixed(f64),
-    /// Evenly distributed between two sizes.
+    /// Uniform between two sizes.
     Uniform(f64, f64),
     /// Exponential with this mean.
     Exponential(f64),
     /// Lognormal with this mean, and with `sigma` as the standard deviation of the logarithm.
     Lognormal {
-        /// Its mean.
+        /// The mean.
         mean: f64,
-        /// Of the natural logarithm.
+        /// The standard deviation of the natural logarithm.
         sigma: f64,
     },
     /// Pareto with this mean and shape.
     Pareto {
-        /// Its mean.
+        /// The mean.
         mean: f64,
-        /// Above 1.
+        /// The shape, above 1.
         shape: f64,
     },
-    /// Sizes, rising, each with the share of draws that are not larger; in between, in proportion. The last share is 1.
+    /// Sizes in ascending order, each with the share of draws that are not larger, interpolated linearly. The last share is 1.
     Empirical(Arc<[(f64, f64)]>),
 }
 
 impl Sizes {
-    /// Draws one; at least a byte.
+    /// Draws a size, at least a byte.
     pub fn draw(&self, random: &mut Random) -> Bytes {
         let size = match *self {
             Sizes::Fixed(size) => size,

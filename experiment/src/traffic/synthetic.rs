@@ -1,55 +1,60 @@
-//! A mix of connections as it is found on the link of a campus or a company, for those who have no trace: most connections are
-//! small, a few carry most of the bytes, and round-trip times go from 10 ms to a second.
+//! A mix of connections like that on the link of a campus or a company, for users who have no trace: most connections are
+//! small, a few carry most of the bytes, and round-trip times are from 10 ms to a second.
 //!
 //! Decided, after what the traces of Tmix look like (Weigle et al., CCR 36(3), 2006, and RAPID-2009, figure 7: a majority of
 //! mice, a few heavy elephants, round-trip times from 10 ms up): a connection has one exchange or more, of a small request and
 //! a response; 49 responses in 50 are distributed lognormally around a kilobyte, the fiftieth has a Pareto tail.
 //!
-//! The load is what was asked for by construction, since the mean of so heavy a tail is not found by drawing for any
-//! affordable time: time is divided into blocks, and connections are drawn until each block has its share of the bytes.
-//! So over some blocks the load varies less than that of a trace.
+//! The load is the wanted one by construction, since the mean of such a heavy tail is not reached in any affordable time: time is
+//! divided into blocks, and connections are drawn until each block has its share of the bytes. Over several blocks, the load
+//! therefore varies less than that of a trace.
 
 use super::{Arrivals, Connection, Message, Population, Random, Side, Stream};
 use control::{Bytes, Duration, Rate, Time};
 
 /// Mean number of exchanges of a connection, geometrically distributed.
 const EXCHANGES: f64 = 2.0;
-/// A request: lognormal, bytes.
+/// Size of a request: lognormal, mean in bytes and sigma.
 const REQUEST: (f64, f64) = (500.0, 0.8);
-/// 49 responses in 50: lognormal, bytes.
+/// Size of 49 responses in 50: lognormal, mean in bytes and sigma.
 const RESPONSE: (f64, f64) = (2000.0, 1.2);
-/// The fiftieth: Pareto from this size on, with this shape, bytes.
+/// The other responses: their share, and a Pareto distribution with its least size in bytes and its shape.
 const ELEPHANT: (f64, f64, f64) = (0.02, 30_000.0, 1.1);
 /// No response is larger than what the wanted load sends in this time.
 const LARGEST: Duration = Duration::from_millis(1000);
-/// The acceptor's time to answer, and the initiator's to ask again: lognormal, seconds.
+/// The acceptor's time to answer: lognormal, mean in seconds and sigma.
 const ANSWER: (f64, f64) = (0.04, 1.0);
+/// The initiator's time until the next request: lognormal, mean in seconds and sigma.
 const THINK: (f64, f64) = (1.0, 1.0);
-/// Round-trip time: lognormal above the least, in seconds, and the most.
+/// The least round-trip time.
 const LEAST_RTT: Duration = Duration::from_millis(10);
+/// Round-trip time beyond the least: lognormal, mean in seconds and sigma.
 const RTT: (f64, f64) = (0.08, 0.9);
+/// The largest round-trip time.
 const MOST_RTT: Duration = Duration::from_millis(1000);
 /// Both sides' receive window: the most without window scaling.
 const WINDOW: Bytes = Bytes(65_535);
-/// Blocks of time that have the same load, and the least that one lasts.
+/// The most blocks of time, which all have the same load.
 const BLOCKS: u64 = 30;
+/// The least length of a block.
 const LEAST_BLOCK: Duration = Duration::from_millis(5000);
+/// Picoseconds in a microsecond.
 const MICROSECOND: u64 = 1_000_000;
 
-/// Such a mix.
+/// A mix of connections.
 #[derive(Clone, Debug)]
 pub struct Mix {
-    /// Everything random follows from it,
+    /// The seed: everything random follows from it and from `index`.
     pub seed: u64,
-    /// and from this: which one of several it is.
+    /// The number of this mix among several with the same seed.
     pub index: u64,
     /// The mean load in the direction of the responses, headers and acknowledgments included.
     pub load: Rate,
-    /// For so long, connections arrive.
+    /// How long connections arrive.
     pub duration: Duration,
     /// Size of a full packet on the wire.
     pub packet: Bytes,
-    /// How much of it is a header; the size of an acknowledgment.
+    /// Bytes of a packet that are its header; also the size of an acknowledgment.
     pub header: Bytes,
 }
 
@@ -57,8 +62,8 @@ impl Mix {
     /// The least round-trip time of a connection.
     pub const LEAST_RTT: Duration = LEAST_RTT;
 
-    /// What `connection` sends in the direction of the responses: these, acknowledgments of the requests, and the answer to
-    /// its being opened.
+    /// Bytes that `connection` sends in the direction of the responses: the responses, the acknowledgments of the requests, and the
+    /// answer to the request to open the connection.
     fn load_of(&self, connection: &Connection) -> f64 {
         let room = (self.packet - self.header).0.max(1);
         let bytes = connection.messages.iter().map(|message| {
@@ -68,7 +73,7 @@ impl Mix {
         (self.header.0 + bytes.sum::<u64>()) as f64
     }
 
-    /// Draws all of a connection but its start. Times are whole microseconds, so that they can be written to a file.
+    /// Draws a connection except for its start. Times are whole microseconds, so that they can be written to a file.
     fn draw(&self, random: &mut Random, connection: &mut Connection) {
         let us = |seconds: f64| Duration((seconds * 1e6).min(1e12) as u64 * MICROSECOND);
         let most = self.load.as_bps() / 8.0 * LARGEST.as_secs();
@@ -111,19 +116,20 @@ impl Population for Mix {
     }
 }
 
-/// A mix as it is drawn.
+/// The state of drawing a mix.
 struct Drawn {
     mix: Mix,
     connections: Random,
     starts: Random,
     blocks: u64,
-    /// How many blocks have begun, and how many connections the present one still has.
+    /// Number of blocks that have begun.
     block: u64,
+    /// Number of connections that are left in the current block.
     left: u64,
     now: Time,
-    /// Bytes of all connections up to the end of the present block.
+    /// Bytes of all connections up to the end of the current block.
     planned: f64,
-    /// Of these, how many are too much at the end of the last one.
+    /// Bytes by which the connections up to the end of the current block exceed the wanted load.
     excess: f64,
     scratch: Connection,
 }
@@ -157,14 +163,14 @@ impl Arrivals for Drawn {
             self.begin_block();
         }
         self.mix.draw(&mut self.connections, connection);
-        // The first of `left` times that are uniform in what remains of the block.
+        // The first of `left` times that are uniform in the rest of the block.
         let remaining = self.end_of_block().since(self.now).as_secs();
         let share = 1.0 - libm::pow(self.starts.uniform(), 1.0 / self.left as f64);
         self.now += Duration::from_secs(remaining * share);
         connection.start = Time(self.now.0 / MICROSECOND * MICROSECOND);
         self.left -= 1;
         if self.left == 0 && self.block == self.blocks {
-            // The last one is cut to what is missing.
+            // The last connection is cut to the bytes that are missing.
             let largest = connection.messages.iter_mut().filter(|message| message.from == Side::Acceptor);
             if let Some(largest) = largest.max_by_key(|message| message.size) {
                 largest.size = Bytes(largest.size.0.saturating_sub(self.excess as u64).max(1));

@@ -2,7 +2,7 @@
 
 use crate::simulate::{between, figures, run, runs, shipped};
 use experiment::Finished;
-use experiment::jain;
+use experiment::{jain, mean};
 use lab::results::SizeBin;
 
 /// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and the arrival of its flash crowd, in seconds.
@@ -15,10 +15,6 @@ const END: f64 = 30.0;
 /// The rate that the router of the only link allows, between two times.
 fn allowed(run: &Finished, from: f64, to: f64) -> Vec<f64> {
     between(run, &run.outcome.links[0].series.allowed, from, to)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Mean throughput of flow `i`, in Mbps.

@@ -1,4 +1,5 @@
-//! The files beside a scenario that it names: traces of delivery opportunities, connection vectors, distributions of sizes.
+//! The files beside a scenario that it names: traces of delivery opportunities, connection vectors, distributions of
+//! sizes.
 
 mod line_error;
 pub(crate) mod regular;

@@ -7,13 +7,14 @@ use std::io::{BufRead, Read};
 
 /// The most points that a distribution may have.
 const MOST_POINTS: usize = 100_000;
-/// The length of a line, in bytes, above which a file is refused. It bounds the memory that a file without line ends takes.
+/// The length of a line, in bytes, above which a file is refused. It bounds the memory that a file without line ends
+/// takes.
 const LONGEST_LINE: u64 = 1000;
 /// How to correct a line that cannot be read.
 const HELP: &str = "write a line like `1460 0.5`";
 
-/// Reads an empirical distribution. Each line has a size in bytes and the share of sizes that are not larger; neither may fall
-/// from line to line, and the last share is 1. A `#` begins a comment.
+/// Reads an empirical distribution. Each line has a size in bytes and the share of sizes that are not larger; neither
+/// may fall from line to line, and the last share is 1. A `#` begins a comment.
 ///
 /// # Errors
 /// The first line that is wrong.

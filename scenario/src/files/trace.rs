@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 /// The most opportunities that a trace may have: they take 40 MB of memory, and last an hour at 33 Mbps.
 const MOST: usize = 10_000_000;
-/// The length of a line, in bytes, at which a file is refused. It bounds the memory that a file without line ends takes.
+/// The length of a line, in bytes, at which a file is refused. It bounds the memory that a file without line ends
+/// takes.
 const LONGEST_LINE: u64 = 40;
 /// How to correct a trace.
 const HELP: &str = "write one whole number of milliseconds per line, none less than the one before";

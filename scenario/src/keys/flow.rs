@@ -37,8 +37,8 @@ pub struct Flow {
     pub delayed_ack: Option<Duration>,
     /// Rate of the sender's own access link; the path's if not given.
     pub access: Option<Rate>,
-    /// Interrupt coalescing: the receiving host learns of a packet, and of all that arrived after it, this long after its
-    /// arrival; the scenario's if not given.
+    /// Interrupt coalescing: the receiving host learns of a packet, and of all that arrived after it, this long after
+    /// its arrival; the scenario's if not given.
     pub coalesce: Option<Duration>,
     /// Each of its packets leaves up to this late, at random, and in order; the scenario's if not given.
     pub jitter: Option<Duration>,

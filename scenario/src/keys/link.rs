@@ -19,11 +19,12 @@ pub struct Path {
     pub trace: Option<String>,
     /// Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own.
     pub rtt: Duration,
-    /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750 packets" or "9 MB".
+    /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
+    /// packets" or "9 MB".
     pub buffer: BufferSize,
-    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel" or
-    /// "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the flows' controller,
-    /// if it has one.
+    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel"
+    /// or "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the
+    /// flows' controller, if it has one.
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
@@ -60,11 +61,12 @@ pub struct Link {
     pub trace: Option<String>,
     /// Its propagation delay, one way.
     pub delay: Duration,
-    /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750 packets" or "9 MB".
+    /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
+    /// packets" or "9 MB".
     pub buffer: BufferSize,
-    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel" or
-    /// "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the flows' controller,
-    /// if it has one.
+    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel"
+    /// or "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the
+    /// flows' controller, if it has one.
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.

@@ -1,4 +1,5 @@
-//! The keys of a scenario file. The doc comments are also the descriptions in the JSON Schema, which editors show to users.
+//! The keys of a scenario file. The doc comments are also the descriptions in the JSON Schema, which editors show to
+//! users.
 
 mod direction;
 mod flow;
@@ -16,8 +17,8 @@ pub use direction::Direction;
 pub use flow::Flow;
 pub use link::{Change, Link, Path, Reorder};
 
-/// What to simulate with Thalweg: a network, the flows through it, and which runs to make and compare. Times, rates and sizes
-/// are texts with a unit, like "100 ms", "1 Gbps" and "64 kB".
+/// What to simulate with Thalweg: a network, the flows through it, and which runs to make and compare. Times, rates and
+/// sizes are texts with a unit, like "100 ms", "1 Gbps" and "64 kB".
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(title = "Thalweg scenario")]
@@ -41,14 +42,14 @@ pub struct Scenario {
     /// Size of an acknowledgment on the wire.
     #[serde(default = "defaults::ack")]
     pub ack: Bytes,
-    /// Acknowledge every second packet (RFC 5681), a single one after this time at the latest. If not given, every packet is
-    /// acknowledged.
+    /// Acknowledge every second packet (RFC 5681), a single one after this time at the latest. If not given, every
+    /// packet is acknowledged.
     pub delayed_ack: Option<Duration>,
-    /// Interrupt coalescing: a receiving host learns of a packet, and of all that arrived after it, this long after its arrival.
-    /// If not given, hosts learn of each packet at once.
+    /// Interrupt coalescing: a receiving host learns of a packet, and of all that arrived after it, this long after its
+    /// arrival. If not given, hosts learn of each packet at once.
     pub coalesce: Option<Duration>,
-    /// Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and schedulers are not
-    /// exact. If not given, packets leave on time.
+    /// Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and schedulers
+    /// are not exact. If not given, packets leave on time.
     pub jitter: Option<Duration>,
     /// Least retransmission timeout: RFC 6298 says 1 s, Linux uses 200 ms.
     #[serde(default = "defaults::min_rto")]
@@ -69,10 +70,12 @@ pub struct Scenario {
     #[serde(default)]
     pub controller: BTreeMap<String, Map<String, Value>>,
     /// Makes one run for each of several controllers.
+    #[expect(dead_code, reason = "`grid` reads it from the document, before each run's keys are read")]
     pub compare: Option<Compare>,
     /// Makes one run for each value, or each combination of values, of any keys: "path.rate" = ["1 Gbps", "10 Gbps"].
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Vec<Value>>")]
+    #[expect(dead_code, reason = "`grid` reads it from the document, before each run's keys are read")]
     pub sweep: Map<String, Value>,
 }
 

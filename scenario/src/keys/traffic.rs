@@ -1,5 +1,5 @@
-//! `[[traffic]]`: tables of several kinds. The keys of a kind are those of several structs, because kinds share most of their keys;
-//! [`KINDS`] says which structs a kind has.
+//! `[[traffic]]`: tables of several kinds. The keys of a kind are those of several structs, because kinds share most of
+//! their keys; [`KINDS`] says which structs a kind has.
 
 use super::direction::Direction;
 use crate::values::offered_load::OfferedLoad;
@@ -22,8 +22,8 @@ pub(crate) struct CommonKeys {
     pub stop: Option<Duration>,
     /// The links it crosses, in order; the path's bottleneck if not given.
     pub route: Option<Vec<String>>,
-    /// Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows`, the responses of
-    /// other kinds.
+    /// Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows`, the
+    /// responses of other kinds.
     #[serde(default)]
     pub direction: Direction,
     /// Size of its full packets on the wire, if not the scenario's.
@@ -55,7 +55,8 @@ pub(crate) struct OnOffKeys {
 pub(crate) struct HostKeys {
     /// What results call it; its kind if not given.
     pub name: Option<String>,
-    /// Congestion controller of both sides' data. If not given: of flows, those of `[compare]`; of web and tmix, "reno".
+    /// Congestion controller of both sides' data. If not given: of flows, those of `[compare]`; of web and tmix,
+    /// "reno".
     pub controller: Option<String>,
     /// Whether a round trip opens each connection, as with TCP; true if not given.
     #[serde(default = "defaults::handshake")]

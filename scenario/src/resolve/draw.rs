@@ -14,8 +14,8 @@ pub(super) enum DrawnKey {
     Rtt,
 }
 
-/// Draws a time from `range` for copy `copy` of the `[[flow]]` at position `flow`. The time depends on these arguments alone, so that
-/// runs which differ in their controllers or in the number of copies have the same times.
+/// Draws a time from `range` for copy `copy` of the `[[flow]]` at position `flow`. The time depends on these arguments
+/// alone, so that runs which differ in their controllers or in the number of copies have the same times.
 pub(super) fn draw(range: TimeRange, seed: u64, flow: usize, copy: u64, key: DrawnKey) -> Duration {
     let mut random = seed;
     for part in [flow as u64, copy, key as u64] {

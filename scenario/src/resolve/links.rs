@@ -59,8 +59,8 @@ struct Crossing<'a> {
 }
 
 impl Crossing<'_> {
-    /// The one-way delay of a link that is given none: half of what the other links leave of the smallest RTT. So all of the smallest
-    /// RTT is on links that flows share, and none of it in access links.
+    /// The one-way delay of a link that is given none: half of what the other links leave of the smallest RTT. So all
+    /// of the smallest RTT is on links that flows share, and none of it in access links.
     fn delay(&self, network: &Network) -> Duration {
         let rest = |rtt: Duration, links: &[usize]| rtt - network.round_trip(links);
         let flows = self.groups.iter().map(|group| rest(group.rtt.low, &group.route().links));

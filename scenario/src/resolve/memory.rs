@@ -1,4 +1,5 @@
-//! An estimate of the memory that the runs need, and whether the machine has it. It is made before anything is allocated.
+//! An estimate of the memory that the runs need, and whether the machine has it. It is made before anything is
+//! allocated.
 
 use super::flows::FlowGroup;
 use super::traffic::{Expected, PlannedWorkload};
@@ -9,7 +10,8 @@ use crate::problems::Problems;
 use control::{Bytes, Rate};
 use path::{Buffer, LinkSetup};
 
-/// Bytes for a packet in a queue or on a link: 64, in a ring that has up to twice the room, because it grows by doubling.
+/// Bytes for a packet in a queue or on a link: 64, in a ring that has up to twice the room, because it grows by
+/// doubling.
 const PER_PACKET: f64 = 2.0 * 64.0;
 /// Bytes for all samples of one flow or link in one sampling interval.
 const PER_SAMPLE: f64 = 50.0;
@@ -19,8 +21,8 @@ const PER_FLOW: f64 = 2000.0;
 const PER_PLANNED_FLOW: f64 = 1000.0;
 /// Bytes for a connection while it lasts, with two flows.
 const PER_CONNECTION: f64 = 3000.0;
-/// Bytes for the result of an exchange. While the run lasts, the list of results may have twice the room, because it grows by
-/// doubling.
+/// Bytes for the result of an exchange. While the run lasts, the list of results may have twice the room, because it
+/// grows by doubling.
 const PER_EXCHANGE: f64 = 56.0;
 /// The assumed length of a connection, in seconds; the actual one is not known before the run.
 const CONNECTION: f64 = 20.0;
@@ -45,7 +47,8 @@ impl Memory {
         Memory { machine, runs: 0, largest: 0.0, kept: 0.0 }
     }
 
-    /// Adds a run. If all runs so far need more memory than is free, adds a problem with the key that asks for most of it.
+    /// Adds a run. If all runs so far need more memory than is free, adds a problem with the key that asks for most of
+    /// it.
     pub(super) fn check(
         &mut self,
         scenario: &Scenario,
@@ -124,7 +127,7 @@ impl Memory {
     }
 }
 
-/// The number of packets in so many bytes.
+/// The number of packets in this many bytes.
 fn packets(bytes: f64, packet: Bytes) -> f64 {
     bytes / packet.0.max(1) as f64
 }

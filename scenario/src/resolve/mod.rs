@@ -1,8 +1,8 @@
-//! From a scenario's keys to the [`Experiment`] of one run: every value is checked, and every choice that the scenario leaves open is
-//! made.
+//! From a scenario's keys to the [`Experiment`] of one run: every value is checked, and every choice that the scenario
+//! leaves open is made.
 //!
-//! Controllers and links come first, because flows and traffic refer to them. The delays and buffers of links come after flows and
-//! traffic, because they depend on the round-trip times of those.
+//! Controllers and links come first, because flows and traffic refer to them. The delays and buffers of links come
+//! after flows and traffic, because they depend on the round-trip times of those.
 
 mod context;
 mod controllers;
@@ -36,8 +36,8 @@ pub(super) struct Built {
     pub experiment: Experiment,
 }
 
-/// Builds the run of `scenario` in which `compared` controls the flows that name no controller. The result is of no use if
-/// `problems` were added.
+/// Builds the run of `scenario` in which `compared` controls the flows that name no controller. The result is of no use
+/// if `problems` were added.
 pub(super) fn build(
     scenario: &Scenario,
     vectors: &VectorFiles,

@@ -148,8 +148,8 @@ impl<'s> Network<'s> {
         Some(Network { path: scenario.path.as_ref(), links })
     }
 
-    /// The route over the links called `names`, or over the bottleneck if no names are given. None if there is no such route; the
-    /// problem is that of the key `route` below `at`.
+    /// The route over the links called `names`, or over the bottleneck if no names are given. None if there is no such
+    /// route; the problem is that of the key `route` below `at`.
     pub fn route(
         &self,
         names: Option<&[String]>,
@@ -204,8 +204,8 @@ impl<'s> Network<'s> {
         self.path?.access
     }
 
-    /// The RTTs of flows over `route` whose table is `at`: those `given`, or else the route's. Adds a problem if an RTT is shorter
-    /// than the delays of the links, there and back.
+    /// The RTTs of flows over `route` whose table is `at`: those `given`, or else the route's. Adds a problem if an RTT
+    /// is shorter than the delays of the links, there and back.
     pub fn flow_rtt(
         &self,
         given: Option<TimeRange>,

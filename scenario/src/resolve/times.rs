@@ -9,8 +9,8 @@ use control::{Duration, Time};
 /// The most samples of each time series. It bounds memory, and is more than a plot can show.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Checks the run's length, its sampling and its measured interval. Returns the measured interval; none if the run has no length, so
-/// that nothing else can be checked against it.
+/// Checks the run's length, its sampling and its measured interval. Returns the measured interval; none if the run has
+/// no length, so that nothing else can be checked against it.
 pub(super) fn check(scenario: &Scenario, problems: &mut Problems) -> Option<(Time, Time)> {
     let Scenario { duration, sample, .. } = scenario;
     if *duration == Duration::ZERO {

@@ -4,8 +4,8 @@ use super::*;
 use proptest::prelude::*;
 use std::num::NonZero;
 
-/// Pieces of scenarios, correct and wrong, that random texts are made of. Random characters alone would hardly ever pass the TOML
-/// parser.
+/// Pieces of scenarios, correct and wrong, that random texts are made of. Random characters alone would hardly ever
+/// pass the TOML parser.
 fn piece() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         Just("\"1 bdp\"".to_string()),

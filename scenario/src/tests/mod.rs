@@ -3,6 +3,7 @@
 mod any_text;
 mod mistakes;
 mod network;
+mod reference;
 mod runs;
 mod traffic;
 

@@ -54,7 +54,8 @@ fn connections_come_and_go() {
     let (_, _, tmix) = workload(r#"kind = "tmix", load = "70 Mbps", direction = "reverse", stop = "10 s""#);
     assert!(!tmix.route.reverse && tmix.stop.as_secs() == 10.0);
 
-    // Two workloads of one kind have different names. [compare] controls `flows` that name no controller, and needs no [[flow]].
+    // Two workloads of one kind have different names. [compare] controls `flows` that name no controller, and needs no
+    // [[flow]].
     let two = r#"traffic=[{ kind = "flows", size = "1 kB", per-second = 1 }, { kind = "flows", size = "1 MB", per-second = 1 }]"#;
     let runs = runs(TRAFFIC, &[two, r#"compare.controllers=["bic", "reno"]"#]);
     let names: Vec<&str> = runs[0].experiment.workloads.iter().map(|w| w.name.as_str()).collect();

@@ -10,7 +10,8 @@ use std::str::FromStr;
 /// The size of a buffer as a scenario gives it; never zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BufferSize {
-    /// A multiple of the bandwidth-delay product, which is the link's rate times the mean RTT of the flows that cross it.
+    /// A multiple of the bandwidth-delay product, which is the link's rate times the mean RTT of the flows that cross
+    /// it.
     Bdp(f64),
     /// As much as the link sends in this time.
     Time(Duration),

@@ -15,7 +15,8 @@ pub enum PacketError {
     Bursts(Bursts),
 }
 
-/// Errors in bursts, by the Gilbert-Elliott model: the channel is in a good or in a bad state, and may change it at each packet.
+/// Errors in bursts, by the Gilbert-Elliott model: the channel is in a good or in a bad state, and may change it at
+/// each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bursts {

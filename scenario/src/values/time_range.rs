@@ -1,4 +1,5 @@
-//! A time that is the same for all copies of a flow, or drawn for each of them: `"100 ms"` or `{ uniform = ["60 ms", "165 ms"] }`.
+//! A time that is the same for all copies of a flow, or drawn for each of them: `"100 ms"` or `{ uniform = ["60 ms",
+//! "165 ms"] }`.
 
 use control::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -1,8 +1,9 @@
-//! Connections that come and go: each occupies a slot while it lasts, which the next one uses again, so that memory grows
-//! with the number of connections at the same time and not with how many there were.
+//! Connections that come and go. Each occupies a slot while it lasts, which a later one uses again, so that memory grows with the
+//! number of connections at the same time and not with their number in all.
 //!
-//! A connection is two flows, one in each direction, of which those exist that have something to send. Packets of an earlier
-//! connection may still be under way when a slot is used again: they were sent before it began, and by that are told.
+//! A connection is two flows, one in each direction; a flow exists only if its side has something to send. Packets of an earlier
+//! connection may still be on the network when its slot is used again: they are recognized because they were sent before the later
+//! connection began.
 
 use super::conversation::{Place, Slot, State};
 use crate::engine::FlowEnvironment;
@@ -15,18 +16,18 @@ use experiment::traffic::{Arrivals, Connection, Random, Stream};
 use experiment::{Experiment, Workload, WorkloadOutcome};
 use std::collections::VecDeque;
 
-/// RFC 6298, section 2.5, as for data.
+/// The longest time after which the request to open a connection is repeated (RFC 6298, section 2.5, as for data).
 const LAST_TIMEOUT: Duration = Duration::from_millis(60_000);
 
 /// All connections of a run.
 pub struct Connections<'a> {
     classes: Vec<Class<'a>>,
     slots: Vec<Slot>,
-    /// Number of the first slot's first flow: others of the run have those below.
+    /// Number of the first slot's first flow. Numbers below are those of the experiment's flows.
     first_flow: u32,
-    /// Index of the first of these events of kind [`Kind::Cross`]: one per class, its next arrival, then two per slot.
+    /// The first number of these connections' events of kind [`Kind::Cross`]: one per class for its next arrival, then two per slot.
     first_event: u32,
-    /// Why the run cannot go on.
+    /// Why the run cannot go on, if it cannot.
     pub failure: Option<String>,
 }
 
@@ -35,25 +36,27 @@ pub struct Class<'a> {
     pub workload: &'a Workload,
     pub factory: Factory,
     pub arrivals: Box<dyn Arrivals>,
-    /// The next one.
+    /// The next connection.
     pub upcoming: Connection,
-    /// Slots that nobody uses, and since when.
+    /// Free slots, and since when.
     pub free: VecDeque<(u32, Time)>,
-    /// The propagation delay of its links, there and back.
+    /// Round-trip propagation delay of the links.
     pub crossed: Duration,
     /// The measured interval.
     pub measure: (Time, Time),
     pub random: Random,
-    /// Delivered for the first time so far, from either side; at the last sample; at the beginning of the measured interval.
+    /// Bytes of either side delivered so far, without duplicates.
     pub delivered: [Bytes; 2],
+    /// The same at the last sample.
     pub sampled: [Bytes; 2],
+    /// The same at the beginning of the measured interval.
     pub measured: [Bytes; 2],
     pub active: u32,
     pub outcome: WorkloadOutcome,
 }
 
 impl<'a> Connections<'a> {
-    /// Those of `experiment`, none of which has arrived.
+    /// The connections of `experiment`, none of which has arrived.
     pub fn new(experiment: &'a Experiment, network: &mut Network) -> Result<Connections<'a>, String> {
         let first_event = experiment.cross.len() as u32;
         let mut classes = Vec::new();
@@ -85,7 +88,7 @@ impl<'a> Connections<'a> {
         Ok(Connections { classes, slots: Vec::new(), first_flow, first_event, failure: None })
     }
 
-    /// The time of event `index` has come.
+    /// Handles the event of kind [`Kind::Cross`] and number `index`.
     #[inline(never)]
     pub fn on_event(&mut self, now: Time, index: u32, network: &mut Network) {
         let event = (index - self.first_event) as usize;
@@ -93,7 +96,7 @@ impl<'a> Connections<'a> {
         let (number, thread) = (event / 2, event % 2);
         let slot = &mut self.slots[number];
         if slot.due[thread] != now {
-            return; // it was an earlier connection's
+            return; // the event was an earlier connection's
         }
         slot.due[thread] = Time::MAX;
         let mut place = self.place(number);
@@ -104,7 +107,8 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Its next message is due, a controller asked to be asked again, or a message has been held back for long enough.
+    /// Handles an event of a flow: its controller asked for this time, its retransmission timer may have expired, or an acknowledgment
+    /// has been delayed for long enough.
     #[inline(never)]
     pub fn on_flow_event(&mut self, now: Time, kind: Kind, flow: u32, network: &mut Network) {
         let half = (flow - self.first_flow) as usize;
@@ -179,7 +183,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// What came of them.
+    /// The outcomes of all workloads.
     pub fn finish(&mut self) -> Vec<WorkloadOutcome> {
         for number in 0..self.slots.len() {
             let mut place = self.place(number);
@@ -190,7 +194,7 @@ impl<'a> Connections<'a> {
         }
         let outcomes = self.classes.drain(..).map(|class| class.outcome);
         let tight = |mut outcome: WorkloadOutcome| {
-            outcome.transfers.shrink_to_fit(); // it outlives the run, beside those of other runs
+            outcome.transfers.shrink_to_fit(); // it is kept after the run, with those of other runs
             outcome
         };
         outcomes.map(tight).collect()
@@ -226,7 +230,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// A slot of class `index` that nobody uses, nor any packet that is under way.
+    /// A free slot of class `index`, with no packet on its access links.
     fn free_slot(&mut self, now: Time, index: usize, network: &mut Network) -> usize {
         let class = &mut self.classes[index];
         if let Some(&(number, since)) = class.free.front()
@@ -247,7 +251,7 @@ impl<'a> Connections<'a> {
 }
 
 impl Class<'_> {
-    /// Puts the next arrival on the agenda, unless it comes too late.
+    /// Schedules the next arrival, unless it comes after the workload's end.
     fn announce(&self, now: Time, event: u32, network: &mut Network) {
         let start = self.workload.start + self.upcoming.start.since(Time::ZERO);
         if start < self.workload.stop {
@@ -255,7 +259,7 @@ impl Class<'_> {
         }
     }
 
-    /// What `size` from an application takes on the wire.
+    /// Bytes on the wire of `size` bytes of an application.
     pub fn on_wire(&self, size: Bytes) -> Bytes {
         let Workload { packet, header, .. } = self.workload;
         size + Bytes(size.0.div_ceil((*packet - *header).0.max(1)) * header.0)

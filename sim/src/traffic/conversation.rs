@@ -1,4 +1,4 @@
-//! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, it is closed.
+//! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, and it is closed.
 
 use super::connections::Class;
 use crate::engine::FlowEnvironment;
@@ -13,7 +13,7 @@ use path::Impairments;
 use path::topology::{Access, access_delays};
 use std::collections::VecDeque;
 
-/// RFC 6298, section 2.1: until there is a round-trip time.
+/// The time after which the request to open a connection is first repeated (RFC 6298, section 2.1).
 const FIRST_TIMEOUT: Duration = Duration::from_millis(1000);
 
 /// A place for a connection.
@@ -21,44 +21,46 @@ pub struct Slot {
     pub class: usize,
     /// The access links of either side's packets.
     pub access: [Access; 2],
-    /// Who is here, or was last.
+    /// The connection that occupies the slot, or did last.
     pub connection: Connection,
-    /// Which one of its class it is.
+    /// The connection's number in its class.
     pub number: u32,
     pub state: State,
-    /// Packets sent before are not its own; [`Time::MAX`] while it is free.
+    /// When the connection began: packets sent before are an earlier connection's. [`Time::MAX`] while the slot is free.
     pub began: Time,
-    /// When its request to be opened is repeated, or its next message handed over; of a concurrent connection, each side's.
+    /// When the request to open the connection is repeated, or the next message is handed over; of a concurrent connection, the next
+    /// message of each side.
     pub due: [Time; 2],
-    /// The next message to be handed over; of a concurrent connection, each side's.
+    /// Number of the next message to be handed over; of a concurrent connection, that of each side.
     pub next: [usize; 2],
-    /// Messages that have not arrived yet.
+    /// Number of messages that have not arrived yet.
     pub left: usize,
-    /// What either side sends.
+    /// The data of either side.
     pub halves: [Half; 2],
-    /// The exchange that is under way, and the number of packets that had been sent again before it.
+    /// The current exchange.
     pub exchange: Transfer,
+    /// The number of packets that were sent again before the current exchange.
     pub resent_before: u64,
 }
 
-/// Where in its life a connection is.
+/// The state of a slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// There is none.
+    /// There is no connection.
     Free,
-    /// The request to be opened has been sent; after this long, it will be again.
+    /// The request to open the connection has been sent. It is repeated after this time.
     Opening(Duration),
-    /// It was open after so long; not known without a handshake.
+    /// The connection is open. The handshake took this time; none without a handshake.
     Open(Option<Duration>),
 }
 
-/// One direction's data.
+/// The data of one direction.
 #[derive(Default)]
 pub struct Half {
-    /// There from the first message on.
+    /// The two hosts, from the first message on.
     pub ends: Option<(Source, Sink)>,
-    /// Messages handed over and not arrived yet: the number of segments with which each is complete, which message it is,
-    /// and when it was handed over.
+    /// Messages that were handed over and have not arrived: the number of segments with which the message is complete, its number, and
+    /// when it was handed over.
     pub pending: VecDeque<(u64, usize, Time)>,
 }
 
@@ -72,19 +74,19 @@ impl Half {
     }
 }
 
-/// A slot in use.
+/// A slot and its class, while an event of the slot is handled.
 pub struct Place<'p, 'a> {
     pub class: &'p mut Class<'a>,
     pub slot: &'p mut Slot,
     pub number: u32,
-    /// Number of the first of its two flows, the initiator's.
+    /// Number of the initiator's flow; the acceptor's is the next one.
     pub flow: u32,
-    /// Index of the first of its two events.
+    /// The first of the slot's two event numbers.
     pub event: u32,
 }
 
 impl Place<'_, '_> {
-    /// A connection begins: asks for it to be opened.
+    /// A connection begins: requests that it be opened, or opens it at once without a handshake.
     pub fn begin(&mut self, now: Time, network: &mut Network) {
         let Place { class, slot, .. } = self;
         let workload = class.workload;
@@ -122,7 +124,7 @@ impl Place<'_, '_> {
     /// Sends the request to open the connection, and repeats it after `timeout`.
     pub fn ask(&mut self, now: Time, timeout: Duration, network: &mut Network) {
         self.slot.state = State::Opening(timeout);
-        // Routers may tell a sender already by this packet what it may do.
+        // Routers may write on this packet already how fast the sender may send.
         if self.class.workload.sends[0] && self.slot.halves[0].ends.is_none() {
             self.slot.halves[0].ends = Some(self.build(0));
         }
@@ -131,7 +133,7 @@ impl Place<'_, '_> {
         self.schedule(now + timeout, 0, network);
     }
 
-    /// The first packet either way: TCP's SYN and its answer. They have no data.
+    /// Sends the first packet of a direction, TCP's SYN or its answer, which carries no data.
     pub fn send_opening(&mut self, side: usize, body: Body, sent: Time, now: Time, network: &mut Network) {
         let hop = self.slot.access[side].first;
         let size = self.class.workload.ack_size.0 as u32;
@@ -147,7 +149,7 @@ impl Place<'_, '_> {
         for thread in 0..threads {
             self.slot.next[thread] = self.slot.following(0, thread);
             let Some(first) = self.slot.next_message(thread) else { continue };
-            // The acceptor knows half a round trip later, from a packet that is not simulated.
+            // The acceptor learns it half a round trip later, from a packet that is not simulated.
             let known = match (first.from, rtt) {
                 (Side::Acceptor, Some(_)) => Duration(self.slot.connection.rtt.0 / 2),
                 _ => Duration::ZERO,
@@ -157,7 +159,8 @@ impl Place<'_, '_> {
         self.close_if_done(now);
     }
 
-    /// Hands over the thread's next message after `wait`.
+    /// Hands over the thread's next message after `wait`. A thread is a sequence of messages, of which a concurrent connection has
+    /// one per side.
     fn wait_for(&mut self, wait: Duration, thread: usize, now: Time, network: &mut Network) {
         if wait == Duration::ZERO {
             self.hand_over(now, thread, network);
@@ -171,7 +174,7 @@ impl Place<'_, '_> {
         network.events.add_timer(time, (Kind::Cross, self.event + thread as u32));
     }
 
-    /// The thread's next message is handed over to its side's TCP.
+    /// Hands over the thread's next message to the host that sends it, and those that follow at once.
     pub fn hand_over(&mut self, now: Time, thread: usize, network: &mut Network) {
         let mut due = self.slot.next_message(thread);
         while let Some(message) = due {
@@ -207,7 +210,7 @@ impl Place<'_, '_> {
         Some(next)
     }
 
-    /// The two ends of one side's data.
+    /// The two hosts for one side's data.
     fn build(&self, side: usize) -> (Source, Sink) {
         let Place { class: Class { workload, factory, .. }, slot, .. } = self;
         let parties = factory();
@@ -231,7 +234,7 @@ impl Place<'_, '_> {
         (source, Sink::new(parties.receiver, u64::MAX, ack_size, way_back, workload.delayed_ack))
     }
 
-    /// Data of one side arrive at the other.
+    /// A data packet of `side` arrives at the other side.
     pub fn on_data(&mut self, now: Time, packet: &Packet, stamp: &Stamp, side: usize, network: &mut Network) {
         let Some((_, sink)) = &mut self.slot.halves[side].ends else { return };
         let before = sink.delivered();
@@ -257,7 +260,7 @@ impl Place<'_, '_> {
         self.slot.left -= 1;
         let message = self.slot.connection.messages[number];
         if self.slot.connection.concurrent {
-            // Nothing says which message answers which: each is an exchange.
+            // It is not known which message answers which: each is an exchange of its own.
             self.slot.exchange = self.slot.new_exchange(handed);
             self.slot.exchange.sent[message.from.index()] = message.size;
         }
@@ -274,7 +277,7 @@ impl Place<'_, '_> {
         }
     }
 
-    /// Notes the exchange that is under way.
+    /// Records the current exchange.
     fn record(&mut self, completed: Option<Time>) {
         let Place { class, slot, .. } = self;
         let resent = slot.halves.iter().map(Half::resent).sum::<u64>();
@@ -284,7 +287,7 @@ impl Place<'_, '_> {
         class.outcome.transfers.push(slot.exchange);
     }
 
-    /// The connection ends once all has arrived and is known to have.
+    /// Closes the connection once all messages have arrived and are acknowledged.
     pub fn close_if_done(&mut self, now: Time) {
         if self.slot.left > 0 || !self.slot.halves.iter().all(Half::is_done) {
             return;
@@ -300,7 +303,7 @@ impl Place<'_, '_> {
         self.class.free.push_back((self.number, now));
     }
 
-    /// The run ends before the connection does: notes what is under way.
+    /// The run ends before the connection: records the exchanges that are not complete.
     pub fn give_up(&mut self) {
         if !self.slot.connection.concurrent {
             if self.slot.left > 0 && !self.slot.is_between_exchanges() {
@@ -317,7 +320,7 @@ impl Place<'_, '_> {
         }
     }
 
-    /// Adds what its hosts counted.
+    /// Adds the hosts' counters to the outcome.
     pub fn account(&mut self) {
         for (source, sink) in self.slot.halves.iter().filter_map(|half| half.ends.as_ref()) {
             self.class.outcome.packets_delivered += sink.packets();
@@ -329,7 +332,7 @@ impl Place<'_, '_> {
 }
 
 impl Slot {
-    /// A free one.
+    /// A free slot.
     pub fn new(class: usize, access: [Access; 2]) -> Slot {
         Slot {
             class,
@@ -352,14 +355,14 @@ impl Slot {
         self.connection.messages.get(self.next[thread]).copied()
     }
 
-    /// The thread's first message from number `from` on: the next one, or the next of that side.
+    /// Number of the thread's first message from number `from` on: of a concurrent connection, the next message of that side.
     fn following(&self, from: usize, thread: usize) -> usize {
         let messages = &self.connection.messages;
         let after = |number: &usize| !self.connection.concurrent || messages[*number].from.index() == thread;
         (from..messages.len()).find(after).unwrap_or(messages.len())
     }
 
-    /// Whether all that was handed over has arrived, and what comes next is an exchange of its own.
+    /// Whether all messages handed over have arrived, and the next one begins an exchange.
     fn is_between_exchanges(&self) -> bool {
         let next = self.next[0];
         next > 0 && self.connection.messages.len() - self.left == next && self.begins_exchange(next)
@@ -369,7 +372,8 @@ impl Slot {
         Transfer { connection: self.number, start, rtt: self.connection.rtt, ..Transfer::default() }
     }
 
-    /// Whether message `number` of a sequential connection begins an exchange: whenever it is the first side's turn again.
+    /// Whether message `number` of a sequential connection begins an exchange: the first one, and each at which the side that sent the
+    /// first one has its turn again.
     fn begins_exchange(&self, number: usize) -> bool {
         let messages = &self.connection.messages;
         number == 0 || messages[number].from == messages[0].from && messages[number - 1].from != messages[0].from

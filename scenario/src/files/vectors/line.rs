@@ -5,10 +5,11 @@ use crate::problem::reason;
 use control::Duration;
 use std::io::{BufRead, Read};
 
-/// The length of a line, in bytes, above which a file is refused. It bounds the memory that a file without line ends takes.
+/// The length of a line, in bytes, above which a file is refused. It bounds the memory that a file without line ends
+/// takes.
 const LONGEST_LINE: u64 = 1000;
-/// The largest number that a line may have. As a time in microseconds it is about three months, as a size in bytes 8 TB; no run
-/// reaches either.
+/// The largest number that a line may have. As a time in microseconds it is about three months, as a size in bytes 8
+/// TB; no run reaches either.
 const LARGEST: u64 = 1 << 43;
 
 /// Reads lines.

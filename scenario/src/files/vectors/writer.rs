@@ -5,8 +5,8 @@ use control::Duration;
 use experiment::traffic::{Connection, Message, Population, Side};
 use std::io::{self, Write};
 
-/// Writes `connection` in the original form. The connection is given this `number`, to tell it from others. Times are rounded to
-/// microseconds.
+/// Writes `connection` in the original form. The connection is given this `number`, to tell it from others. Times are
+/// rounded to microseconds.
 ///
 /// # Errors
 /// Writing fails.
@@ -33,8 +33,8 @@ pub fn write(out: &mut impl Write, number: u64, connection: &Connection) -> io::
     Ok(())
 }
 
-/// Writes all connections of `population` in the original form. Stops when `go_on`, which is asked after every 1000 connections,
-/// returns false; then the result is none.
+/// Writes all connections of `population` in the original form. Stops when `go_on`, which is asked after every 1000
+/// connections, returns false; then the result is none.
 ///
 /// # Errors
 /// Writing fails, or the population cannot be read.

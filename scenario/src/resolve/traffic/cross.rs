@@ -9,8 +9,8 @@ use crate::resolve::context::Context;
 use control::Duration;
 use experiment::{Cross, Pattern};
 
-/// The shortest interval between packets. Times are whole picoseconds, so the rounding of an interval changes the rate by at most
-/// one part in a thousand.
+/// The shortest interval between packets. Times are whole picoseconds, so the rounding of an interval changes the rate
+/// by at most one part in a thousand.
 const LEAST_INTERVAL: Duration = Duration(1000);
 
 /// All traffic of a scenario that does not react. Also checks that the kinds and keys of all traffic are known.

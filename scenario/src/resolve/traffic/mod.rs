@@ -1,4 +1,5 @@
-//! `[[traffic]]`: packets that do not react to congestion ([`cross`]), and connections that come and go ([`workloads`]).
+//! `[[traffic]]`: packets that do not react to congestion ([`cross()`]), and connections that come and go
+//! ([`workloads()`]).
 
 mod cross;
 mod placement;

@@ -11,8 +11,8 @@ use control::{Duration, Time};
 use experiment::traffic::Mix;
 use std::sync::Arc;
 
-/// The least round-trip time of a file that counts for the delays of links. Files of measured connections also have times that
-/// no path has.
+/// The least round-trip time of a file that counts for the delays of links. Files of measured connections also have
+/// times that no path has.
 const LEAST_RTT: Duration = Duration::from_millis(1);
 /// What a connection of the synthetic mix sends, on average, in bytes. For the estimate of memory.
 const BYTES_PER_CONNECTION: f64 = 10e3;

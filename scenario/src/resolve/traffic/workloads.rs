@@ -90,8 +90,8 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
         return None;
     }
     let mut route = place.route;
-    // The direction that a scenario gives is that of responses, which acceptors send, or of the data of `flows`, which initiators
-    // send. The direction of a workload is that of what initiators send.
+    // The direction that a scenario gives is that of responses, which acceptors send, or of the data of `flows`, which
+    // initiators send. The direction of a workload is that of what initiators send.
     route.reverse ^= !flows;
     Some(PlannedWorkload {
         at: at.key(key),

@@ -88,7 +88,7 @@ impl Source {
         self.recovering = false;
         self.duplicates = 0;
         self.repair_at_once = false;
-        self.timer.rtt.back_off();
+        self.timer.timeout.back_off();
         self.controller.on_loss(now, &Loss::Timeout);
     }
 

@@ -9,7 +9,7 @@ mod timer;
 
 pub use setup::{Setup, SourceCounters};
 
-use super::rto::RoundTrip;
+use super::rto::RetransmissionTimeout;
 use super::scoreboard::Scoreboard;
 use super::sink::Sink;
 use crate::packet::{Body, Packet};
@@ -72,7 +72,7 @@ impl Source {
             // In tests, the contract between hosts and controllers is checked at each call.
             controller: if cfg!(test) { control::contract::checked(setup.controller) } else { setup.controller },
             board: Scoreboard::default(),
-            timer: RetransmissionTimer::new(RoundTrip::new(setup.min_rto)),
+            timer: RetransmissionTimer::new(RetransmissionTimeout::new(setup.min_rto)),
             recovery: setup.recovery,
             backlog: Backlog::new(setup.size, setup.packet),
             receive_window: setup.receive_window.unwrap_or(u64::MAX),
@@ -126,13 +126,13 @@ impl Source {
 
     /// This side has opened the connection, which took `rtt`. `report` is what the peer's receiver reported, if it was asked.
     pub fn on_open(&mut self, now: Time, rtt: Duration, report: Option<Report>) {
-        self.timer.rtt.sample(rtt);
+        self.timer.timeout.sample(rtt);
         self.controller.on_open(now, rtt, report);
     }
 
     /// The peer has opened the connection, which took `rtt`.
     pub fn on_handshake(&mut self, rtt: Duration) {
-        self.timer.rtt.sample(rtt);
+        self.timer.timeout.sample(rtt);
     }
 
     /// From here on, no new segment is sent.
@@ -161,7 +161,7 @@ impl Source {
         let losses = self.board.losses();
         let acked = self.read_ack(now, packet, out_of_order, sink);
         let rtt = now.since(packet.sent);
-        self.timer.rtt.sample(rtt);
+        self.timer.timeout.sample(rtt);
         self.counters.rtt_sum += u128::from(rtt.0);
         self.counters.rtt_samples += 1;
         let ack = Ack {

@@ -1,12 +1,12 @@
 //! The retransmission timer of a source (RFC 6298, section 5).
 
-use crate::host::rto::RoundTrip;
+use crate::host::rto::RetransmissionTimeout;
 use control::Time;
 
 /// The timer. The event queue holds it at an earlier time rather than being changed at each acknowledgment.
 pub struct RetransmissionTimer {
-    /// What the timeout is computed from.
-    pub rtt: RoundTrip,
+    /// How long the timer runs.
+    pub timeout: RetransmissionTimeout,
     /// When the timer expires; [`Time::MAX`] while it is off.
     expires: Time,
     /// When the event queue will next ask for it; [`Time::MAX`] if it will not.
@@ -27,8 +27,8 @@ pub enum Passed {
 
 impl RetransmissionTimer {
     /// A timer that is off.
-    pub fn new(rtt: RoundTrip) -> RetransmissionTimer {
-        RetransmissionTimer { rtt, expires: Time::MAX, scheduled: Time::MAX }
+    pub fn new(timeout: RetransmissionTimeout) -> RetransmissionTimer {
+        RetransmissionTimer { timeout, expires: Time::MAX, scheduled: Time::MAX }
     }
 
     /// Whether the timer is off.
@@ -45,7 +45,7 @@ impl RetransmissionTimer {
             self.expires = Time::MAX;
             return None;
         }
-        self.expires = now + self.rtt.timeout();
+        self.expires = now + self.timeout.timeout();
         (self.expires < self.scheduled).then(|| {
             self.scheduled = self.expires;
             self.expires
