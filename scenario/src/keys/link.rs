@@ -22,9 +22,8 @@ pub struct Path {
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     /// packets" or "9 MB".
     pub buffer: BufferSize,
-    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel"
-    /// or "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the
-    /// flows' controller, if it has one.
+    /// Which packets wait, which is sent next and which are dropped: a queue discipline, like "codel"; or the
+    /// router that takes part, like "rcp-ac"; or "matching" for the router of the flows' controller, if it has one.
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
@@ -64,9 +63,8 @@ pub struct Link {
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     /// packets" or "9 MB".
     pub buffer: BufferSize,
-    /// Which packets wait, which is sent next and which are dropped: "droptail", "red", "ared" (adaptive RED), "codel"
-    /// or "fq-codel"; or the router that takes part: "rcp-ac", "rcp" or "xcp"; or "matching" for the router of the
-    /// flows' controller, if it has one.
+    /// Which packets wait, which is sent next and which are dropped: a queue discipline, like "codel"; or the
+    /// router that takes part, like "rcp-ac"; or "matching" for the router of the flows' controller, if it has one.
     #[serde(default)]
     pub queue: Queue,
     /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
