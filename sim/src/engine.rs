@@ -2,7 +2,8 @@
 
 use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
-use crate::host::{self, Answer, Interface, Setup, Sink, Source};
+use crate::flow_environment::FlowEnvironment;
+use crate::host::{Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
 use crate::packet::{Body, Packet};
 use crate::prefetch;
@@ -259,30 +260,5 @@ impl<'a> Engine<'a> {
         let flows = flows.collect();
         let (links, sampled) = self.recorder.finish(self.experiment);
         Outcome { flows, workloads, links, sampled, packets_delivered, events: self.events }
-    }
-}
-
-/// What the source of one flow sees of the simulator.
-pub struct FlowEnvironment<'a> {
-    /// The network that carries its packets.
-    pub network: &'a mut Network,
-    /// The simulated time.
-    pub now: Time,
-    /// The flow's number.
-    pub flow: u32,
-}
-
-impl host::Environment for FlowEnvironment<'_> {
-    #[inline(always)]
-    fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
-        self.network.forward(self.now, hop, size, make);
-    }
-
-    fn wake_at(&mut self, time: Time) {
-        self.network.events.add(time, (Kind::Wake, self.flow));
-    }
-
-    fn timer_at(&mut self, time: Time) {
-        self.network.events.add_timer(time, (Kind::Timeout, self.flow));
     }
 }

@@ -15,6 +15,7 @@ mod contract_tests;
 mod engine;
 mod event_queue;
 mod flow;
+mod flow_environment;
 pub mod host;
 mod network;
 pub mod packet;

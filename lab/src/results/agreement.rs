@@ -1,6 +1,6 @@
 //! Real runs beside the simulated runs of the same scenarios.
 
-use super::RunSummary;
+use super::run_summary::RunSummary;
 use experiment::Place;
 use serde::Serialize;
 

@@ -5,6 +5,7 @@ mod agreement;
 mod columnar;
 mod columns;
 mod completion;
+mod run_summary;
 mod series;
 mod summary;
 pub mod table;
@@ -15,7 +16,8 @@ pub use agreement::Agreement;
 pub use columns::{Columns, DASH};
 pub use completion::SizeBin;
 pub use completion::by_size;
-pub use summary::{FlowSummary, LinkSummary, RunSummary, Summary, summary};
+pub use run_summary::{FlowSummary, LinkSummary, RunSummary};
+pub use summary::{Summary, summary};
 pub use table::table;
 pub use traffic::TrafficSummary;
 

@@ -1,6 +1,7 @@
 //! CoDel: drops from the head while packets have waited too long for too long (RFC 8289; section 5 has the algorithm).
 
-use super::{Buffer, Drops, Mistake, Queue, Queueing, Site};
+use super::buffer::Buffer;
+use super::discipline::{Drops, Mistake, Queue, Queueing, Site};
 use crate::Packet;
 use crate::ring::Ring;
 use control::{Bytes, Duration, Time};

@@ -1,6 +1,7 @@
 //! Drop-tail, the queue that most routers have: first in, first out, and packets that find the buffer full are dropped.
 
-use super::{Drops, Mistake, Queue, Queueing, Site};
+use super::buffer::Buffer;
+use super::discipline::{Drops, Mistake, Queue, Queueing, Site};
 use crate::Packet;
 use crate::ring::Ring;
 use control::{Bytes, Duration, Time};
@@ -17,29 +18,6 @@ impl Queueing for Parameters {
     }
     fn queue<P: Packet>(&self, site: &Site, _: u64) -> Box<dyn Queue<P>> {
         Box::new(DropTail::new(site.buffer))
-    }
-}
-
-/// How much a queue holds, without the packet in transmission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Buffer {
-    /// This many packets, of any size.
-    Packets(u64),
-    /// This many bytes.
-    Bytes(Bytes),
-}
-
-impl Buffer {
-    /// A buffer that is never full.
-    pub const UNLIMITED: Buffer = Buffer::Packets(u64::MAX);
-
-    /// Whether a packet of `size` fits in when `packets` packets of `bytes` bytes in total are waiting.
-    #[inline]
-    pub fn has_room(self, packets: u64, bytes: Bytes, size: Bytes) -> bool {
-        match self {
-            Buffer::Packets(most) => packets < most,
-            Buffer::Bytes(most) => bytes + size <= most,
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! FQ-CoDel: flows are hashed to queues that take turns by bytes, new queues first. Each queue is under CoDel's control
 //! (RFC 8290).
 
+use super::buffer::Buffer;
 use super::codel::{self, Control, Fifo};
-use super::{Buffer, Drops, Mistake, Queue, Queueing, Site};
+use super::discipline::{Drops, Mistake, Queue, Queueing, Site};
 use crate::Packet;
 use crate::ring::Ring;
 use control::{Bytes, Duration, Time};

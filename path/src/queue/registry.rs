@@ -3,51 +3,13 @@
 //!
 //! To add a discipline, write its file and add it to [`list`].
 
-use super::{Buffer, Queue};
+use super::buffer::Buffer;
+use super::discipline::{Mistake, Queue, Queueing, Site};
 use crate::Packet;
 use control::{Bytes, Rate};
-use schemars::{JsonSchema, Schema};
-use serde::{Deserialize, Serialize};
+use schemars::Schema;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
-
-/// The parameters of a queue discipline: a plain struct whose `Default` is the paper's choice. A parameter that is `None` by
-/// default follows from the link.
-pub trait Queueing: Default + Serialize + for<'de> Deserialize<'de> + JsonSchema {
-    /// What is wrong with the parameters of a queue at `site`; empty if they make sense.
-    fn check(&self, site: &Site) -> Vec<Mistake>;
-
-    /// An empty queue at `site`. Everything random in it follows from `seed`.
-    fn queue<P: Packet>(&self, site: &Site, seed: u64) -> Box<dyn Queue<P>>;
-}
-
-/// The link that a queue is at.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Site {
-    /// The link's capacity.
-    pub rate: Rate,
-    /// How much the queue holds, without the packet in transmission.
-    pub buffer: Buffer,
-    /// Size of a full packet on the link.
-    pub packet: Bytes,
-}
-
-/// What is wrong with a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// The parameter's name.
-    pub key: String,
-    /// What is wrong, and what to write instead.
-    pub problem: String,
-}
-
-impl Mistake {
-    /// The mistakes among `checks`: each is a parameter's name, whether its value is right, and what is wrong if it is not.
-    pub fn unless<const N: usize>(checks: [(&str, bool, String); N]) -> Vec<Mistake> {
-        let wrong = checks.into_iter().filter(|(_, right, _)| !right);
-        wrong.map(|(key, _, problem)| Mistake { key: key.into(), problem }).collect()
-    }
-}
 
 /// One queue discipline.
 pub struct QueueDiscipline {

@@ -1,6 +1,6 @@
 //! A connection of either implementation of QUIC, and quinn's configuration.
 
-use super::ANY;
+use super::stack::ANY;
 use crate::flow_log::SenderSample;
 use control::{Phase, State, Time};
 use quinn::{EndpointConfig, TokioRuntime, TransportConfig, VarInt};

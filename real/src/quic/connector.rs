@@ -1,7 +1,7 @@
 //! Opens the connections of the sending side, all from one endpoint.
 
 use super::connection::{Connection, quinn_endpoint, quinn_transport};
-use super::{ANY, PROTOCOL, Stack, choice};
+use super::stack::{ANY, PROTOCOL, Stack, choice};
 use crate::contestant::Congestion;
 use crate::error::Cause;
 use experiment::Flow;

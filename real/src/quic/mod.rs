@@ -5,35 +5,20 @@ mod connection;
 mod connector;
 mod receiver;
 mod sender;
+mod stack;
 
-use crate::contestant::Congestion;
-use crate::error::Cause;
-use crate::error::Error;
+pub use stack::Stack;
+
+use crate::error::{Cause, Error};
 use crate::flow_log::{Deliveries, FlowLog, Framing, PAYLOAD, SenderSample};
 use crate::testbed::Testbed;
 use crate::watch::Watch;
 use emulate::{Record, relay::Relay};
 use experiment::Flow;
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use stack::{ANY, choice};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use tokio::runtime::{Builder, Runtime};
-use wire::{Choice, Identity, PACKET};
-
-/// The application protocol of the connections (ALPN, RFC 7301).
-const PROTOCOL: &[u8] = b"thalweg-real";
-/// Any free port of the loopback device.
-const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-
-/// Which implementation of QUIC carries the flows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Stack {
-    /// `wire`, with the experiment's controllers.
-    Wire,
-    /// quinn, with one of its own controllers.
-    Quinn(Congestion),
-}
+use wire::{Identity, PACKET};
 
 /// Carries the flows of `testbed` from the beginning to the end of its run. The emulator, the receivers and the senders
 /// have a thread each.
@@ -82,13 +67,6 @@ pub fn carry(testbed: &Arc<Testbed>, stack: Stack, watch: &dyn Watch) -> Result<
     })
 }
 
-/// The controller of `flow` and all of its parameters. Where a parameter is `auto`, the controller chooses by what
-/// `wire` tells it of its host; other values are passed on as they are.
-fn choice(flow: &Flow) -> Result<Choice, Cause> {
-    let parameters = flow.parameters.as_object().cloned().unwrap_or_default();
-    Choice::new(&flow.controller, &parameters).map_err(Cause::from)
-}
-
 /// The layout of the packets of `flow`: `wire` puts a header for stamps before the packets of a controller that needs
 /// it.
 fn framing(stack: Stack, flow: &Flow) -> Framing {
@@ -99,13 +77,6 @@ fn framing(stack: Stack, flow: &Flow) -> Framing {
         Stack::Wire => 0,
     };
     Framing { packet: PACKET + header as u64, payload: PAYLOAD }
-}
-
-/// A runtime for all flows' senders or receivers, on this thread, which the system schedules before ordinary ones if it
-/// may.
-fn runtime() -> io::Result<Runtime> {
-    realtime::hurry(1);
-    Builder::new_current_thread().enable_all().build()
 }
 
 #[cfg(test)]

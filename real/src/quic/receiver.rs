@@ -1,7 +1,7 @@
 //! The receiving side: accepts a connection for each flow and notes what arrives.
 
 use super::connection::{Connection, quinn_endpoint, quinn_transport};
-use super::{ANY, PROTOCOL, Stack, runtime};
+use super::stack::{ANY, PROTOCOL, Stack, runtime};
 use crate::error::Cause;
 use crate::flow_log::Deliveries;
 use crate::testbed::EndOfRun;

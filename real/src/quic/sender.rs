@@ -1,7 +1,7 @@
 //! The sending side: sends each flow's data from its start to its stop, and samples what its sender does.
 
 use super::connector::{Connector, Connectors};
-use super::{Stack, runtime};
+use super::stack::{Stack, runtime};
 use crate::error::Cause;
 use crate::flow_log::{SenderSample, data};
 use crate::testbed::Testbed;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::contestant::Congestion;
 use scenario::Machine;
 use serde_json::{Value, json};
 

@@ -5,15 +5,15 @@
 //! connection may still be on the network when its slot is used again: they are recognized because they were sent before the later
 //! connection began.
 
+use super::class::Class;
 use super::conversation::{Place, Slot, State};
-use crate::engine::FlowEnvironment;
 use crate::event_queue::Kind;
+use crate::flow_environment::FlowEnvironment;
 use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};
-use control::registry::Factory;
 use control::{Bytes, Conditions, Duration, Time};
-use experiment::traffic::{Arrivals, Connection, Random, Stream};
-use experiment::{Experiment, Workload, WorkloadOutcome};
+use experiment::traffic::{Connection, Random, Stream};
+use experiment::{Experiment, WorkloadOutcome};
 use std::collections::VecDeque;
 
 /// The longest time after which the request to open a connection is repeated (RFC 6298, section 2.5, as for data).
@@ -29,30 +29,6 @@ pub struct Connections<'a> {
     first_event: u32,
     /// Why the run cannot go on, if it cannot.
     pub failure: Option<String>,
-}
-
-/// A workload's connections.
-pub struct Class<'a> {
-    pub workload: &'a Workload,
-    pub factory: Factory,
-    pub arrivals: Box<dyn Arrivals>,
-    /// The next connection.
-    pub upcoming: Connection,
-    /// Free slots, and since when.
-    pub free: VecDeque<(u32, Time)>,
-    /// Round-trip propagation delay of the links.
-    pub crossed: Duration,
-    /// The measured interval.
-    pub measure: (Time, Time),
-    pub random: Random,
-    /// Bytes of either side delivered so far, without duplicates.
-    pub delivered: [Bytes; 2],
-    /// The same at the last sample.
-    pub sampled: [Bytes; 2],
-    /// The same at the beginning of the measured interval.
-    pub measured: [Bytes; 2],
-    pub active: u32,
-    pub outcome: WorkloadOutcome,
 }
 
 impl<'a> Connections<'a> {
@@ -247,26 +223,5 @@ impl<'a> Connections<'a> {
         let route = &class.workload.route;
         self.slots.push(Slot::new(index, [false, true].map(|back| network.topology.add_access(route, back))));
         self.slots.len() - 1
-    }
-}
-
-impl Class<'_> {
-    /// Schedules the next arrival, unless it comes after the workload's end.
-    fn announce(&self, now: Time, event: u32, network: &mut Network) {
-        let start = self.workload.start + self.upcoming.start.since(Time::ZERO);
-        if start < self.workload.stop {
-            network.events.add(start.max(now), (Kind::Cross, event));
-        }
-    }
-
-    /// Bytes on the wire of `size` bytes of an application.
-    pub fn on_wire(&self, size: Bytes) -> Bytes {
-        let Workload { packet, header, .. } = self.workload;
-        size + Bytes(size.0.div_ceil((*packet - *header).0.max(1)) * header.0)
-    }
-
-    pub fn is_measured(&self, time: Time) -> bool {
-        let (from, to) = self.measure;
-        from <= time && time < to
     }
 }

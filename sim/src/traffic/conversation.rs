@@ -1,8 +1,8 @@
 //! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, and it is closed.
 
-use super::connections::Class;
-use crate::engine::FlowEnvironment;
+use super::class::Class;
 use crate::event_queue::Kind;
+use crate::flow_environment::FlowEnvironment;
 use crate::host::{Answer, Setup, Sink, Source};
 use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};

@@ -1,6 +1,7 @@
 //! How soon a flow gets what it can.
 
-use super::{Excerpt, Measure};
+use super::definition::Measure;
+use super::excerpt::Excerpt;
 use control::{Duration, Phase, Time};
 use experiment::{ACQUIRED_RTTS, ACQUIRED_SHARE, Flow, spare_capacity};
 

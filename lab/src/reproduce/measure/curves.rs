@@ -1,11 +1,10 @@
 //! Curves, and runs beside them.
 
-use super::{Compute, Measure};
+use super::definition::{Compute, Measure};
 use crate::reproduce::curve::Curve;
 use crate::theory;
 use control::Phase;
 use experiment::{Finished, mean};
-use std::ops::Range;
 
 pub(super) const ALL: &[Measure] = &[
     Measure::new("curve", "Value", Compute::OfCurve(Curve::at)),
@@ -15,22 +14,6 @@ pub(super) const ALL: &[Measure] = &[
     Measure::new("crossing-height", "Value at the crossing", Compute::OfCrossing(|crossed| crossed.height)),
     Measure::new("window-over-curve", "Mean window over the curve's", Compute::OfRunAndCurve(window_over_curve)),
 ];
-
-/// Where two curves cross.
-pub struct Crossed {
-    /// The largest argument at which they do.
-    at: f64,
-    /// Their value there.
-    height: f64,
-}
-
-impl Crossed {
-    /// Where `one` and `other` cross for arguments within `range`; none if nowhere.
-    pub fn of(one: &Curve, other: &Curve, range: Range<f64>) -> Option<Crossed> {
-        let at = theory::crossing(|x| one.at(x), |x| other.at(x), range)?;
-        Some(Crossed { at, height: other.at(at) })
-    }
-}
 
 /// Mean window of the run's first flow, over a curve's value at its loss event rate.
 fn window_over_curve(run: &Finished, curve: &dyn Fn(f64) -> f64) -> f64 {

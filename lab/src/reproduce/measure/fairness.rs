@@ -1,6 +1,7 @@
 //! How evenly flows share, and whether they lose together.
 
-use super::{Excerpt, Measure, Scope};
+use super::definition::Measure;
+use super::excerpt::{Excerpt, Scope};
 use experiment::{jain, jain_over_windows, mean, quantile, shares_of_active, synchronization_ratio};
 
 pub(super) const ALL: &[Measure] = &[

@@ -1,6 +1,7 @@
 //! Round-trip times, losses and states of flows.
 
-use super::{Excerpt, Measure};
+use super::definition::Measure;
+use super::excerpt::Excerpt;
 use experiment::quantile;
 use std::collections::HashSet;
 

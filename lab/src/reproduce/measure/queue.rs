@@ -1,6 +1,7 @@
 //! The busiest link: its use, queue, drops and router.
 
-use super::{Excerpt, Measure};
+use super::definition::Measure;
+use super::excerpt::Excerpt;
 use experiment::mean;
 
 pub(super) const ALL: &[Measure] = &[

@@ -1,7 +1,7 @@
 //! How far RAPID-2009's probing reaches, in closed form: streams of 30 packets with m = 1.07. In each round trip the
 //! highest rate becomes the next average; in slow start, it becomes the next lowest rate.
 
-use super::{Compute, Measure};
+use super::definition::{Compute, Measure};
 use control::Rate;
 use control::pstream::{Layout, SlowStart, Stream};
 use control::rapid::Rapid2009;

@@ -1,6 +1,7 @@
 //! How much flows deliver.
 
-use super::{Excerpt, Measure};
+use super::definition::Measure;
+use super::excerpt::Excerpt;
 use experiment::mean;
 
 pub(super) const ALL: &[Measure] = &[

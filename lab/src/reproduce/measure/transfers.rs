@@ -1,6 +1,7 @@
 //! Transfers of connections that come and go.
 
-use super::{Excerpt, Measure};
+use super::definition::Measure;
+use super::excerpt::Excerpt;
 use crate::processor_sharing;
 use control::{Duration, Time};
 use experiment::{Transfer, mean, quantile};

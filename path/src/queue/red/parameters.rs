@@ -1,8 +1,9 @@
-//! RED's parameters, as given and as a queue uses them.
+//! RED's parameters as scenarios give them, and the queue that follows from them at a link.
 
-use super::Red;
+use super::red_queue::Red;
+use super::settings::{Adaptation, Settings};
 use crate::Packet;
-use crate::queue::{Mistake, Queue, Queueing, Site};
+use crate::queue::discipline::{Mistake, Queue, Queueing, Site};
 use control::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,34 +51,6 @@ impl Default for AdaptiveParameters {
     fn default() -> AdaptiveParameters {
         AdaptiveParameters { red: Parameters::default(), bottom: 0.01, interval: Duration::from_millis(500) }
     }
-}
-
-/// The parameters of a queue at a link, all of them known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
-    /// Average queue, in packets, below which nothing is dropped.
-    pub min: f64,
-    /// Average queue, in packets, at which the probability of a drop is `max_p`; more than `min`.
-    pub max: f64,
-    /// The probability of a drop at `max`, more than 0 and at most 1.
-    pub max_p: f64,
-    /// Weight of each new length in the average, more than 0 and at most 1.
-    pub weight: f64,
-    /// Above `max`, the probability rises to 1 at twice `max`, rather than at once.
-    pub gentle: bool,
-    /// How long the link takes for a mean packet: an idle time counts as that many arrivals at an empty queue.
-    pub packet_time: Duration,
-    /// How `max_p` is adapted, if it is.
-    pub adaptation: Option<Adaptation>,
-}
-
-/// How `max_p` is adapted ("Adaptive RED", section 3 and figure 1).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adaptation {
-    /// How often.
-    pub interval: Duration,
-    /// The least `max_p`.
-    pub bottom: f64,
 }
 
 /// The average delay, in seconds, from which thresholds that are not given follow ("Adaptive RED", section 4.2).

@@ -14,7 +14,7 @@ use experiment::{Cross, Pattern};
 const LEAST_INTERVAL: Duration = Duration(1000);
 
 /// All traffic of a scenario that does not react. Also checks that the kinds and keys of all traffic are known.
-pub(in crate::resolve) fn cross(context: &Context, problems: &mut Problems) -> Vec<Cross> {
+pub(crate) fn cross(context: &Context, problems: &mut Problems) -> Vec<Cross> {
     check_kinds(context.scenario, problems);
     let mut all = Vec::new();
     for table in tables(context.scenario, &["cbr", "poisson", "onoff"]) {

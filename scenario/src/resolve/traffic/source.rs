@@ -16,7 +16,7 @@ pub(super) struct ConnectionSource {
 
 /// What can be said of connections before the run.
 #[derive(Clone, Copy)]
-pub(in crate::resolve) struct Expected {
+pub(crate) struct Expected {
     /// The least round-trip time of a connection.
     pub least_rtt: Duration,
     /// The expected number of connections.

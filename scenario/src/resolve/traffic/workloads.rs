@@ -17,7 +17,7 @@ use experiment::Workload;
 use serde_json::{Map, Value};
 
 /// A workload, and what is known of it before the run.
-pub(in crate::resolve) struct PlannedWorkload {
+pub(crate) struct PlannedWorkload {
     /// The workload.
     pub workload: Workload,
     /// The key of the scenario that decides how many connections there are.
@@ -27,13 +27,13 @@ pub(in crate::resolve) struct PlannedWorkload {
 }
 
 /// Whether the controllers of `[compare]` control some of the scenario's connections.
-pub(in crate::resolve) fn compares(scenario: &Scenario) -> bool {
+pub(crate) fn compares(scenario: &Scenario) -> bool {
     let flows = |table: &&Map<String, Value>| table.get("kind").and_then(Value::as_str) == Some("flows");
     scenario.traffic.iter().filter(flows).any(|table| !table.contains_key("controller"))
 }
 
 /// All workloads of a scenario. A name that is taken already gets a number.
-pub(in crate::resolve) fn workloads(context: &Context, problems: &mut Problems) -> Vec<PlannedWorkload> {
+pub(crate) fn workloads(context: &Context, problems: &mut Problems) -> Vec<PlannedWorkload> {
     let mut all: Vec<PlannedWorkload> = Vec::new();
     for table in tables(context.scenario, &["flows", "web", "tmix"]) {
         let Some(mut planned) = workload(&table, context, problems) else { continue };

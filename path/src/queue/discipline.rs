@@ -1,0 +1,104 @@
+//! What every queue discipline consists of: the queue, and its parameters.
+
+use super::buffer::Buffer;
+use crate::Packet;
+use control::{Bytes, Duration, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// A queue in front of a link's transmitter. It is told the time, which never decreases from call to call.
+pub trait Queue<P>: Debug + Send {
+    /// `packet` arrives: it waits, or is given to `drops`. The transmitter has been idle for `idle`, which is zero whenever
+    /// packets wait.
+    fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>);
+
+    /// The transmitter takes the next packet; none if the queue is empty or all its packets went to `drops` instead.
+    fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P>;
+
+    /// Number of packets that wait.
+    fn len(&self) -> u64;
+
+    /// Bytes that wait.
+    fn bytes(&self) -> Bytes;
+
+    /// Whether no packet waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The packets that a queue has dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drops<P> {
+    /// Packets dropped because the buffer was full.
+    pub full: u64,
+    /// Packets that the discipline dropped although the buffer was not full.
+    pub early: u64,
+    /// The dropped packets themselves, for callers that take them out; none if they are not kept.
+    pub kept: Option<Vec<P>>,
+}
+
+impl<P> Default for Drops<P> {
+    fn default() -> Drops<P> {
+        Drops { full: 0, early: 0, kept: None }
+    }
+}
+
+impl<P: Copy> Drops<P> {
+    /// Drops `packet` because the buffer is full.
+    pub fn drop_full(&mut self, packet: &P) {
+        self.full += 1;
+        self.keep(packet);
+    }
+
+    /// Drops `packet` because the discipline decided so.
+    pub fn drop_early(&mut self, packet: &P) {
+        self.early += 1;
+        self.keep(packet);
+    }
+
+    fn keep(&mut self, packet: &P) {
+        if let Some(kept) = &mut self.kept {
+            kept.push(*packet);
+        }
+    }
+}
+
+/// The parameters of a queue discipline: a plain struct whose `Default` is the paper's choice. A parameter that is `None` by
+/// default follows from the link.
+pub trait Queueing: Default + Serialize + for<'de> Deserialize<'de> + JsonSchema {
+    /// What is wrong with the parameters of a queue at `site`; empty if they make sense.
+    fn check(&self, site: &Site) -> Vec<Mistake>;
+
+    /// An empty queue at `site`. Everything random in it follows from `seed`.
+    fn queue<P: Packet>(&self, site: &Site, seed: u64) -> Box<dyn Queue<P>>;
+}
+
+/// The link that a queue is at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Site {
+    /// The link's capacity.
+    pub rate: Rate,
+    /// How much the queue holds, without the packet in transmission.
+    pub buffer: Buffer,
+    /// Size of a full packet on the link.
+    pub packet: Bytes,
+}
+
+/// What is wrong with a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The parameter's name.
+    pub key: String,
+    /// What is wrong, and what to write instead.
+    pub problem: String,
+}
+
+impl Mistake {
+    /// The mistakes among `checks`: each is a parameter's name, whether its value is right, and what is wrong if it is not.
+    pub fn unless<const N: usize>(checks: [(&str, bool, String); N]) -> Vec<Mistake> {
+        let wrong = checks.into_iter().filter(|(_, right, _)| !right);
+        wrong.map(|(key, _, problem)| Mistake { key: key.into(), problem }).collect()
+    }
+}
