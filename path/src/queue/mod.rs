@@ -15,7 +15,8 @@ use std::fmt::Debug;
 
 /// A queue in front of a link's transmitter. It is told the time, which never decreases from call to call.
 pub trait Queue<P>: Debug + Send {
-    /// `packet` arrives: it waits, or is given to `drops`. The transmitter has been idle for `idle`, which is zero whenever
+    /// `packet` arrives. It waits or is given to `drops`, and packets that already wait may be dropped for it. Each
+    /// packet that is dropped is given to `drops` once. The transmitter has been idle for `idle`, which is zero whenever
     /// packets wait.
     fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>);
 
@@ -37,9 +38,9 @@ pub trait Queue<P>: Debug + Send {
 /// The packets that a queue has dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drops<P> {
-    /// Packets dropped because the buffer was full.
+    /// Packets dropped because the buffer was full: those that arrived, or others in their place.
     pub full: u64,
-    /// Packets that the discipline dropped although the buffer was not full.
+    /// Packets that the discipline dropped although the buffer had room for them.
     pub early: u64,
     /// The dropped packets themselves, for callers that take them out; none if they are not kept.
     pub kept: Option<Vec<P>>,
@@ -52,13 +53,13 @@ impl<P> Default for Drops<P> {
 }
 
 impl<P: Copy> Drops<P> {
-    /// Drops `packet` because the buffer is full.
+    /// Drops `packet` because the buffer is full. It is the packet that arrives, or one that waits and makes room.
     pub fn drop_full(&mut self, packet: &P) {
         self.full += 1;
         self.keep(packet);
     }
 
-    /// Drops `packet` because the discipline decided so.
+    /// Drops `packet` because the discipline decided so, although the buffer has room.
     pub fn drop_early(&mut self, packet: &P) {
         self.early += 1;
         self.keep(packet);

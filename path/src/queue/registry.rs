@@ -21,7 +21,8 @@ pub trait Queueing: Default + Serialize + for<'de> Deserialize<'de> + JsonSchema
     fn queue<P: Packet>(&self, site: &Site, seed: u64) -> Box<dyn Queue<P>>;
 }
 
-/// The link that a queue is at.
+/// The link that a queue is at. Parameters that are not given can follow from it. A queue is not told when the link's
+/// capacity changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
     /// The link's capacity.
@@ -42,7 +43,10 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// The mistakes among `checks`: each is a parameter's name, whether its value is right, and what is wrong if it is not.
+    /// The mistakes among `checks`. Each check is a parameter's name as scenarios write it, a condition that holds when
+    /// the value is right, and the text for when it is not. The text follows the name in the error message. So it begins
+    /// with a verb, or with the value and a verb, and says after a semicolon what to write: "is zero; write one like
+    /// \"100 ms\"".
     pub fn unless<const N: usize>(checks: [(&str, bool, String); N]) -> Vec<Mistake> {
         let wrong = checks.into_iter().filter(|(_, right, _)| !right);
         wrong.map(|(key, _, problem)| Mistake { key: key.into(), problem }).collect()
@@ -153,9 +157,10 @@ impl QueueSetup {
     }
 }
 
-/// Something that is done with each discipline in turn.
+/// A visitor of all disciplines: [`list`] calls `add` once for each. A list of values cannot take its place: [`Queue`]
+/// is generic over the packet, so that a discipline makes a queue for a type of packet only where its own type is known.
 trait Disciplines {
-    /// The next discipline: its parameters, and the fields of [`QueueDiscipline`].
+    /// Visits the next discipline. `D` is the type of its parameters; the arguments are the fields of [`QueueDiscipline`].
     fn add<D: Queueing>(
         &mut self,
         name: &'static str,
@@ -165,7 +170,8 @@ trait Disciplines {
     );
 }
 
-/// Every queue discipline, in the order in which to list them.
+/// Every queue discipline, in the order in which to list them: a new one goes behind those that it extends or resembles,
+/// or to the end.
 fn list(all: &mut impl Disciplines) {
     all.add::<super::droptail::Parameters>(
         DROP_TAIL,
@@ -199,7 +205,7 @@ fn list(all: &mut impl Disciplines) {
     );
 }
 
-/// Collects what is the same for all packets.
+/// The visitor that collects the descriptions of the disciplines, which do not depend on the type of packet.
 struct Collect(Vec<QueueDiscipline>);
 
 impl Disciplines for Collect {
@@ -222,7 +228,7 @@ impl Disciplines for Collect {
     }
 }
 
-/// Builds a queue for packets of type `P`.
+/// The visitor that builds a queue of the discipline that `setup` names, for packets of type `P`.
 struct Build<'s, P> {
     setup: &'s QueueSetup,
     site: Site,
