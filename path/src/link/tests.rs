@@ -144,9 +144,11 @@ fn a_router_sees_departures_and_ticks_in_their_order() {
 /// A queue discipline with parameters under which it drops nothing of a short burst.
 struct Discipline {
     name: &'static str,
-    /// Makes an empty queue at a link.
-    make: Box<dyn Fn(&Site) -> Box<dyn Queue<Parcel>>>,
+    make: Box<MakeQueue>,
 }
+
+/// Makes an empty queue at a link.
+type MakeQueue = dyn Fn(&Site) -> Box<dyn Queue<Parcel>>;
 
 impl Discipline {
     /// An empty queue that holds `buffer`.
