@@ -1,7 +1,10 @@
-//! Packets for tests.
+//! What tests use: packets, and the queue discipline that CONTRIBUTING.md shows as an example.
 
 use crate::Packet;
 use control::{Bytes, Stamp};
+
+#[path = "../tests/contributing/lifetime.rs"]
+pub mod lifetime;
 
 /// A packet with a number of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

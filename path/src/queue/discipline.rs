@@ -9,7 +9,8 @@ use std::fmt::Debug;
 
 /// A queue in front of a link's transmitter. It is told the time, which never decreases from call to call.
 pub trait Queue<P>: Debug + Send {
-    /// `packet` arrives: it waits, or is given to `drops`. The transmitter has been idle for `idle`, which is zero whenever
+    /// `packet` arrives. It waits or is given to `drops`, and packets that already wait may be dropped for it. Each
+    /// packet that is dropped is given to `drops` once. The transmitter has been idle for `idle`, which is zero whenever
     /// packets wait.
     fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>);
 
@@ -46,13 +47,13 @@ impl<P> Default for Drops<P> {
 }
 
 impl<P: Copy> Drops<P> {
-    /// Drops `packet` because the buffer is full.
+    /// Drops `packet` because the buffer is full. It is the packet that arrives, or one that waits and makes room.
     pub fn drop_full(&mut self, packet: &P) {
         self.full += 1;
         self.keep(packet);
     }
 
-    /// Drops `packet` because the discipline decided so.
+    /// Drops `packet` because the discipline decided so, although the buffer has room.
     pub fn drop_early(&mut self, packet: &P) {
         self.early += 1;
         self.keep(packet);
@@ -75,7 +76,8 @@ pub trait Queueing: Default + Serialize + for<'de> Deserialize<'de> + JsonSchema
     fn queue<P: Packet>(&self, site: &Site, seed: u64) -> Box<dyn Queue<P>>;
 }
 
-/// The link that a queue is at.
+/// The link that a queue is at. Parameters that are not given can follow from it. A queue is not told when the link's
+/// capacity changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
     /// The link's capacity.
@@ -96,7 +98,10 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// The mistakes among `checks`: each is a parameter's name, whether its value is right, and what is wrong if it is not.
+    /// The mistakes among `checks`. Each check is a parameter's name as scenarios write it, a condition that holds when
+    /// the value is right, and the text for when it is not. The text follows the name in the error message. So it begins
+    /// with a verb, or with the value and a verb, and says after a semicolon what to write: "is zero; write one like
+    /// \"100 ms\"".
     pub fn unless<const N: usize>(checks: [(&str, bool, String); N]) -> Vec<Mistake> {
         let wrong = checks.into_iter().filter(|(_, right, _)| !right);
         wrong.map(|(key, _, problem)| Mistake { key: key.into(), problem }).collect()

@@ -115,9 +115,10 @@ impl QueueSetup {
     }
 }
 
-/// Something that is done with each discipline in turn.
+/// A visitor of all disciplines: [`list`] calls `add` once for each. A list of values cannot take its place: [`Queue`]
+/// is generic over the packet, so that a discipline makes a queue for a type of packet only where its own type is known.
 trait Disciplines {
-    /// The next discipline: its parameters, and the fields of [`QueueDiscipline`].
+    /// Visits the next discipline. `D` is the type of its parameters; the arguments are the fields of [`QueueDiscipline`].
     fn add<D: Queueing>(
         &mut self,
         name: &'static str,
@@ -127,7 +128,8 @@ trait Disciplines {
     );
 }
 
-/// Every queue discipline, in the order in which to list them.
+/// Every queue discipline, in the order in which to list them: a new one goes behind those that it extends or resembles,
+/// or to the end.
 fn list(all: &mut impl Disciplines) {
     all.add::<super::droptail::Parameters>(
         DROP_TAIL,
@@ -161,7 +163,7 @@ fn list(all: &mut impl Disciplines) {
     );
 }
 
-/// Collects what is the same for all packets.
+/// The visitor that collects the descriptions of the disciplines, which do not depend on the type of packet.
 struct Collect(Vec<QueueDiscipline>);
 
 impl Disciplines for Collect {
@@ -184,7 +186,7 @@ impl Disciplines for Collect {
     }
 }
 
-/// Builds a queue for packets of type `P`.
+/// The visitor that builds a queue of the discipline that `setup` names, for packets of type `P`.
 struct Build<'s, P> {
     setup: &'s QueueSetup,
     site: Site,

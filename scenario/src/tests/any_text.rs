@@ -1,12 +1,15 @@
 //! Any text is answered with a plan or with error messages of one line each.
 
 use super::*;
+use path::queue::registry;
 use proptest::prelude::*;
+use proptest::sample::select;
 use std::num::NonZero;
 
 /// Pieces of scenarios, correct and wrong, that random texts are made of. Random characters alone would hardly ever
 /// pass the TOML parser.
 fn piece() -> impl Strategy<Value = String> {
+    let disciplines: Vec<&str> = registry::all().iter().map(|discipline| discipline.name).collect();
     let value = prop_oneof![
         Just("\"1 bdp\"".to_string()),
         Just("[\"a\", \"bottleneck\"]".to_string()),
@@ -19,8 +22,8 @@ fn piece() -> impl Strategy<Value = String> {
         Just("{ probability = 0.1, delay = \"1 ms\" }".to_string()),
         Just("[{ at = \"1 s\", rate = \"2 Mbps\", delay = \"1 ms\" }]".to_string()),
         Just("{ kind = \"ared\", min = 1, max-p = 0.5, interval = \"1 s\" }".to_string()),
-        "(reno|newreno|cbr|poisson|onoff|flows|web|tmix|droptail|red|codel|fq-codel|reverse|sack|a|b)"
-            .prop_map(|name| format!("\"{name}\"")),
+        "(reno|newreno|cbr|poisson|onoff|flows|web|tmix|reverse|sack|a|b)".prop_map(|name| format!("\"{name}\"")),
+        select(disciplines).prop_map(|name| format!("\"{name}\"")),
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
