@@ -19,7 +19,7 @@ const LATE: u64 = 10;
 const CHECK: Duration = Duration::from_millis(20);
 /// The time between two calls of `tell`.
 const TELL: Duration = Duration::from_millis(1000);
-/// The most packets that are sent before the next ones are received.
+/// The most packets sent before the sockets are read again.
 const BATCH: usize = 64;
 
 /// The ends of the path: where packets come from and go to.

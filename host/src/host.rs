@@ -328,8 +328,8 @@ impl Host {
         stamped.then_some(stamp)
     }
 
-    /// A packet has left that the host was not asked about, because it carries nothing but an acknowledgment or a
-    /// report. `received` is [`Waiting::received`] when it was built.
+    /// A packet that carries nothing but an acknowledgment or a report was sent without calling [`Host::may_send`].
+    /// `received` is [`Waiting::received`] when it was built.
     pub fn on_ack_sent(&mut self, received: u64) {
         self.owed.on_sent(received);
     }
