@@ -1,7 +1,7 @@
 //! The three parties of a congestion control protocol: [`Sender`], [`Receiver`] and [`Router`]. Each is a small state
 //! machine, which is told events and returns decisions.
 //!
-//! A host (simulated, emulated or QUIC) owns reliability: it numbers packets, detects loss and repairs it. It tells the
+//! A host (simulated or QUIC) owns reliability: it numbers packets, detects loss and repairs it. It tells the
 //! [`Sender`] what happened and asks when the next packet may leave; it never asks which protocol it runs.
 //!
 //! # The contract between a host and a sender
@@ -155,7 +155,8 @@ pub struct Pipe {
 pub struct Ack {
     /// Bytes that it acknowledges for the first time, cumulatively or selectively.
     pub acked: Bytes,
-    /// Bytes that it reveals to be lost, as later packets have arrived. (Bytes that a timeout gives up do not count.)
+    /// Bytes that it reveals to be lost, as later packets have arrived. Bytes that a timeout gave up do not count, even
+    /// if the host declares them lost later: [`Loss::Timeout`] has told of them.
     pub lost: Bytes,
     /// The round-trip time of the packet that it answers, if that was measured.
     pub rtt: Option<Duration>,

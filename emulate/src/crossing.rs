@@ -1,7 +1,7 @@
 //! Moves packets over the path. Time is told from outside.
 
+use crate::emulated_path::EmulatedPath;
 use crate::handle::Handle;
-use crate::path::Path;
 use crate::pool::Pool;
 use control::Time;
 use path::topology::Hop;
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 /// The path and the packets on it.
 pub struct Crossing {
-    path: Path,
+    path: EmulatedPath,
     /// Per link, the latest time at which it was used: a link's times must not decrease.
     told: Vec<Time>,
     /// When the first packet of each link leaves it, for the links that hold any.
@@ -20,7 +20,7 @@ pub struct Crossing {
 
 impl Crossing {
     /// No packet is on `path` yet.
-    pub fn new(mut path: Path) -> Crossing {
+    pub fn new(mut path: EmulatedPath) -> Crossing {
         path.topology.links.iter_mut().for_each(|link| link.keep_drops());
         let links = path.topology.links.len();
         Crossing { path, told: vec![Time::ZERO; links], exits: BinaryHeap::with_capacity(links) }
@@ -167,7 +167,7 @@ mod tests {
             let links: Duration = route.links.iter().map(|&link| links[link].delay.scale(2.0)).sum();
             HostPair { route, rtt: links + Duration::from_micros(*us), access: None, interfaces: [None; 2] }
         });
-        Crossing::new(Path::new(links, 1, hosts).unwrap())
+        Crossing::new(EmulatedPath::new(links, 1, hosts).unwrap())
     }
 
     /// A slow link behind a fast one determines the rate; delays add up; calling `pass` late changes no time.

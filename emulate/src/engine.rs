@@ -1,9 +1,9 @@
 //! The emulator's loop: receives packets, sends those that are due, and waits.
 
 use crate::crossing::Crossing;
+use crate::emulated_path::EmulatedPath;
 use crate::handle::{Direction, Handle};
 use crate::histogram::Histogram;
-use crate::path::Path;
 use crate::pool::Pool;
 use crate::record::{Record, Totals};
 use control::{Duration, Stamp, Time};
@@ -19,7 +19,7 @@ const LATE: u64 = 10;
 const CHECK: Duration = Duration::from_millis(20);
 /// The time between two calls of `tell`.
 const TELL: Duration = Duration::from_millis(1000);
-/// The most packets that are sent before the next ones are received.
+/// The most packets sent before the sockets are read again.
 const BATCH: usize = 64;
 
 /// The ends of the path: where packets come from and go to.
@@ -51,7 +51,7 @@ pub trait Ends {
 pub struct Received<'a> {
     /// When the packet arrived.
     pub at: Time,
-    /// Which of the [`Path`]'s routes it takes.
+    /// Which of the [`EmulatedPath`]'s routes it takes.
     pub route: u16,
     /// Its direction.
     pub direction: Direction,
@@ -88,7 +88,7 @@ pub struct Progress<'a> {
 pub fn run(
     ends: &mut dyn Ends,
     clock: Clock,
-    path: Path,
+    path: EmulatedPath,
     sample: Duration,
     go_on: &mut dyn FnMut() -> bool,
     tell: &mut dyn FnMut(&Progress),

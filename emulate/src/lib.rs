@@ -1,6 +1,6 @@
 //! The path in real time: real packets through the links, queues and routers of `path`.
 //!
-//! What lives here: the [emulator](run), which moves packets over a [`Path`] as time passes; two kinds of ends for it: a UDP [relay],
+//! What lives here: the [emulator](run), which moves packets over an [`EmulatedPath`] as time passes; two kinds of ends for it: a UDP [relay],
 //! and a [tunnel] between the host and a network [namespace] of a command; and what it [records](record), including its own error.
 //! What does not: scenarios, files, terminals and signals.
 //!
@@ -8,19 +8,19 @@
 //! wakes up late, the packet leaves late, which is counted, but later packets are not delayed.
 
 mod crossing;
+mod emulated_path;
 mod engine;
 mod handle;
 mod histogram;
 pub mod namespace;
-mod path;
 mod pool;
 pub mod record;
 pub mod relay;
 pub mod tunnel;
 mod udp;
 
+pub use emulated_path::EmulatedPath;
 pub use engine::{Ends, Progress, Received, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;
-pub use path::Path;
 pub use record::{Record, Sample, Totals};

@@ -2,7 +2,7 @@
 //! that none arrives before the path allows.
 
 use control::{Duration, Rate};
-use emulate::{Path, Record, relay::Relay};
+use emulate::{EmulatedPath, Record, relay::Relay};
 use nix::sys::socket::{setsockopt, sockopt};
 use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
 use realtime::Clock;
@@ -67,7 +67,7 @@ fn link(mbps: f64, ms: u64, buffer: Buffer) -> LinkSetup {
 }
 
 /// A route over `link` for each of `beyond`: by how many milliseconds its round-trip time exceeds the link's.
-fn path(link: &LinkSetup, beyond: &[u64]) -> Path {
+fn path(link: &LinkSetup, beyond: &[u64]) -> EmulatedPath {
     let route = Route { links: vec![0], reverse: false };
     let hosts = beyond.iter().map(|&ms| HostPair {
         route: &route,
@@ -75,7 +75,7 @@ fn path(link: &LinkSetup, beyond: &[u64]) -> Path {
         access: None,
         interfaces: [None; 2],
     });
-    Path::new(std::slice::from_ref(link), 1, hosts).unwrap()
+    EmulatedPath::new(std::slice::from_ref(link), 1, hosts).unwrap()
 }
 
 fn numbered(number: u32) -> Vec<u8> {

@@ -37,11 +37,16 @@ impl Flight {
         }
     }
 
-    /// Packets of `size` bytes together are declared lost, the last of them sent at `sent`.
-    pub(crate) fn on_lost(&mut self, sent: Time, size: Bytes) {
+    /// Packets of `size` bytes together are declared lost, the last of them sent at `sent`. Returns how many of these
+    /// bytes had not been given up.
+    pub(crate) fn on_lost(&mut self, sent: Time, size: Bytes) -> Bytes {
         self.outstanding -= size;
-        // When a later packet is lost, all before it are acknowledged or lost.
-        self.given_up = if self.was_given_up(sent) { self.given_up - size } else { Bytes(0) };
+        if self.was_given_up(sent) {
+            self.given_up -= size;
+            return Bytes(0);
+        }
+        // When a later packet is lost, all before it are acknowledged or lost: what was still given up is among these.
+        size - core::mem::take(&mut self.given_up)
     }
 
     /// The stack says how much is outstanding.

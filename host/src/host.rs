@@ -241,11 +241,9 @@ impl Host {
     /// Packets are lost. If an acknowledgment showed it, this is to be called before the [`Host::on_ack_end`] of that
     /// acknowledgment.
     pub fn on_lost(&mut self, now: Time, lost: &Lost) {
-        let was_given_up = self.flight.was_given_up(lost.sent);
-        self.flight.on_lost(lost.sent, lost.size);
-        self.ack.lost += lost.size;
+        self.ack.lost += self.flight.on_lost(lost.sent, lost.size);
         // The sender has been told of the timeout after which these packets were given up.
-        if was_given_up {
+        if self.flight.was_given_up(lost.sent) {
             return;
         }
         // One reduction per window: packets sent before it began belong to the same loss event (RFC 9002, section
@@ -330,8 +328,8 @@ impl Host {
         stamped.then_some(stamp)
     }
 
-    /// A packet has left that the host was not asked about, because it carries nothing but an acknowledgment or a
-    /// report. `received` is [`Waiting::received`] when it was built.
+    /// A packet that carries nothing but an acknowledgment or a report was sent without calling [`Host::may_send`].
+    /// `received` is [`Waiting::received`] when it was built.
     pub fn on_ack_sent(&mut self, received: u64) {
         self.owed.on_sent(received);
     }

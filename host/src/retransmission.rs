@@ -3,7 +3,8 @@
 use crate::round_trip::RoundTrip;
 use control::{Duration, Time};
 
-/// The least retransmission timeout. RFC 6298 says 1 s; Linux and the simulator's hosts use 200 ms.
+/// The least retransmission timeout. RFC 6298 says 1 s. Linux uses 200 ms, too, but as the least margin of the timeout
+/// over the smoothed round-trip time, and so do the simulator's hosts unless a scenario says otherwise.
 const SHORTEST: Duration = Duration::from_millis(200);
 /// The longest retransmission timeout, with all back-off (section 2.5).
 const LONGEST: Duration = Duration::from_millis(60_000);

@@ -217,6 +217,30 @@ fn packets_that_were_given_up_are_neither_lost_nor_a_round_trip_time_later() {
 }
 
 #[test]
+fn bytes_that_were_given_up_do_not_count_as_lost_when_the_stack_declares_them_lost() {
+    // Of ten packets that are given up and two probes after them, the stack declares lost: eight of the former; or
+    // eight of them and a probe, in two steps or at once.
+    for (steps, counted) in [(vec![(0, 8)], 0), (vec![(0, 8), (1000, 1)], 1), (vec![(1000, 9)], 1)] {
+        let recorder = Recorder::new(Next::Now);
+        let mut host = recorder.host();
+        assert_eq!(full(&mut host, ms(0), 10), 10);
+        recorder.say(Next::AfterAck);
+        assert_eq!(full(&mut host, ms(1000), 2), 2, "a timeout, RFC 6298, section 2.1");
+        recorder.take();
+        // An acknowledgment of the last two of the ten.
+        (0..2).for_each(|_| assert!(!host.on_acked(ms(1010), ms(0), PACKET)));
+        let all = steps.iter().map(|&(_, count)| count).sum::<u64>();
+        steps.into_iter().for_each(|(sent, count)| lost(&mut host, ms(1010), ms(sent), count, false));
+        ack(&mut host, ms(1010), ms(0), 0, 10 - all);
+        assert_eq!(host.in_flight(), Bytes((2 - counted) * PACKET.0), "the probes that are left");
+        let told = recorder.take();
+        let event = told.contains(&Told::Lost(Loss::Event));
+        let Some(Told::Acked { acked: 2, lost, .. }) = told.last() else { panic!("{told:?}") };
+        assert_eq!((*lost, event), (counted, counted > 0), "{all} packets declared lost");
+    }
+}
+
+#[test]
 fn a_packet_passes_a_closed_window_for_the_acknowledgment_it_carries_at_growing_intervals() {
     let recorder = Recorder::new(Next::Now);
     let mut host = recorder.host();

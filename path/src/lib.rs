@@ -2,7 +2,7 @@
 //! routes.
 //!
 //! What lives here: everything that a packet meets between two hosts, as state machines that are told the time: [link]s, [queue]
-//! disciplines, [capacity] over time and [errors]; their descriptions as plain data ([setup]); and the topology that is built from
+//! disciplines, [capacity] over time and [impairments]; their descriptions as plain data ([setup]); and the topology that is built from
 //! these for every runner. What does not: I/O, clocks, hosts, and any knowledge of the simulator or emulator that drives them. A
 //! [`Link`] is generic over what it carries: a small value in the simulator, a handle to a real datagram in the emulator.
 //!
@@ -10,7 +10,7 @@
 //! from a seed that is passed in.
 
 pub mod capacity;
-pub mod errors;
+pub mod impairments;
 pub mod link;
 pub mod queue;
 pub mod ring;
@@ -20,7 +20,7 @@ mod testing;
 pub mod topology;
 
 pub use capacity::{Change, Trace};
-pub use errors::{Fate, GilbertElliott, Impairments, PacketErrors};
+pub use impairments::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use link::{Counters, Link};
 pub use queue::{Buffer, DropTail, QueueSetup};
 pub use setup::{Errors, LinkSetup, Reorder, RouterSetup};

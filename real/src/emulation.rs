@@ -8,7 +8,7 @@ use crate::measured;
 use crate::measured::Measured;
 use crate::watch::{Observer, Watch};
 use control::{Duration, Time};
-use emulate::{Ends, Path, Record, relay::Relay};
+use emulate::{EmulatedPath, Ends, Record, relay::Relay};
 use experiment::{Experiment, Flow};
 use realtime::Clock;
 use std::ffi::OsString;
@@ -87,9 +87,9 @@ impl Emulation {
         Ok(CommandEnded { measured: self.measured(&record), code: ended.unwrap_or(KILLED) })
     }
 
-    fn path(&self) -> Result<Path, Error> {
+    fn path(&self) -> Result<EmulatedPath, Error> {
         let Experiment { links, flows, seed, .. } = &self.experiment;
-        Path::new(links, *seed, flows[..1].iter().map(Flow::hosts)).map_err(Error::Path)
+        EmulatedPath::new(links, *seed, flows[..1].iter().map(Flow::hosts)).map_err(Error::Path)
     }
 
     /// Lets packets cross between `ends` until `go_on` says no or the limit is reached.

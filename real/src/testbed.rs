@@ -5,7 +5,7 @@ use crate::flow_log::FlowLog;
 use crate::measured::{self, Measured};
 use crate::watch::{Observer, Watch};
 use control::{Duration, Time};
-use emulate::{Ends, Path, Record, Sample};
+use emulate::{EmulatedPath, Ends, Record, Sample};
 use experiment::{Experiment, Flow, Outcome};
 use realtime::{Clock, from_std, to_std};
 use std::sync::Arc;
@@ -83,11 +83,11 @@ impl Testbed {
     }
 
     /// The path in its own time, in which the links change later by the lead.
-    fn path(&self) -> Result<Path, Error> {
+    fn path(&self) -> Result<EmulatedPath, Error> {
         let Experiment { links, flows, seed, .. } = &self.experiment;
         let mut links = links.clone();
         links.iter_mut().flat_map(|link| &mut link.changes).for_each(|change| change.at += self.lead);
-        Path::new(&links, *seed, flows.iter().map(Flow::hosts)).map_err(Error::Path)
+        EmulatedPath::new(&links, *seed, flows.iter().map(Flow::hosts)).map_err(Error::Path)
     }
 
     /// Lets packets cross the path between `ends` until the run is over, or ends the run when its time is up.

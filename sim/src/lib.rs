@@ -1,7 +1,8 @@
 //! A packet-level simulator: virtual time, hosts, traffic, recording.
 //!
 //! What lives here: the [event queue](event_queue), the [hosts](host) that own reliability (scoreboard, recovery, timers), the
-//! [network] that moves packets over the topology of `path`, [traffic], and the [recorder]. What does not: congestion control
+//! [network] that moves packets over the topology of `path`, [traffic], and the [recorder]. `host/source/losses.rs` is the place
+//! that tells a flow's controller of loss events and timeouts. What does not live here: congestion control
 //! (`control` decides; the hosts obey and never ask which protocol it is), queues, links and routes (`path`), files, units in texts,
 //! and threads. A run takes an [`Experiment`](experiment::Experiment), plain data with every choice made, and gives an
 //! [`Outcome`](experiment::Outcome).

@@ -3,7 +3,7 @@
 //! quinn itself is not held back here: its window is larger than anything in flight, and above 2^32 bytes quinn does
 //! not pace. The socket holds it back, which takes no more packets than may soon leave.
 
-use crate::sending::{AckEnd, Loss, SendingFlow};
+use crate::sending::{QuinnAckEnd, QuinnLoss, SendingFlow};
 use crate::{handover, held_ack};
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
@@ -37,11 +37,14 @@ impl Controller for Adaptor {
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        held_ack::hold(self.0.clone(), AckEnd { now, in_flight, app_limited });
+        held_ack::hold(self.0.clone(), QuinnAckEnd { now, in_flight, app_limited });
     }
 
+    /// quinn calls this for lost packets, and with no bytes for packets that a router has marked (ECN). The senders'
+    /// contract knows no marks, so these are told as a loss event without lost bytes: RFC 3168, section 5, asks for the
+    /// same response to both.
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
-        held_ack::on_lost(&self.0, Loss { now, sent, persistent, lost });
+        held_ack::on_lost(&self.0, QuinnLoss { now, sent, persistent, lost });
     }
 
     fn on_mtu_update(&mut self, _: u16) {}

@@ -6,7 +6,7 @@ use crate::launch;
 use crate::pacer;
 use crate::pacing::Pacing;
 use crate::receive::DatagramReader;
-use crate::sending::{AckEnd, SendingFlow};
+use crate::sending::{QuinnAckEnd, SendingFlow};
 use crate::timer_queue::TimerQueue;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
@@ -131,7 +131,7 @@ fn receive(socket: &UdpSocket, reader: &DatagramReader, flow: &Arc<SendingFlow>,
         flow.on_acked(now, built, PACKET);
         if arrivals.len() % 2 == 0 {
             let in_flight = (count - arrivals.len() as u64) * PACKET;
-            flow.on_ack_end(&[], AckEnd { now, in_flight, app_limited: false });
+            flow.on_ack_end(&[], QuinnAckEnd { now, in_flight, app_limited: false });
         }
     }
     arrivals

@@ -53,7 +53,7 @@ impl Endpoint {
         let flow = self.flow(address);
         config.transport_config(self.transport(&flow));
         let connecting = self.quinn.connect_with(config, address, name).map_err(ConnectError::Start)?;
-        Ok(self.connection(connecting.await.map_err(ConnectError::Lost)?, flow))
+        Ok(self.connection(connecting.await.map_err(ConnectError::Failed)?, flow))
     }
 
     /// Connects to the holder of the certificate with this fingerprint, for the application's `protocol` (ALPN). Fails
@@ -79,8 +79,8 @@ impl Endpoint {
     }
 
     /// How many datagrams were dropped because their header was forged, replayed or damaged.
-    pub fn refused(&self) -> u64 {
-        self.socket.receiving.refused()
+    pub fn invalid_headers(&self) -> u64 {
+        self.socket.receiving.invalid_headers()
     }
 
     fn flow(&self, peer: SocketAddr) -> Arc<SendingFlow> {

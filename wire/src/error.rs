@@ -57,7 +57,7 @@ pub enum ConnectError {
     /// It could not be begun.
     Start(quinn::ConnectError),
     /// It was begun, and failed.
-    Lost(quinn::ConnectionError),
+    Failed(quinn::ConnectionError),
 }
 
 impl fmt::Display for ConnectError {
@@ -65,7 +65,7 @@ impl fmt::Display for ConnectError {
         match self {
             ConnectError::Tls(_) => f.write_str(NO_TLS_13),
             ConnectError::Start(e) => write!(f, "cannot connect: {e}"),
-            ConnectError::Lost(e) => write!(f, "cannot connect: {e}"),
+            ConnectError::Failed(e) => write!(f, "cannot connect: {e}"),
         }
     }
 }
@@ -75,7 +75,7 @@ impl Error for ConnectError {
         match self {
             ConnectError::Tls(e) => Some(e),
             ConnectError::Start(e) => Some(e),
-            ConnectError::Lost(e) => Some(e),
+            ConnectError::Failed(e) => Some(e),
         }
     }
 }

@@ -6,7 +6,7 @@
 //! the driver has looked: it does so before it reads the next acknowledgment, and before it asks its [`Runtime`] for
 //! the time in order to send.
 
-use crate::sending::{AckEnd, Loss, SendingFlow};
+use crate::sending::{QuinnAckEnd, QuinnLoss, SendingFlow};
 use quinn::{AsyncTimer, AsyncUdpSocket, Runtime};
 use std::cell::RefCell;
 use std::io;
@@ -17,8 +17,8 @@ use std::time::Instant;
 
 struct HeldAck {
     flow: Arc<SendingFlow>,
-    losses: Vec<Loss>,
-    end: AckEnd,
+    losses: Vec<QuinnLoss>,
+    end: QuinnAckEnd,
 }
 
 thread_local! {
@@ -26,13 +26,13 @@ thread_local! {
 }
 
 /// Holds the end of an acknowledgment for `flow` back.
-pub(crate) fn hold(flow: Arc<SendingFlow>, end: AckEnd) {
+pub(crate) fn hold(flow: Arc<SendingFlow>, end: QuinnAckEnd) {
     release();
     HELD.set(Some(HeldAck { flow, losses: Vec::new(), end }));
 }
 
 /// Passes a loss on: with the acknowledgment that is held if that is the same flow's, otherwise at once.
-pub(crate) fn on_lost(flow: &Arc<SendingFlow>, loss: Loss) {
+pub(crate) fn on_lost(flow: &Arc<SendingFlow>, loss: QuinnLoss) {
     HELD.with_borrow_mut(|held| match held {
         Some(ack) if Arc::ptr_eq(&ack.flow, flow) => ack.losses.push(loss),
         _ => flow.on_lost(loss),

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 pub(crate) struct ReceivingFlows {
     flows: RwLock<HashMap<u64, Arc<ReceivingFlow>>>,
     /// Datagrams that were dropped because of their header.
-    refused: AtomicU64,
+    invalid_headers: AtomicU64,
 }
 
 /// What one end of a connection receives with stamps.
@@ -56,8 +56,8 @@ impl ReceivingFlows {
     }
 
     /// How many datagrams were dropped because of their header.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
+    pub(crate) fn invalid_headers(&self) -> u64 {
+        self.invalid_headers.load(Ordering::Relaxed)
     }
 
     /// A datagram arrived at `now`. Returns how many bytes of it are a header; none if it is to be dropped.
@@ -67,7 +67,7 @@ impl ReceivingFlows {
         }
         let size = self.on_stamped(now, datagram);
         if size.is_none() {
-            self.refused.fetch_add(1, Ordering::Relaxed);
+            self.invalid_headers.fetch_add(1, Ordering::Relaxed);
         }
         size
     }
@@ -172,6 +172,6 @@ mod tests {
         for datagram in [&[][..], &[0x40], &[0xc0; 1200], &[0; 1200]] {
             assert_eq!(flows.on_datagram(Time::ZERO, datagram), Some(0));
         }
-        assert_eq!(flows.refused(), 0);
+        assert_eq!(flows.invalid_headers(), 0);
     }
 }

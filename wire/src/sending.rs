@@ -52,9 +52,10 @@ struct Inner {
     scheduled: Option<Time>,
 }
 
-/// The end of an acknowledgment, as quinn tells it.
+/// The end of an acknowledgment, as quinn tells it: before the losses that the acknowledgment shows are subtracted,
+/// where [`host::AckEnd`] is after them.
 #[derive(Clone, Copy)]
-pub(crate) struct AckEnd {
+pub(crate) struct QuinnAckEnd {
     pub(crate) now: Instant,
     /// Bytes that quinn has in flight, with the packets that wait here, before the losses that the acknowledgment
     /// shows.
@@ -63,15 +64,15 @@ pub(crate) struct AckEnd {
     pub(crate) app_limited: bool,
 }
 
-/// A loss, as quinn tells it.
+/// A congestion event, as quinn tells it: packets that are lost, or marked by a router (ECN).
 #[derive(Clone, Copy)]
-pub(crate) struct Loss {
+pub(crate) struct QuinnLoss {
     pub(crate) now: Instant,
-    /// When the last packet that is lost was sent.
+    /// When the last packet that is lost was sent, or the latest that was acknowledged with the marks.
     pub(crate) sent: Instant,
     /// Whether it is persistent congestion (RFC 9002, section 7.6).
     pub(crate) persistent: bool,
-    /// Bytes lost.
+    /// Bytes lost; zero if packets were marked.
     pub(crate) lost: u64,
 }
 
@@ -233,14 +234,14 @@ impl SendingFlow {
     }
 
     /// quinn's timer has found a loss, without an acknowledgment.
-    pub(crate) fn on_lost(self: &Arc<Self>, loss: Loss) {
+    pub(crate) fn on_lost(self: &Arc<Self>, loss: QuinnLoss) {
         let mut inner = self.lock();
         inner.on_lost(self.clock, &loss);
         self.schedule(&mut inner);
     }
 
     /// An acknowledgment is complete, and has shown these losses.
-    pub(crate) fn on_ack_end(self: &Arc<Self>, losses: &[Loss], end: AckEnd) {
+    pub(crate) fn on_ack_end(self: &Arc<Self>, losses: &[QuinnLoss], end: QuinnAckEnd) {
         let mut inner = self.lock();
         let inner = &mut *inner;
         losses.iter().for_each(|loss| inner.on_lost(self.clock, loss));
@@ -307,8 +308,8 @@ impl SendingFlow {
 }
 
 impl Inner {
-    fn on_lost(&mut self, clock: Clock, loss: &Loss) {
-        let &Loss { now, sent, persistent, lost } = loss;
+    fn on_lost(&mut self, clock: Clock, loss: &QuinnLoss) {
+        let &QuinnLoss { now, sent, persistent, lost } = loss;
         self.host.on_lost(clock.at(now), &Lost { sent: clock.at(sent), size: Bytes(lost), persistent });
     }
 

@@ -1,4 +1,5 @@
-//! Which flow is due when, and the wait for the first of them.
+//! The pacer's queue: which flow has a datagram due when, and the wait for the first of them. It detects no losses: the
+//! retransmission timer is the host's, and the time at which it expires is one for which a flow may be queued.
 
 use control::{Duration, Time};
 use realtime::{Clock, Waking, to_std};
@@ -19,9 +20,9 @@ pub(crate) struct TimerQueue<T> {
 
 /// A timer that was set.
 pub(crate) struct Timer<T> {
-    /// When the thread is to be there.
+    /// When the thread is to return it.
     expires: Time,
-    /// Whether the thread may as well be there a little earlier.
+    /// Whether the thread may as well return it a little earlier.
     may_be_early: bool,
     /// What it was set for: `expires`, or later.
     pub(crate) due: Time,

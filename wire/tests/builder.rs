@@ -76,7 +76,7 @@ fn errors_have_types_and_sources() {
         let nobody = taken.local_addr().unwrap();
         let fingerprint = Identity::new().unwrap().fingerprint();
         let error = client.connect_pinned(nobody, fingerprint, PROTOCOL).await.err().unwrap();
-        assert!(matches!(error, ConnectError::Lost(quinn::ConnectionError::TimedOut)), "{error:?}");
+        assert!(matches!(error, ConnectError::Failed(quinn::ConnectionError::TimedOut)), "{error:?}");
         assert!(error.source().unwrap().is::<quinn::ConnectionError>());
     });
 }

@@ -53,12 +53,12 @@ impl Connector<'_> {
         let unreachable = |why| Failure::Unreachable(Error::Unreachable(why));
         match timeout(CONNECT_TIMEOUT, endpoint.connect(address, "thalweg", tls)).await {
             Ok(Ok(connection)) => Ok((endpoint, connection)),
-            Err(_) | Ok(Err(ConnectError::Lost(quinn::ConnectionError::TimedOut))) => Err(unreachable(format!(
+            Err(_) | Ok(Err(ConnectError::Failed(quinn::ConnectionError::TimedOut))) => Err(unreachable(format!(
                 "no answer from {address}: the server has ended, or a firewall drops UDP packets to port {}; let them \
                  through, or choose another port with cp --ports or serve --listen",
                 address.port()
             ))),
-            Ok(Err(ConnectError::Lost(e))) => Err(match explain(&e) {
+            Ok(Err(ConnectError::Failed(e))) => Err(match explain(&e) {
                 Ended::Lost(why) => unreachable(format!("{address}: {why}")),
                 Ended::Failed(source) => Failure::Final(Error::At { address, source: Box::new(source) }),
             }),

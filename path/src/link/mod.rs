@@ -1,10 +1,10 @@
 //! One direction of a link: a queue, a transmitter, a propagation delay, and perhaps transmission errors and a router.
 //!
-//! Nothing happens here at the end of a transmission. What the transmitter did is computed when the link is next used (at an
-//! arrival, an exit or an observation), in the order and with the times at which it happened. So a packet costs its driver one
-//! timed event per link, its exit, however long it waited; and of all packets inside, only the first one's exit time matters to
-//! the driver. This is exact for disciplines that drop packets as they leave, too: what leaves at a time depends only on what
-//! arrived before, and while packets wait, another packet is inside, whose exit makes the driver use the link.
+//! The end of a transmission is not an event. Its effects are computed at the next call (an arrival, an exit or an
+//! observation), in the order and with the times at which they happened. So a packet costs its driver one timed event per link,
+//! its exit, however long it waited; and of all packets inside, only the first one's exit time matters to the driver. This is
+//! exact for disciplines that drop packets as they leave, too: what leaves at a time depends only on what arrived before, and
+//! while packets wait, another packet is inside, whose exit makes the driver use the link.
 
 mod counters;
 mod transmitter;

@@ -51,7 +51,8 @@ pub struct Scenario {
     /// Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and schedulers
     /// are not exact. If not given, packets leave on time.
     pub jitter: Option<Duration>,
-    /// Least retransmission timeout: RFC 6298 says 1 s, Linux uses 200 ms.
+    /// Least margin of the retransmission timeout over the smoothed round-trip time; Linux uses 200 ms. (RFC 6298 has a
+    /// least timeout instead, of 1 s.)
     #[serde(default = "defaults::min_rto")]
     pub min_rto: Duration,
     /// The common dumbbell: all flows share one link, which is named "bottleneck".

@@ -311,7 +311,7 @@ mod tests {
 
     /// The state of a segment in the definition, which the test applies to a plain list of all segments.
     #[derive(Clone, Copy, PartialEq, Debug)]
-    enum Fate {
+    enum DefinedState {
         InFlight,
         Arrived,
         Lost,
@@ -327,7 +327,7 @@ mod tests {
                 (random >> 33) % n
             };
             let mut board = Scoreboard::default();
-            let mut fates: Vec<Fate> = Vec::new();
+            let mut states: Vec<DefinedState> = Vec::new();
             let mut una = 0;
             let mut order = 0;
             // The packets on the network, each with its order and its segment.
@@ -335,19 +335,19 @@ mod tests {
             for step in 0..4000 {
                 match draw(if step % 1000 > 700 { 5 } else { 10 }) {
                     0..=2 if wire.len() < 300 => {
-                        assert_eq!(board.send_new(), fates.len() as u64);
-                        wire.push_back((order, fates.len() as u64));
-                        fates.push(Fate::InFlight);
+                        assert_eq!(board.send_new(), states.len() as u64);
+                        wire.push_back((order, states.len() as u64));
+                        states.push(DefinedState::InFlight);
                         order += 1;
                     }
                     3..=4 => {
-                        let expected = fates.iter().position(|f| *f == Fate::Lost).map(|s| s as u64);
+                        let expected = states.iter().position(|f| *f == DefinedState::Lost).map(|s| s as u64);
                         let next = board.next_lost();
                         assert_eq!(next.is_some(), expected.is_some());
                         if let Some(segment) = next {
-                            assert_eq!(fates[segment as usize], Fate::Lost);
+                            assert_eq!(states[segment as usize], DefinedState::Lost);
                             board.resend(segment, order);
-                            fates[segment as usize] = Fate::Resent(order);
+                            states[segment as usize] = DefinedState::Resent(order);
                             wire.push_back((order, segment));
                             order += 1;
                         }
@@ -357,23 +357,24 @@ mod tests {
                         if draw(4) == 0 {
                             continue; // lost
                         }
-                        fates[segment as usize] = Fate::Arrived;
-                        let cumulative = fates.iter().position(|f| *f != Fate::Arrived).unwrap_or(fates.len()) as u64;
+                        states[segment as usize] = DefinedState::Arrived;
+                        let cumulative =
+                            states.iter().position(|f| *f != DefinedState::Arrived).unwrap_or(states.len()) as u64;
                         board.acknowledge(cumulative);
                         una = cumulative;
                         board.sack(segment);
                         let arrived: Vec<_> =
-                            (una as usize..fates.len()).filter(|&s| fates[s] == Fate::Arrived).collect();
+                            (una as usize..states.len()).filter(|&s| states[s] == DefinedState::Arrived).collect();
                         if let Some(third) = arrived.len().checked_sub(3) {
-                            for fate in &mut fates[..arrived[third]] {
-                                if *fate == Fate::InFlight {
-                                    *fate = Fate::Lost;
+                            for state in &mut states[..arrived[third]] {
+                                if *state == DefinedState::InFlight {
+                                    *state = DefinedState::Lost;
                                 }
                             }
                         }
-                        for fate in &mut fates {
-                            if matches!(*fate, Fate::Resent(sent) if sent + 3 <= heard) {
-                                *fate = Fate::Lost;
+                        for state in &mut states {
+                            if matches!(*state, DefinedState::Resent(sent) if sent + 3 <= heard) {
+                                *state = DefinedState::Lost;
                             }
                         }
                         board.find_lost(heard);
@@ -381,14 +382,16 @@ mod tests {
                     _ if draw(100) == 0 => {
                         board.lose_all();
                         wire.clear();
-                        for fate in fates.iter_mut().filter(|f| **f != Fate::Arrived) {
-                            *fate = Fate::Lost;
+                        for state in states.iter_mut().filter(|f| **f != DefinedState::Arrived) {
+                            *state = DefinedState::Lost;
                         }
                     }
                     _ => {}
                 }
-                let in_flight = fates.iter().filter(|f| matches!(f, Fate::InFlight | Fate::Resent(_))).count() as u64;
-                let lost = fates.iter().filter(|f| **f == Fate::Lost).count() as u64;
+                let in_flight =
+                    states.iter().filter(|f| matches!(f, DefinedState::InFlight | DefinedState::Resent(_))).count()
+                        as u64;
+                let lost = states.iter().filter(|f| **f == DefinedState::Lost).count() as u64;
                 assert_eq!(
                     (board.una, board.in_flight, board.marks.as_ref().map_or(0, |marks| marks.lost)),
                     (una, in_flight, lost),

@@ -1,5 +1,5 @@
 use super::*;
-use control::{Ack, Loss as Told, Next, Phase, Pipe, Stamp};
+use control::{Ack, Loss, Next, Phase, Pipe, Stamp};
 use std::net::SocketAddr;
 
 const PACKET: u64 = 1200;
@@ -15,7 +15,7 @@ impl Sender for Unlimited {
         Stamp::None
     }
     fn on_ack(&mut self, _: Time, _: &Ack) {}
-    fn on_loss(&mut self, _: Time, _: &Told) {}
+    fn on_loss(&mut self, _: Time, _: &Loss) {}
     fn state(&self) -> State {
         State { window: None, rate: None, phase: Phase::Probing }
     }
@@ -64,10 +64,10 @@ fn what_waits_in_the_queue_or_for_it_is_not_in_flight() {
     (0..70).for_each(|_| assert!(push(&flow, sent, PACKET as usize)));
     assert_eq!(departing(&flow), 64, "the host's limit");
     flow.on_built(sent, PACKET);
-    let end = AckEnd { now: Instant::now(), in_flight: 69 * PACKET, app_limited: false };
+    let end = QuinnAckEnd { now: Instant::now(), in_flight: 69 * PACKET, app_limited: false };
     flow.on_acked(end.now, sent, PACKET);
     flow.on_acked(end.now, sent, PACKET);
-    let lost = Loss { now: end.now, sent, persistent: false, lost: 3 * PACKET };
+    let lost = QuinnLoss { now: end.now, sent, persistent: false, lost: 3 * PACKET };
     flow.on_ack_end(&[lost], end);
     let inner = flow.lock();
     assert_eq!(inner.queue.bytes(), Bytes(6 * PACKET));

@@ -4,14 +4,14 @@ use crate::Handle;
 use path::{HostPair, LinkSetup, Topology};
 
 /// Links, empty, and routes over them.
-pub struct Path {
+pub struct EmulatedPath {
     /// The links. Each route begins with an access link of its own.
     pub(crate) topology: Topology<Handle>,
     /// Of each route, the positions in the topology at which packets begin forward and back.
     pub(crate) routes: Vec<[u32; 2]>,
 }
 
-impl Path {
+impl EmulatedPath {
     /// The links as described, and a route for each pair of hosts. Everything random follows from `seed`.
     ///
     /// # Errors
@@ -20,10 +20,10 @@ impl Path {
         links: &[LinkSetup],
         seed: u64,
         hosts: impl IntoIterator<Item = HostPair<'a>>,
-    ) -> Result<Path, String> {
+    ) -> Result<EmulatedPath, String> {
         let mut topology = Topology::new(links, seed)?.with_access_links();
         let routes = hosts.into_iter().map(|pair| topology.connect(&pair)).collect();
-        Ok(Path { topology, routes })
+        Ok(EmulatedPath { topology, routes })
     }
 
     /// Number of link directions that are observed: those of the described links, in the order of
