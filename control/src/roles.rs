@@ -45,18 +45,18 @@ pub struct Conditions {
     pub packet: Bytes,
     /// By how much the times that the host tells may differ from those at which packets really leave and arrive,
     /// because of scheduling, batches and clocks. Zero: not at all, as in the simulator.
-    pub timing: Duration,
+    pub timing_error: Duration,
 }
 
 impl Conditions {
     /// The conditions of a host whose times are exact, with packets of this size.
     pub fn exact(packet: Bytes) -> Conditions {
-        Conditions { packet, timing: Duration::ZERO }
+        Conditions { packet, timing_error: Duration::ZERO }
     }
 
     /// Whether packets leave and arrive exactly at the times that the host tells.
     pub fn is_exact(&self) -> bool {
-        self.timing == Duration::ZERO
+        self.timing_error == Duration::ZERO
     }
 }
 

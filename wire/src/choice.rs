@@ -17,7 +17,7 @@ const TIMING: Duration = Duration::from_micros(10);
 
 /// What a host on the wire can do, as its controllers are told, with packets of `packet` bytes.
 fn conditions(packet: u64) -> Conditions {
-    Conditions { packet: Bytes(packet), timing: TIMING }
+    Conditions { packet: Bytes(packet), timing_error: TIMING }
 }
 
 /// A controller and its parameters.

@@ -27,7 +27,7 @@ pub(super) struct HybridSender {
     /// The window that they leave.
     error_window: ErrorWindow,
     /// The stream of the last estimate.
-    last: Option<u32>,
+    last_stream: Option<u32>,
     /// The newest and the least round-trip time, once there is one.
     rtt: Option<Rtt>,
 }
@@ -59,7 +59,7 @@ impl HybridSender {
             margin: 1.0,
             classifier: hybrid.packet_scale.classifier(),
             error_window: ErrorWindow::default(),
-            last: None,
+            last_stream: None,
             rtt: None,
         }
     }
@@ -74,7 +74,7 @@ impl HybridSender {
     /// The estimate that a report brings, if it is of another stream than the last one.
     fn new_estimate(&mut self, report: Option<Report>) -> Option<Rate> {
         let Some(Report::Available { stream, rate }) = report else { return None };
-        (self.last.replace(stream) != Some(stream)).then_some(Rate::from_bps(f64::from(rate)))
+        (self.last_stream.replace(stream) != Some(stream)).then_some(Rate::from_bps(f64::from(rate)))
     }
 
     /// How much a path holds, in bytes, on which the packet-scale protocol is in charge.
@@ -83,7 +83,7 @@ impl HybridSender {
     }
 
     /// Whether that is less than the parameter because of errors.
-    fn is_for_errors(&self) -> bool {
+    fn lowered_by_errors(&self) -> bool {
         self.threshold() < self.hybrid.threshold.0 as f64
     }
 
@@ -94,7 +94,7 @@ impl HybridSender {
         let held = window * self.packet.0 as f64;
         // Without the part of the window that waits in queues.
         let is_enough = held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
-        if is_enough && !(self.is_for_errors() && self.classifier.finds_many()) {
+        if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             self.packet_scale.take_over(now, Bytes(held as u64).over(rtt.newest), rtt.newest, &self.classifier);
             self.in_charge = InCharge::PacketScale { low: 0 };
         }
@@ -106,12 +106,12 @@ impl HybridSender {
         let th_ab = Bytes(self.threshold() as u64).over(rtt.least);
         let low = if estimate < th_ab { low + 1 } else { 0 };
         self.in_charge = InCharge::PacketScale { low };
-        if self.classifier.finds_too_many() {
+        if self.classifier.exceeds_chance() {
             self.resume_window(now);
         } else if low >= self.hybrid.streams {
             self.margin = MARGIN;
             self.resume_window(now);
-            if self.is_for_errors() {
+            if self.lowered_by_errors() {
                 self.error_window.double();
             }
         }
@@ -134,7 +134,7 @@ impl HybridSender {
 
 /// The acknowledgment as the window protocol is to see it that resumed at `since`: packets that the other one sent are
 /// no reason to grow.
-fn for_window(now: Time, since: Time, ack: &Ack) -> Ack {
+fn without_growth_for_old_packets(now: Time, since: Time, ack: &Ack) -> Ack {
     let sent_before = ack.rtt.is_some_and(|rtt| now - rtt < since);
     Ack { app_limited: ack.app_limited || sent_before, ..*ack }
 }
@@ -155,7 +155,9 @@ impl Sender for HybridSender {
         self.classifier.on_ack(ack, self.packet);
         self.error_window.on_ack(ack, self.packet);
         match self.in_charge {
-            InCharge::Window { since } => self.window.as_sender().on_ack(now, &for_window(now, since, ack)),
+            InCharge::Window { since } => {
+                self.window.as_sender().on_ack(now, &without_growth_for_old_packets(now, since, ack))
+            }
             InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
         }
         let estimate = self.new_estimate(ack.report);

@@ -1,36 +1,37 @@
-//! Finds streams whose packets arrived in bunches: behind an interrupt per 100 us, a switch that collects packets, a
-//! system call that returns many (PACKET-SCALE-2017, sections VI-A and VI-B). In such a *buffering event*, a gap much
-//! longer than the others, for which packets were held back, is followed by gaps near zero.
+//! Finds streams whose packets arrived in bunches, because of interrupt coalescing (say, one interrupt per 100 us), a
+//! switch that collects packets, or a system call that returns many packets (PACKET-SCALE-2017, sections VI-A and
+//! VI-B). In such a *buffering event*, packets are held back during one gap that is much longer than the others, and
+//! then arrive with gaps near zero.
 
 use crate::units::Duration;
 
-/// Packets that arrive no further apart within a buffering event came together, unless a protocol's parameters say
-/// otherwise. Software hands on a batch of packets in fractions of that per packet; the queues of links of up to 8 Gbps
-/// take longer (at 1000 B).
+/// The longest gap between packets that were held back together, unless a protocol's parameters say otherwise. Software
+/// hands on a batch of packets with gaps of a fraction of a microsecond. A link of up to 8 Gbps takes at least a
+/// microsecond per packet of 1000 B, so its queue is not mistaken for a batch.
 pub const SMOOTHING: Duration = Duration::from_micros(1);
-/// A buffering event begins with a gap more than this many times as long as the longest gap within one.
-const SPIKE: u64 = 8;
-/// A stream needs smoothing if at least one of this many packets came with the one before it.
-const MANY: usize = 16;
+/// A buffering event begins with a gap that is more than this many times as long as the longest gap near zero.
+const LONG_GAP_FACTOR: u64 = 8;
+/// A stream needs smoothing if at least one in this many packets arrived together with the packet before it.
+const PACKETS_PER_FOLLOWER: usize = 16;
 
 /// Watches a stream's arrivals for buffering events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bunches {
-    /// Packets that arrived no further apart came together; zero: none do.
+    /// The longest gap that is near zero; zero: no packets were held back.
     within: Duration,
-    /// The last gap began a buffering event, or was one near zero within one.
+    /// Whether the last gap began a buffering event, or was a gap near zero within one.
     inside: bool,
-    /// How many packets came with the one before them, within buffering events.
+    /// How many packets arrived together with the packet before them, within buffering events.
     followers: usize,
 }
 
 impl Bunches {
-    /// Gaps of up to `within` are near zero; if that is zero, nothing is a buffering event.
+    /// Gaps of up to `within` are near zero. If `within` is zero, nothing is a buffering event.
     pub fn new(within: Duration) -> Bunches {
         Bunches { within, ..Bunches::default() }
     }
 
-    /// Gaps of up to this length are near zero.
+    /// The longest gap that is near zero.
     pub fn within(&self) -> Duration {
         self.within
     }
@@ -46,12 +47,12 @@ impl Bunches {
         let follows = gap <= self.within;
         self.followers += (follows && self.inside) as usize;
         // Gaps that shrink little by little, as in slow start, are no buffering event.
-        self.inside = if follows { self.inside } else { gap.0 > SPIKE * self.within.0 };
+        self.inside = if follows { self.inside } else { gap.0 > LONG_GAP_FACTOR * self.within.0 };
     }
 
-    /// Whether a stream of `len` packets cannot be analysed packet by packet.
+    /// Whether so many of the `len` packets of a stream were held back that it cannot be analysed packet by packet.
     pub fn are_many(&self, len: usize) -> bool {
-        self.within > Duration::ZERO && self.followers * MANY >= len
+        self.within > Duration::ZERO && self.followers * PACKETS_PER_FOLLOWER >= len
     }
 }
 

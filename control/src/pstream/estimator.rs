@@ -18,20 +18,22 @@ use alloc::vec::Vec;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[cfg_attr(feature = "registry", derive(schemars::JsonSchema))]
 pub enum Estimator {
-    /// The rate at which the last excursion of the delay starts that does not end within the stream: RAPID's.
+    /// RAPID's: if the last excursion of the delay is still open when the stream ends, the rate of the packet at which
+    /// it starts.
     Onset,
-    /// The same of the least delays of up to eight packets in a row that were sent within 1.5 ms: thalweg's. It sees
-    /// through the packets of other traffic.
+    /// thalweg's: as `onset`, after each delay has been replaced by the least delay of up to eight packets in a row that
+    /// were sent within 1.5 ms. So delays by packets of other traffic do not hide the onset.
     #[cfg_attr(feature = "serde", serde(rename = "lulls"))]
     MinimumFiltered,
     /// pathChirp's weighted mean over the whole stream.
     PathChirp,
-    /// The rate at which a line through the delays of all packets that queued says that congestion begins. It differs
-    /// slightly from the paper's definition, but is robust against jitter and the packets of other traffic.
+    /// A line is fitted to the delays of all packets that queued; the estimate is the rate at which the line says that
+    /// congestion begins. This differs slightly from the paper's definition, but is robust against jitter and the
+    /// packets of other traffic.
     Regression,
 }
 
-/// Rounding of each time to picoseconds may add up to this much in a delay.
+/// The largest error of a delay that comes from rounding times to picoseconds.
 const ROUNDING: Duration = Duration(50);
 
 /// Checks that a resolution can be used.
@@ -43,7 +45,7 @@ pub fn check_resolution(resolution: Setting<Duration>) -> Result<(), String> {
 #[derive(Clone, Debug)]
 pub struct Analysis {
     estimator: Estimator,
-    /// Delays that differ by no more count as equal, picoseconds.
+    /// Delays that differ by at most this many picoseconds count as equal.
     resolution: i64,
     /// Room for indices.
     points: Vec<u16>,
@@ -56,10 +58,11 @@ impl Analysis {
         Analysis { estimator, resolution, points: Vec::with_capacity(longest) }
     }
 
-    /// An analysis on such a host, with a protocol's settings. If they are left to the host, delays that differ by up
-    /// to 50 ps or the host's timing, whichever is more, count as equal; and the estimator is the protocol's `own` on
-    /// an exact host and [`Estimator::Regression`] on others. Where packets are late by a quarter of a gap, without
-    /// being held back in bunches, an onset is lost in the noise, and a line through the whole stream is not.
+    /// An analysis on this host, with a protocol's settings for streams of up to `longest` packets. If `resolution` is
+    /// left to the host, it is 50 ps or the host's timing error, whichever is larger. If `estimator` is left to the
+    /// host, it is the protocol's `own` on an exact host and [`Estimator::Regression`] on others: if packets are late
+    /// by a quarter of a gap without being held back in bunches, an onset is lost in the noise, but a line through the
+    /// whole stream is not.
     pub fn on(
         host: &Conditions,
         estimator: Setting<Estimator>,
@@ -68,11 +71,12 @@ impl Analysis {
         longest: usize,
     ) -> Analysis {
         let estimator = estimator.or(if host.is_exact() { own } else { Estimator::Regression });
-        Analysis::new(estimator, resolution.or(host.timing.max(ROUNDING)), longest)
+        Analysis::new(estimator, resolution.or(host.timing_error.max(ROUNDING)), longest)
     }
 
-    /// The bandwidth available to a stream of packets of this size, bits per second. A stream that came in `bunches`
-    /// can only be analysed by regression. None if there is nothing to compare. The samples' delays may be changed.
+    /// The bandwidth available to a stream of packets of this size, bits per second; none if there are too few
+    /// samples. A stream that arrived in bunches can only be analysed by regression. The samples' delays may be
+    /// changed.
     pub fn estimate(&mut self, samples: &mut [Sample], bunches: &Bunches, packet: Bytes) -> Option<f64> {
         let in_bunches = bunches.are_many(samples.len());
         match self.estimator {
@@ -91,7 +95,7 @@ mod tests {
     #[test]
     fn what_is_left_to_the_host_suits_it_and_what_is_given_counts() {
         let chosen = |timing, estimator, resolution| {
-            let host = Conditions { packet: Bytes(1000), timing: Duration(timing) };
+            let host = Conditions { packet: Bytes(1000), timing_error: Duration(timing) };
             let analysis = Analysis::on(&host, estimator, Estimator::Onset, resolution, 90);
             (analysis.estimator, analysis.resolution)
         };

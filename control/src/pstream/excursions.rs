@@ -5,13 +5,17 @@
 
 use super::sample::Sample;
 
-/// An excursion that ends within fewer packets is noise (pathChirp's L).
-const NOISE: usize = 5;
+/// An excursion of fewer packets than this that ends within the stream is noise (pathChirp's L).
+const MIN_PACKETS: usize = 5;
 
-/// The excursions of the delays of `samples`, where delays that differ by up to `resolution` picoseconds count as
-/// equal. An excursion ends when its delay has fallen by the factor `decrease` from its highest (pathChirp's F). Those
-/// that end within the stream, after at least [`NOISE`] packets, are passed to `finished` as ranges of indices of
-/// `samples`. Returns where the one starts that does not end within the stream.
+/// Finds the excursions of the delays of `samples`. Delays that differ by up to `resolution` picoseconds count as equal.
+/// An excursion ends when the delay's rise above its first packet is at most 1/F of the excursion's largest rise;
+/// `decrease` is pathChirp's F.
+///
+/// Passes each excursion of at least [`MIN_PACKETS`] packets that ends within the stream to `finished`, as a range of
+/// indices of `samples`. If the last excursion is still open when the stream ends, returns the index of the sample at
+/// which it starts. That `samples[i]` is the packet before the first one that queues, the papers' packet i\* - 1,
+/// counted from 1. Without losses, i = i\* - 2.
 pub(super) fn excursions(
     samples: &[Sample],
     resolution: i64,
@@ -27,12 +31,12 @@ pub(super) fn excursions(
             continue;
         }
         // Equation 3: q_(i+1) > q_i.
-        let mut highest = 0;
+        let mut largest_rise = 0;
         let mut j = i + 1;
         while j < n {
             let rise = samples[j].delay.saturating_sub(samples[i].delay);
-            highest = highest.max(rise);
-            if rise as f64 <= highest as f64 / decrease {
+            largest_rise = largest_rise.max(rise);
+            if rise as f64 <= largest_rise as f64 / decrease {
                 break;
             }
             j += 1;
@@ -40,7 +44,7 @@ pub(super) fn excursions(
         if j == n {
             return Some(i);
         }
-        if j - i >= NOISE {
+        if j - i >= MIN_PACKETS {
             finished(i, j);
             i = j;
         } else {

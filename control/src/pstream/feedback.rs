@@ -2,60 +2,60 @@
 
 use crate::units::{Duration, Time};
 
-/// The round-trip time to count with before the first one is measured.
+/// The round-trip time that is assumed before the first one is measured.
 pub const INITIAL_RTT: Duration = Duration::from_millis(250);
 
-/// The feedback timeout, in round trips or lengths of a stream. A sender that hears of none of its streams for so long
-/// must slow down.
-const TIMEOUT: u64 = 4;
+/// The feedback timeout in multiples of the round-trip time or the stream's duration, whichever is longer. A sender that
+/// receives no estimate for this time must slow down.
+const TIMEOUT_FACTOR: u64 = 4;
 
-/// How long a sender may go on without a new estimate, whose streams last `stream` each: **decided**, four times that
-/// or the round-trip time.
-pub fn feedback_timeout(rtt: Duration, stream: Duration) -> Duration {
-    Duration(rtt.max(stream).0.saturating_mul(TIMEOUT))
+/// The feedback timeout: **decided**, four times the larger of the RTT and the stream's duration.
+pub fn feedback_timeout(rtt: Duration, stream_duration: Duration) -> Duration {
+    Duration(rtt.max(stream_duration).0.saturating_mul(TIMEOUT_FACTOR))
 }
 
 /// What a sender knows of the estimates that have come back.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback {
-    /// The last estimate came at this time, or the feedback timeout began anew.
-    heard: Time,
-    /// The stream of the newest estimate.
-    newest: u32,
-    /// The first stream whose estimate is of interest.
+    /// When the feedback timeout was last started.
+    timeout_started: Time,
+    /// The stream of the last estimate that was accepted; `u32::MAX` before the first.
+    last: u32,
+    /// The first stream whose estimate is accepted.
     oldest: u32,
 }
 
 impl Default for Feedback {
     fn default() -> Feedback {
-        Feedback { heard: Time::ZERO, newest: u32::MAX, oldest: 0 }
+        Feedback { timeout_started: Time::ZERO, last: u32::MAX, oldest: 0 }
     }
 }
 
 impl Feedback {
-    /// A report brought the estimate of `stream`: whether that is new. Reports come several times, and reports of
-    /// streams from before [`Feedback::ignore_before`] do not count.
+    /// A report brought the estimate of `stream`. Returns whether the estimate is accepted, and starts the feedback
+    /// timeout again if so. It is not if it repeats the last one, or is of a stream that [`Feedback::ignore_before`]
+    /// excluded.
     pub fn on_estimate(&mut self, now: Time, stream: u32) -> bool {
-        if stream == self.newest || (stream.wrapping_sub(self.oldest) as i32) < 0 {
+        if stream == self.last || (stream.wrapping_sub(self.oldest) as i32) < 0 {
             return false;
         }
-        (self.newest, self.heard) = (stream, now);
+        (self.last, self.timeout_started) = (stream, now);
         true
     }
 
-    /// Estimates of streams before this one are out of date.
+    /// From now on, estimates of streams before this one are not accepted.
     pub fn ignore_before(&mut self, stream: u32) {
         self.oldest = stream;
     }
 
-    /// The feedback timeout begins anew.
+    /// Starts the feedback timeout again.
     pub fn restart(&mut self, now: Time) {
-        self.heard = now;
+        self.timeout_started = now;
     }
 
-    /// When the feedback timeout ends, if it is this long.
+    /// When the feedback timeout expires, if it lasts `timeout`.
     pub fn deadline(&self, timeout: Duration) -> Time {
-        self.heard + timeout
+        self.timeout_started + timeout
     }
 }
 

@@ -1,13 +1,13 @@
 //! The packets of a flow's streams as they arrive.
 
 use super::bunches::Bunches;
-use super::gaps::Gaps;
+use super::holes::Holes;
 use super::sample::Sample;
 use crate::roles::{Report, Stamp};
 use crate::units::{Duration, Time};
 use alloc::vec::Vec;
 
-/// Collects a flow's packets, stream by stream. It needs nothing but the stamps: no handshake, and lost or reordered
+/// Collects a flow's packets, stream by stream. It needs only the packets' stamps, and no handshake. Lost or reordered
 /// packets only leave fewer samples.
 pub struct Incoming {
     /// The stream whose packets are arriving.
@@ -15,19 +15,19 @@ pub struct Incoming {
     /// The last stream that has ended.
     ended: Option<u32>,
     samples: Vec<Sample>,
-    /// The index of the packet that is to arrive next.
+    /// The index after that of the last packet that arrived in order.
     next: u16,
     bunches: Bunches,
-    gaps: Gaps,
+    holes: Holes,
     begins: Begins,
 }
 
-/// The packet from which on missing packets of a stream count.
+/// Which packets count as missing at a stream's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// The first packet that arrives.
+    /// Only those after the first arrival.
     WithFirstArrival,
-    /// The first packet that was sent.
+    /// Also those before the first arrival.
     WithFirstSent,
 }
 
@@ -38,14 +38,14 @@ pub struct Received<'a> {
     /// Whether they arrived in bunches.
     pub bunches: &'a Bunches,
     /// The packets that did not arrive.
-    pub gaps: &'a Gaps,
+    pub holes: &'a Holes,
     /// The index after the last packet that arrived.
     pub next: u16,
 }
 
 impl Incoming {
-    /// Nothing has arrived of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart
-    /// after a long gap were held back by a host or card; zero: none are.
+    /// Expects streams of up to `longest` packets, of which none has arrived yet. Packets that arrive at most `smoothing`
+    /// apart after a long gap were held back by a host or network card; zero: no packets are.
     pub fn new(longest: usize, smoothing: Duration, begins: Begins) -> Incoming {
         Incoming {
             open: None,
@@ -53,14 +53,15 @@ impl Incoming {
             samples: Vec::with_capacity(longest),
             next: 0,
             bunches: Bunches::new(smoothing),
-            gaps: Gaps::new(longest),
+            holes: Holes::new(longest),
             begins,
         }
     }
 
-    /// A packet arrived. **Decided**: its stream ends with its last packet, or when one of a later stream arrives.
-    /// `analyse` is given what arrived of a stream that ends so, and returns the bandwidth available to it in bits per
-    /// second; the report tells the sender of that.
+    /// A packet arrived. **Decided**: its stream ends with its last packet, or when a packet of a later stream arrives.
+    /// When a stream ends, `analyse` is given what arrived of it and returns the available bandwidth in bits per second.
+    /// The report carries this estimate to the sender. A stamp whose `len` is 0 ends the stream before it and is not
+    /// analysed.
     pub fn on_arrival(
         &mut self,
         now: Time,
@@ -81,22 +82,22 @@ impl Incoming {
             report = self.end(&mut analyse);
         }
         if len == 0 {
-            return report; // not a probe
+            return report; // a stream that is not analysed
         }
         if self.open != Some(stream) {
             self.open = Some(stream);
-            self.gaps.clear();
+            self.holes.clear();
             self.next = match self.begins {
                 Begins::WithFirstArrival => index,
                 Begins::WithFirstSent => 0,
             };
         }
         if index > self.next {
-            self.gaps.on_gap(self.next, index, self.samples.len());
+            self.holes.on_hole(self.next, index, self.samples.len());
         } else if index < self.next {
-            self.gaps.on_reordered(index);
+            self.holes.on_reordered(index);
         }
-        // A packet that was overtaken shows nothing of the stream's queue.
+        // The delay of an overtaken packet says nothing about the queue of the stream.
         if index >= self.next && self.samples.len() < self.samples.capacity() {
             self.next = index.saturating_add(1);
             self.add(Sample {
@@ -113,11 +114,13 @@ impl Incoming {
         match self.samples.last() {
             Some(last) => {
                 self.bunches.on_gap(Duration(sample.arrival.wrapping_sub(last.arrival) as u64));
-                // From the second packet on rates rise; one that does not is the rate of a packet that left late.
+                // From the second packet on, each rate is at least the one before. A lower one is the real rate of a
+                // packet that left late.
                 if self.samples.len() > 1 {
                     sample.rate = sample.rate.max(last.rate);
                 } else if last.index > 0 && sample.index == last.index + 1 {
-                    // The packet before the first one never arrived: the gap between them may have been a pause.
+                    // The stream's first packets were lost, and the sender may have paused before this one. So it
+                    // gets the rate of the packet after it.
                     self.samples[0].rate = sample.rate;
                 }
             }
@@ -126,12 +129,12 @@ impl Incoming {
         self.samples.push(sample);
     }
 
-    /// The stream that is open ends.
+    /// Ends the stream whose packets are arriving.
     fn end(&mut self, analyse: &mut impl FnMut(Received) -> Option<f64>) -> Option<Report> {
         let stream = self.open.take()?;
         self.ended = Some(stream);
-        let Incoming { samples, bunches, gaps, next, .. } = self;
-        let rate = analyse(Received { samples, bunches, gaps, next: *next });
+        let Incoming { samples, bunches, holes, next, .. } = self;
+        let rate = analyse(Received { samples, bunches, holes, next: *next });
         self.samples.clear();
         Some(Report::Available { stream, rate: rate? as f32 })
     }
@@ -177,19 +180,19 @@ mod tests {
     }
 
     #[test]
-    fn packets_lost_before_the_first_arrival_count_if_they_are_to() {
-        let first_gap = |begins| {
+    fn packets_lost_before_the_first_arrival_count_only_with_first_sent() {
+        let first_hole = |begins| {
             let mut incoming = Incoming::new(90, Duration::ZERO, begins);
-            let mut gap = None;
+            let mut hole = None;
             for index in [2, 3] {
                 let stamp = Stamp::Probe { stream: 1, index, len: 4, rate: 1.0, sent: Time::ZERO };
                 incoming.on_arrival(Time::ZERO, &stamp, |received| {
-                    gap = received.gaps.arrived_before_first();
+                    hole = received.holes.arrived_before_first();
                     None
                 });
             }
-            gap
+            hole
         };
-        assert_eq!([Begins::WithFirstArrival, Begins::WithFirstSent].map(first_gap), [None, Some(0)]);
+        assert_eq!([Begins::WithFirstArrival, Begins::WithFirstSent].map(first_hole), [None, Some(0)]);
     }
 }

@@ -1,30 +1,31 @@
 //! The onset of congestion after a minimum filter over the delays: `thalweg`'s own estimator.
 //!
-//! Packets of other traffic delay some of a stream's packets and not the next ones. That hides a queue that grows until
-//! it is several of those packets long, so that [`onset`](super::onset::onset) finds more than is available. The least
-//! delay of some packets in a row shows the queue beneath.
+//! Packets of other traffic delay some packets of a stream, but not those after them. These delays hide a growing queue
+//! until it is several packets long, so that [`onset`](super::onset::onset) finds more than is available. The least
+//! delay of a few packets in a row shows the queue without the packets of other traffic.
 
 use super::onset::last_onset;
 use super::sample::Sample;
 use crate::units::Duration;
 
-/// An excursion ends when the filtered delay has fallen below its highest by this factor. It is less than pathChirp's
-/// F, as filtered delays are steadier.
+/// An excursion ends when the filtered delay's rise above its first packet is at most 1/F of the excursion's largest
+/// rise. This F is less than pathChirp's, as filtered delays are steadier.
 const DECREASE: f64 = 1.25;
-/// The filter spans this many packets at most.
-const PACKETS: usize = 8;
-/// And packets that were sent within this time. On fast links, packets of other traffic come and go in less, even if a
-/// clock spaces them. The queues that fast flows make among slow ones last longer; a slow flow that filtered them out
-/// would starve. The price: on links of less than some 20 Mbps, the filter spans too few packets to be of any use.
-const SPAN: Duration = Duration::from_micros(1500);
+/// The number of packets that the filter spans at most.
+const FILTER_PACKETS: usize = 8;
+/// The filter spans only packets that were sent within this time. On fast links, a queue of packets of other traffic
+/// lasts less than this, even if a clock spaces these packets. The queues that fast flows cause among slow ones last
+/// longer; a slow flow that filtered them out would starve. The drawback: on links of less than about 20 Mbps, the filter
+/// spans too few packets to be of any use.
+const FILTER_SPAN: Duration = Duration::from_micros(1500);
 
-/// The rate at which congestion sets in, bits per second, by the least delay of each packet and the next ones. Delays
-/// that differ by up to `resolution` picoseconds count as equal. None if there is nothing to compare. The samples'
-/// delays become the filtered ones, so that [`Sample::sent`] means nothing afterwards.
+/// The rate at which congestion begins, bits per second; none if there are fewer than two samples. Each delay is first
+/// replaced by the least delay of that packet and the next ones. Delays that differ by up to `resolution` picoseconds
+/// count as equal. The samples keep the filtered delays, so that [`Sample::sent`] means nothing afterwards.
 pub fn minimum_filtered_onset(samples: &mut [Sample], resolution: i64) -> Option<f64> {
     for i in 0..samples.len() {
-        let near = samples[i..].iter().take(PACKETS);
-        let near = near.take_while(|sample| sample.sent().saturating_sub(samples[i].sent()) <= SPAN.0 as i64);
+        let near = samples[i..].iter().take(FILTER_PACKETS);
+        let near = near.take_while(|sample| sample.sent().saturating_sub(samples[i].sent()) <= FILTER_SPAN.0 as i64);
         samples[i].delay = near.map(|sample| sample.delay).fold(samples[i].delay, i64::min);
     }
     last_onset(samples, resolution, DECREASE)

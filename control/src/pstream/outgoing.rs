@@ -10,7 +10,7 @@ pub struct Outgoing {
     stream: Stream,
     host: Conditions,
     /// When the last packet was due; none: the next one is due at once.
-    previous: Option<Time>,
+    gap_starts: Option<Time>,
     /// When the last packet left.
     left: Time,
 }
@@ -18,7 +18,7 @@ pub struct Outgoing {
 impl Outgoing {
     /// `stream` is sent by such a host, which has sent nothing yet.
     pub fn new(stream: Stream, host: &Conditions) -> Outgoing {
-        Outgoing { stream, host: *host, previous: None, left: Time::ZERO }
+        Outgoing { stream, host: *host, gap_starts: None, left: Time::ZERO }
     }
 
     /// The stream.
@@ -43,18 +43,18 @@ impl Outgoing {
 
     /// The gap before the next packet counts from now.
     pub fn wait_from(&mut self, now: Time) {
-        self.previous = Some(now);
+        self.gap_starts = Some(now);
     }
 
     /// The next packet does not wait: the last one is long gone.
     pub fn wait_for_nothing(&mut self) {
-        self.previous = None;
+        self.gap_starts = None;
     }
 
     /// When the next packet of the stream leaves.
     pub fn next(&self, now: Time) -> Next {
-        let Some(previous) = self.previous else { return Next::Now };
-        let due = previous + self.stream.gap(self.host.packet);
+        let Some(gap_starts) = self.gap_starts else { return Next::Now };
+        let due = gap_starts + self.stream.gap(self.host.packet);
         if due > now { Next::At(due) } else { Next::Now }
     }
 
@@ -63,11 +63,11 @@ impl Outgoing {
         // A packet that is late by more than its gap has missed the schedule: the rest of the stream follows from now
         // on, and not in a burst.
         let gap = self.stream.gap(size);
-        let planned = match self.previous.map(|previous| previous + gap) {
+        let planned = match self.gap_starts.map(|gap_starts| gap_starts + gap) {
             Some(due) if due <= now && now.since(due) <= gap => due,
             _ => now,
         };
-        self.previous = Some(planned);
+        self.gap_starts = Some(planned);
         let since = now.since(core::mem::replace(&mut self.left, now));
         let stamp = self.stream.send(now);
         if self.host.is_exact() { stamp } else { as_it_left(stamp, size, since) }
@@ -95,9 +95,9 @@ mod tests {
     const PACKET: Bytes = Bytes(1000);
 
     /// Packets 1, 2, 4, ... ms apart, on such a host.
-    fn outgoing(timing: Duration) -> Outgoing {
+    fn outgoing(timing_error: Duration) -> Outgoing {
         let stream = Stream::starting_at(1, 10, 0.5, Rate::from_mbps(8.0));
-        Outgoing::new(stream, &Conditions { packet: PACKET, timing })
+        Outgoing::new(stream, &Conditions { packet: PACKET, timing_error })
     }
 
     fn ms(ms: u64) -> Time {

@@ -27,7 +27,7 @@ use crate::units::{Bytes, Duration};
 use alloc::vec::Vec;
 
 /// Points that a line needs at least: it has two parameters and a constant, and one point more makes it an average.
-const FEWEST: usize = 4;
+const MIN_POINTS: usize = 4;
 /// How often the line's first packet is corrected at most.
 const CORRECTIONS: usize = 8;
 
@@ -126,7 +126,7 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Op
 /// Least squares of delay = constant + c index - a send time. Packets that are missing count in the index: most links
 /// lose packets after they have transmitted them.
 fn regress(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
-    if points.len() < FEWEST {
+    if points.len() < MIN_POINTS {
         return None;
     }
     let origin = samples[points[0] as usize];

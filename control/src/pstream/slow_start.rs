@@ -16,7 +16,7 @@ pub struct SlowStart {
 }
 
 /// An estimate above this share of a stream's highest rate is that rate: it travels in single precision.
-const TOP: f64 = 0.999_999;
+const HIGHEST_RATE_SHARE: f64 = 0.999_999;
 
 impl SlowStart {
     /// RAPID-2009, section III-A5.
@@ -37,7 +37,7 @@ impl SlowStart {
     /// Whether slow start ends with this estimate, of a stream whose highest rate is `top` (PACKET-SCALE-2017, section
     /// V-A3).
     pub fn ends_with(estimate: Rate, top: Rate) -> bool {
-        estimate.as_bps() < TOP * top.as_bps()
+        estimate.as_bps() < HIGHEST_RATE_SHARE * top.as_bps()
     }
 }
 

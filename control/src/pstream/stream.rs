@@ -177,13 +177,13 @@ mod tests {
     fn the_gaps_add_up_to_the_streams_length_in_picoseconds() {
         let average = Rate::from_gbps(40.0);
         let mut stream = Stream::new(0, 90, 1.039, average, Layout::AllRising);
-        let mut length = Duration::ZERO;
+        let mut duration = Duration::ZERO;
         while !stream.is_over() {
-            length += stream.gap(Bytes(1000));
+            duration += stream.gap(Bytes(1000));
             stream.send(Time::ZERO);
         }
         let expected = average.time_for(Bytes(90_000));
-        assert!(length.0.abs_diff(expected.0) <= 45, "{length} for {expected}: half a picosecond a gap");
+        assert!(duration.0.abs_diff(expected.0) <= 45, "{duration} for {expected}: half a picosecond a gap");
     }
 
     /// PACKET-SCALE-2017: N = 90, m = 1.039 probe from 0.287 to 8.6 times the average.

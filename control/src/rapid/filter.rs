@@ -14,15 +14,15 @@ pub struct Filter {
 
 impl Filter {
     /// The average rate of a new stream, given the present `average` (r_avg), the newest `estimate` (ABest) and the
-    /// `length` of the stream (L). **Decided**: that is the length of a full stream at the present average, and no
+    /// `duration` of the stream (L). **Decided**: that is the duration of a full stream at the present average, and no
     /// increase goes beyond the estimate.
-    pub fn apply(&self, average: Rate, estimate: Rate, length: Duration) -> Rate {
-        let (now, target) = (average.as_bps(), estimate.as_bps());
-        let share = (length.as_secs() / self.tau.as_secs()).min(1.0);
-        Rate::from_bps(if target > now {
-            now + share * (target - now) // equation 5
+    pub fn apply(&self, average: Rate, estimate: Rate, duration: Duration) -> Rate {
+        let (average, target) = (average.as_bps(), estimate.as_bps());
+        let share = (duration.as_secs() / self.tau.as_secs()).min(1.0);
+        Rate::from_bps(if target > average {
+            average + share * (target - average) // equation 5
         } else {
-            now + (target - now) / self.eta // equation 6
+            average + (target - average) / self.eta // equation 6
         })
     }
 }
@@ -34,13 +34,14 @@ mod tests {
     #[test]
     fn converges_in_tau_upwards_and_in_eta_streams_downwards() {
         let filter = Filter { tau: Duration::from_millis(250), eta: 1.5 };
-        let (mut average, target, length) = (Rate::from_mbps(100.0), Rate::from_mbps(900.0), Duration::from_millis(1));
+        let (mut average, target, duration) =
+            (Rate::from_mbps(100.0), Rate::from_mbps(900.0), Duration::from_millis(1));
         for _ in 0..250 {
-            average = filter.apply(average, target, length);
+            average = filter.apply(average, target, duration);
         }
         // 1 - 1/e of the way after tau.
         assert!((average.as_mbps() - (900.0 - 800.0 / std::f64::consts::E)).abs() < 1.0, "{average}");
-        assert_eq!(filter.apply(Rate::from_mbps(900.0), Rate::from_mbps(300.0), length).as_mbps().round(), 500.0);
+        assert_eq!(filter.apply(Rate::from_mbps(900.0), Rate::from_mbps(300.0), duration).as_mbps().round(), 500.0);
         // A stream longer than tau adopts the estimate, and does not go beyond it.
         assert_eq!(filter.apply(Rate::from_mbps(1.0), target, Duration::from_secs(9.0)), target);
     }

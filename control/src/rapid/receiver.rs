@@ -33,9 +33,9 @@ impl Receiver for RapidReceiver {
 /// the delay behind a full queue does not grow, so that a stream with losses and without congestion met one, and no
 /// rate beyond the first loss is known to have been carried.
 fn known_to_pass(rate: f64, received: &Received) -> f64 {
-    let Received { samples, gaps, .. } = received;
+    let Received { samples, holes, .. } = received;
     let shows_none = samples.last().is_some_and(|last| rate >= last.rate);
-    match gaps.arrived_before_first() {
+    match holes.arrived_before_first() {
         Some(arrived) if shows_none => samples[arrived.saturating_sub(1)].rate,
         _ => rate,
     }

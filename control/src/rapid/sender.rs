@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use crate::pstream::{
-    Feedback, INITIAL_RTT, LEAST_SHARE, Layout, Outgoing, SlowStart, Stream, at_most_highest, feedback_timeout,
+    Feedback, INITIAL_RTT, Layout, MIN_RATE_SHARE, Outgoing, SlowStart, Stream, at_most_highest, feedback_timeout,
 };
 use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -14,7 +14,7 @@ pub struct Version {
     pub len: u16,
     /// Its spread factor (m).
     pub spread: f64,
-    /// Which of its rates rise.
+    /// Which rate its first packet has.
     pub layout: Layout,
     /// The streams of slow start.
     pub slow_start: SlowStart,
@@ -30,12 +30,15 @@ pub struct Version {
 ///
 /// | from | event | to |
 /// |---|---|---|
-/// | slow start | an estimate below the stream's highest rate | probing, at the estimate |
+/// | slow start | an estimate below the present stream's highest rate | probing, at the estimate |
 /// | slow start | another estimate | slow start, with the next stream |
 /// | slow start, probing | a loss event | recovery |
 /// | recovery | a loss event | recovery, at beta times the rate |
-/// | recovery | the loss is repaired | probing, at beta times the rate |
+/// | recovery | the loss is repaired | probing, at beta times the rate (or beta times slow start's estimate) |
 /// | any | a retransmission or feedback timeout | slow start, at the initial rate |
+///
+/// **Decided**: after a timeout, slow start takes any late estimate for that of its present stream, even if an earlier
+/// stream yielded it.
 pub struct RapidSender {
     version: Version,
     packet: Bytes,
@@ -90,12 +93,12 @@ impl RapidSender {
     }
 
     /// Takes over, now, from another protocol that sent at `rate`. There is no slow start, as streams around that rate
-    /// find more.
+    /// find out whether more is available.
     pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration) {
         self.mode = Mode::Probing;
         self.set_average(rate);
         self.rtt = rtt;
-        // What streams found before the other protocol's time is out of date.
+        // Estimates of streams from before the other protocol took over are out of date.
         self.estimate = None;
         self.feedback.ignore_before(self.outgoing.next_id());
         self.feedback.restart(now);
@@ -114,7 +117,7 @@ impl RapidSender {
     }
 
     fn at_least(&self, rate: Rate) -> Rate {
-        let least = self.version.initial_rate * LEAST_SHARE;
+        let least = self.version.initial_rate * MIN_RATE_SHARE;
         if rate < least { least } else { rate }
     }
 
@@ -128,9 +131,10 @@ impl RapidSender {
     /// Begins the next p-stream, after applying the filter ("just before sending out a new p-stream", section V-A2).
     fn begin_stream(&mut self, pipe: &Pipe) {
         if let Some(estimate) = self.estimate {
-            self.set_average(self.version.filter.apply(self.average, estimate, self.length()));
+            self.set_average(self.version.filter.apply(self.average, estimate, self.duration()));
         }
-        // It never waits for more data: what there is makes a shorter stream (footnote 10).
+        // The sender never waits for more data. If there is less than a full stream, it sends a shorter one (2017,
+        // footnote 10; 2009, footnote 5).
         let available = pipe.backlog.0.div_ceil(self.packet.0).max(1);
         let len = available.min(u64::from(self.version.len)) as u16;
         let Version { spread, layout, .. } = self.version;
@@ -138,30 +142,30 @@ impl RapidSender {
     }
 
     /// How long a full p-stream lasts at the average rate (L).
-    fn length(&self) -> Duration {
+    fn duration(&self) -> Duration {
         self.average.time_for(Bytes(self.packet.0 * u64::from(self.version.len)))
     }
 
     fn feedback_deadline(&self) -> Time {
-        self.feedback.deadline(feedback_timeout(self.rtt, self.length()))
+        self.feedback.deadline(feedback_timeout(self.rtt, self.duration()))
     }
 
-    /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: it goes on at the average
-    /// rate, as the papers reduce that after recovery.
+    /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: recovery sends at r_avg,
+    /// because the papers reduce r_avg only after recovery. In slow start, r_avg is the mean rate of its present stream.
     fn begin_recovery(&mut self, interrupted: Interrupted) {
         self.mode = Mode::Recovery(interrupted);
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.average));
     }
 
     /// "After loss recovery [...] the sender reduces r_avg by a multiple beta and resumes the sending of p-streams"
-    /// (section IV-C; RAPID-2009, section III-A6). **Decided**: if the loss interrupted slow start, what that has found
-    /// since is reduced.
+    /// (section IV-C; RAPID-2009, section III-A6). **Decided**: if the loss interrupted slow start and an estimate has
+    /// arrived since slow start began, the new r_avg is beta times that estimate.
     fn end_recovery(&mut self, now: Time) {
         let Mode::Recovery(interrupted) = self.mode else { return };
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         self.set_average(found.unwrap_or(self.average) * self.version.beta);
-        // **Decided**: estimates of streams that were sent before the loss are out of date. Behind a full buffer they
-        // look uncongested.
+        // **Decided**: estimates of streams that were sent before the loss are out of date, as streams behind a full
+        // buffer look uncongested.
         self.estimate = None;
         self.mode = Mode::Probing;
         self.feedback.restart(now);
@@ -181,8 +185,8 @@ impl RapidSender {
         }
         let estimate = at_most_highest(estimate);
         self.estimate = Some(estimate);
-        // **Decided**: the estimate of a stream whose tail was lost counts, too, which comes when slow start has begun
-        // again. Otherwise the same burst would be sent, and its tail lost, for ever.
+        // **Decided**: if a slow-start stream lost its last packets, its estimate arrives only after the timeout, when
+        // slow start has restarted. The sender uses it; otherwise it would repeat the same lossy burst for ever.
         if let Mode::SlowStart { len, top } = self.mode {
             if SlowStart::ends_with(estimate, top) {
                 self.set_average(estimate);
@@ -191,7 +195,8 @@ impl RapidSender {
             } else {
                 self.begin_slow_start(self.version.slow_start.len_after(len), estimate);
             }
-            // The last packet was sent a round trip ago.
+            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no gap.
+            // (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves early.)
             self.outgoing.wait_for_nothing();
         }
     }
@@ -200,8 +205,8 @@ impl RapidSender {
 impl Sender for RapidSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         let is_over = self.outgoing.stream().is_over();
-        // The feedback timeout runs only while an estimate can come: of a stream in flight, or of slow start's, for
-        // which the sender waits even if all of it was lost.
+        // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits for
+        // its estimate. The latter holds even if all packets of that stream were lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
         if (pipe.in_flight == Bytes(0) && !waits) || !self.outgoing.stream().probes() {
             self.feedback.restart(now);
@@ -215,6 +220,7 @@ impl Sender for RapidSender {
                 Mode::SlowStart { .. } => {
                     return Next::At((self.feedback_deadline() + Duration(1)).max(now + Duration(1)));
                 }
+                // A uniform stream has no end, so this is reached only while probing.
                 Mode::Probing | Mode::Recovery(_) => self.begin_stream(pipe),
             }
         }
@@ -241,7 +247,7 @@ impl Sender for RapidSender {
             (Loss::Event, Mode::SlowStart { .. }) => self.begin_recovery(Interrupted::SlowStart),
             (Loss::Event, Mode::Probing) => self.begin_recovery(Interrupted::Probing),
             (Loss::Event, Mode::Recovery(interrupted)) => {
-                // What recovery sent was lost as well.
+                // Packets that were sent during recovery were lost, too.
                 self.set_average(self.average * self.version.beta);
                 self.begin_recovery(interrupted);
             }

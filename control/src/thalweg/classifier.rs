@@ -1,12 +1,12 @@
 //! The loss classifier: it tells losses by transmission errors from those by a full buffer.
 //!
-//! RAPID halves its rate after any loss. With transmission errors of one packet in a million, that is five times per
-//! second at 40 Gbps, and each costs it 0.2 s of the link. But a sender that hears of congestion in every p-stream need
-//! not infer it from losses. So `thalweg` repairs a loss and goes on if no queue could have overflowed: if the
-//! round-trip time beside the loss was the shortest ever seen, or far from the longest (the spike scheme: Cen, Cosman
-//! and Voelker, "End-to-End Differentiation of Congestion and Wireless Losses", IEEE/ACM Transactions on Networking
-//! 11(5), 2003). A buffer so small that its delay does not show loses packets in every stream, which is more than
-//! errors do.
+//! RAPID halves its rate after any loss. If transmission errors affect one packet in a million, it does so five times
+//! per second at 40 Gbps, and each time costs it 0.2 s of the link. But a sender that learns of congestion from every
+//! p-stream need not infer it from losses. So `thalweg` repairs a loss without lowering its rate if no queue can have
+//! overflowed: if the round-trip time at the loss was the shortest ever seen, or far below the longest (the spike
+//! scheme: Cen, Cosman and Voelker, "End-to-End Differentiation of Congestion and Wireless Losses", IEEE/ACM
+//! Transactions on Networking 11(5), 2003). A buffer can be so small that round-trip times do not show whether it is
+//! full. It loses packets of every stream, which is more than errors explain.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration};
@@ -14,29 +14,30 @@ use crate::units::{Bytes, Duration};
 /// Tells transmission errors from a full buffer.
 #[derive(Clone, Debug)]
 pub struct LossClassifier {
-    /// The largest share of packets whose loss errors explain; 0: no loss is an error.
+    /// The share of packets that is expected to be lost to errors at most; 0: no loss is an error.
     errors: f64,
-    /// The largest share of packets that is lost to errors by chance.
-    too_many: f64,
+    /// The largest measured share of lost packets that errors may cause by chance.
+    chance: f64,
     /// The share of packets that is lost, a moving average over about [`MEMORY`] of them.
     share: f64,
     /// The last round-trip times.
-    latest: [Duration; BESIDE],
+    latest: [Duration; RTTS_AT_LOSS],
     /// The shortest round-trip time ever seen.
     shortest: Duration,
-    /// The longest time that was the least of [`BESIDE`] round-trip times in a row.
+    /// The longest round-trip time ever seen, by the same measure as at a loss: the least of [`RTTS_AT_LOSS`] in a row.
     longest: Duration,
 }
 
-/// How many round-trip times lie beside a loss: it takes three later packets to show it (RFC 6675). The least of them
-/// counts, as packets that were overtaken took longer than the queue did.
-const BESIDE: usize = 3;
+/// The number of last round-trip times whose least counts as the round-trip time at a loss. A loss shows after three
+/// later packets (RFC 6675). The least one counts, as overtaken packets took longer than the queue delays.
+const RTTS_AT_LOSS: usize = 3;
 /// The number of packets that the share of losses is averaged over: fifteen streams of 60.
 const MEMORY: f64 = 900.0;
-/// A queue longer than this share of the longest one seen may have been full.
-const FULL: f64 = 0.75;
-/// More is lost than errors explain when the share of losses is by this many standard deviations above theirs. Three
-/// are exceeded by chance every minute at 100 Mbps, as the share is compared upon every packet.
+/// A queue whose delay exceeds this share of the longest queueing delay seen may have been full.
+const FULL_QUEUE_SHARE: f64 = 0.75;
+/// Errors do not explain the losses if the share of lost packets exceeds that of errors by more than this many standard
+/// deviations. The shares are compared upon every packet, so that three would be exceeded by chance every minute at 100
+/// Mbps.
 const DEVIATIONS: f64 = 4.0;
 
 impl LossClassifier {
@@ -45,9 +46,9 @@ impl LossClassifier {
         LossClassifier {
             errors,
             // An exponentially weighted mean over n packets varies as a plain one over 2n does.
-            too_many: errors + DEVIATIONS * libm::sqrt(errors * (1.0 - errors) / (2.0 * MEMORY)),
+            chance: errors + DEVIATIONS * libm::sqrt(errors * (1.0 - errors) / (2.0 * MEMORY)),
             share: 0.0,
-            latest: [Duration::MAX; BESIDE],
+            latest: [Duration::MAX; RTTS_AT_LOSS],
             shortest: Duration::MAX,
             longest: Duration::ZERO,
         }
@@ -60,9 +61,9 @@ impl LossClassifier {
         }
         if let Some(rtt) = ack.rtt {
             self.latest.rotate_left(1);
-            self.latest[BESIDE - 1] = rtt;
+            self.latest[RTTS_AT_LOSS - 1] = rtt;
             self.shortest = self.shortest.min(rtt);
-            self.longest = self.longest.max(self.beside());
+            self.longest = self.longest.max(self.rtt_at_loss());
         }
         let (acked, lost) = (ack.acked.0 as f64, ack.lost.0 as f64);
         if acked + lost > 0.0 {
@@ -71,37 +72,37 @@ impl LossClassifier {
         }
     }
 
-    /// All that was sent in a round trip has arrived: earlier losses say nothing of later ones, and count no more than
-    /// errors would.
+    /// All that was sent in a round trip has arrived, so earlier losses no longer matter: the measured share of lost
+    /// packets is lowered to that of errors.
     pub fn forget(&mut self) {
         self.share = self.share.min(self.errors);
     }
 
-    /// Whether more is lost than errors are to explain, which may happen by chance.
-    pub fn finds_many(&self) -> bool {
+    /// Whether the share of lost packets exceeds that of errors. This may happen by chance.
+    pub fn exceeds_error_share(&self) -> bool {
         self.share > self.errors
     }
 
-    /// Whether more is lost than errors can explain.
-    pub fn finds_too_many(&self) -> bool {
-        self.share > self.too_many
+    /// Whether the share of lost packets exceeds that of errors by more than chance explains.
+    pub fn exceeds_chance(&self) -> bool {
+        self.share > self.chance
     }
 
-    /// Whether a loss that is found now is an error.
+    /// Whether a loss that is detected now is a transmission error.
     pub fn finds_error(&self) -> bool {
-        let empty = self.beside() == self.shortest && self.shortest < Duration::MAX;
+        let empty = self.rtt_at_loss() == self.shortest && self.shortest < Duration::MAX;
         self.errors > 0.0
-            && !self.finds_too_many()
-            && (empty || self.queue(self.beside()) < FULL * self.queue(self.longest))
+            && !self.exceeds_chance()
+            && (empty || self.queue(self.rtt_at_loss()) < FULL_QUEUE_SHARE * self.queue(self.longest))
     }
 
-    /// The part of this round-trip time that is spent in queues, picoseconds.
+    /// The part of this round-trip time that packets spent in queues, picoseconds.
     fn queue(&self, rtt: Duration) -> f64 {
         rtt.0.saturating_sub(self.shortest.0) as f64
     }
 
-    /// The least of the last round-trip times.
-    fn beside(&self) -> Duration {
+    /// The round-trip time at this moment: the least of the last [`RTTS_AT_LOSS`] ones.
+    fn rtt_at_loss(&self) -> Duration {
         self.latest.into_iter().fold(Duration::MAX, Duration::min)
     }
 }
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_beside_a_short_queue_is_an_error_and_beside_a_long_one_is_not() {
+    fn a_loss_at_a_short_queue_is_an_error_and_at_a_long_one_is_not() {
         let is_error = |errors, rtts: [u64; 3]| {
             let mut classifier = classifier(errors);
             rtts.into_iter().for_each(|ms| classifier.on_ack(&ack(ms, 0), PACKET));

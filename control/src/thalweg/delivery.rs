@@ -1,25 +1,25 @@
-//! How much of what a sender in recovery sends arrives.
+//! The rate at which packets arrive that a sender sends during recovery.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Measures the rate at which packets arrive that were sent after a moment.
+/// Measures the rate at which packets arrive that were sent after a certain moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
-    /// Acknowledgments from then on are of packets sent after the moment.
+    /// Acknowledgments that arrive after this time are of packets sent after that moment.
     since: Time,
-    /// How much they acknowledged.
+    /// How many bytes these acknowledgments acknowledged.
     acked: Bytes,
 }
 
 impl Delivery {
-    /// Measures what is sent from now on, whose acknowledgments come after a round trip.
+    /// Measures the packets sent from now on. Their acknowledgments arrive after a round trip.
     pub fn of_packets_sent_from(now: Time, rtt: Duration) -> Delivery {
         Delivery { since: now + rtt, acked: Bytes(0) }
     }
 
-    /// An acknowledgment arrived, while the round-trip time is `rtt`: the rate at which packets arrived, after
-    /// acknowledgments of `enough` time. Then another measurement begins.
+    /// An acknowledgment arrived, and the round-trip time is `rtt`. Once acknowledgments have arrived for the time
+    /// `enough`, returns the rate at which the packets arrived and begins another measurement.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, enough: Duration) -> Option<Rate> {
         if now <= self.since {
             return None;

@@ -24,7 +24,7 @@ mod unexplained;
 pub use classifier::LossClassifier;
 pub use rate_rule::{RateRule, RateRuleParameters, StreamStart};
 pub use receiver::ThalwegReceiver;
-pub use sender::{Settings, ThalwegSender};
+pub use sender::{Parts, ThalwegSender};
 pub use spread::AdaptiveSpread;
 pub use standing_queue::StandingQueue;
 
@@ -139,16 +139,16 @@ impl Thalweg {
             regrow: self.regrow,
             tolerance: self.tolerance,
         });
-        let settings = Settings {
+        let parts = Parts {
             len: self.stream,
-            longest: self.fall,
+            longest_stream: self.fall,
             spread: AdaptiveSpread::new(self.widest, self.narrowest, self.narrowing),
             initial_rate: self.initial_rate,
             beta: self.beta,
             rule,
             classifier: self.classifier(),
         };
-        ThalwegSender::new(settings, host)
+        ThalwegSender::new(parts, host)
     }
 }
 

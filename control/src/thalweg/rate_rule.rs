@@ -1,15 +1,16 @@
 //! The rule by which `thalweg`'s average rate follows the estimates. RAPID's rule (PACKET-SCALE-2017, equations 5 and
 //! 6) lets each flow adopt all that is free within tau, and a decrease within a stream or two. Many flows then climb
-//! together and fall together; and few, whose estimates waver by each other's streams, follow the lowest of them.
+//! together and fall together. The estimates of a few flows fluctuate because of each other's streams, and each flow
+//! follows its lowest ones.
 //!
-//! - Each flow climbs by no more than kappa times its rate, and a little more that lets a slow flow catch up. Kappa
-//!   tunes itself: an estimate well below the average, a collapse, means that the senders together climb faster than
-//!   their feedback comes back.
-//! - A decrease is adopted over a span of time, not over streams: fast flows see hundreds of estimates in that time,
-//!   and average them. But it takes no more than some tens of streams, so that a fast flow gives way before a slow one
-//!   does, which is what makes them equal.
-//! - Estimates do not show a standing queue ([`super::standing_queue`]). Behind one, no flow climbs, and all give way
-//!   by as much as drains it.
+//! - A flow aims above its rate by at most kappa times that rate, plus a small step that lets slow flows catch up.
+//!   Kappa tunes itself: it is lowered by a *collapse*, an estimate far below the average, which means that the senders
+//!   together climb faster than their feedback arrives.
+//! - A decrease is adopted over a span of time, not over a number of streams: fast flows see hundreds of estimates in
+//!   that time, and average them. But it takes at most some tens of streams, so that fast flows reduce their rates
+//!   before slow ones do. This makes their rates equal.
+//! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, no flow climbs, and all
+//!   flows reduce their rates by as much as drains it.
 
 use super::standing_queue::StandingQueue;
 use crate::units::{Duration, Rate, Time};
@@ -23,11 +24,12 @@ pub struct RateRuleParameters {
     pub fall: Duration,
     /// The least and the largest number of full streams over which a decrease is adopted.
     pub eta: (f64, f64),
-    /// The least and the most by which the average may aim above itself (kappa), as a multiple of itself.
+    /// The least and the largest value of kappa. An increase aims at most at r + kappa r + sqrt(floor r), where r is the
+    /// average rate.
     pub kappa: (f64, f64),
-    /// In addition, the average may aim above itself by the geometric mean of this and itself. If all flows climbed by
-    /// equal steps, a thousand slow flows would climb as fast as ten fast ones; if all climbed in proportion to their
-    /// rates, none would catch up.
+    /// The floor in that sum, which adds a step of sqrt(floor r). If the steps of all flows were equal, a thousand slow
+    /// flows would climb a hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow
+    /// would catch up.
     pub floor: Rate,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
@@ -35,7 +37,7 @@ pub struct RateRuleParameters {
     pub back_off: f64,
     /// Growth of kappa per tau while there is no collapse, as a share of kappa.
     pub regrow: f64,
-    /// A standing queue that delays packets by no more does not count.
+    /// The delay by a standing queue up to which the queue does not count.
     pub tolerance: Duration,
 }
 
@@ -43,28 +45,27 @@ pub struct RateRuleParameters {
 #[derive(Clone, Debug)]
 pub struct RateRule {
     parameters: RateRuleParameters,
-    /// The most by which the average may aim above itself now, as a multiple of itself. It starts with the largest
-    /// value.
+    /// The present value of kappa. It starts with the largest one.
     kappa: f64,
-    /// For how long streams were sent since kappa was last lowered.
+    /// The total duration of the streams that were sent since kappa was last lowered.
     since_lowered: Duration,
     standing_queue: StandingQueue,
-    /// The average when a queue began to stand, and for how long streams were sent since.
+    /// The average rate when a standing queue was first measured, and the total duration of the streams sent since.
     before_queue: Option<(Rate, Duration)>,
 }
 
-/// The time within which standing queues lower the rate to half at most.
+/// The time within which standing queues lower the rate at most to half of `before_queue`.
 const MEMORY: Duration = Duration::from_millis(10_000);
 
-/// What a sender knows when a stream begins.
+/// What the rule is given when a stream begins.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamStart {
     /// The newest estimate.
     pub estimate: Rate,
-    /// How long the stream would last at the present average.
-    pub length: Duration,
+    /// How long the stream would last at the present average rate.
+    pub duration: Duration,
     /// The number of its packets over the number of packets in a full stream.
-    pub share: f64,
+    pub fullness: f64,
     /// The newest round-trip time.
     pub rtt: Duration,
 }
@@ -81,7 +82,7 @@ impl RateRule {
         }
     }
 
-    /// What the rule knows of queues is out of date.
+    /// Forgets all measurements of queues, because they are out of date.
     pub fn forget_queues(&mut self) {
         (self.standing_queue, self.before_queue) = (StandingQueue::default(), None);
     }
@@ -93,55 +94,58 @@ impl RateRule {
 
     /// The average rate of a new stream, whose sender has the present `average`.
     pub fn apply(&mut self, average: Rate, start: &StreamStart) -> Rate {
-        let (now, length) = (average.as_bps(), start.length.as_secs());
-        self.tune_kappa(now, start);
-        let target = self.target(now, start);
-        Rate::from_bps(if target > now {
-            now + (target - now).min(self.largest_step(now)) * (length / self.parameters.tau.as_secs()).min(1.0)
+        let (average, duration) = (average.as_bps(), start.duration.as_secs());
+        self.tune_kappa(average, start);
+        let target = self.target(average, start);
+        Rate::from_bps(if target > average {
+            average
+                + (target - average).min(self.largest_step(average))
+                    * (duration / self.parameters.tau.as_secs()).min(1.0)
         } else {
-            // A shorter stream is less sure: the error of a mean falls with the root of the number of its samples.
-            let pace = (length / self.parameters.fall.as_secs())
+            // The estimate of a shorter stream is less certain: the error of a mean falls with the square root of the
+            // number of samples.
+            let pace = (duration / self.parameters.fall.as_secs())
                 .max(1.0 / self.parameters.eta.1)
-                .min(libm::sqrt(start.share) / self.parameters.eta.0);
-            now - (now - target) * pace
+                .min(libm::sqrt(start.fullness) / self.parameters.eta.0);
+            average - (average - target) * pace
         })
     }
 
-    /// The estimates collapsed, or more packets were lost than errors explain: kappa is lowered.
+    /// Lowers kappa, because an estimate collapsed, or more packets were lost than errors explain.
     pub fn on_collapse(&mut self) {
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
-    fn tune_kappa(&mut self, now: f64, start: &StreamStart) {
-        self.since_lowered += start.length;
-        if start.estimate.as_bps() >= now * self.parameters.collapse {
-            let pace = (start.length.as_secs() / self.parameters.tau.as_secs()).min(1.0);
+    fn tune_kappa(&mut self, average: f64, start: &StreamStart) {
+        self.since_lowered += start.duration;
+        if start.estimate.as_bps() >= average * self.parameters.collapse {
+            let pace = (start.duration.as_secs() / self.parameters.tau.as_secs()).min(1.0);
             self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(self.parameters.kappa.1);
-        } else if self.since_lowered >= start.rtt + start.length {
+        } else if self.since_lowered >= start.rtt + start.duration {
             self.on_collapse();
             self.since_lowered = Duration::ZERO;
         }
     }
 
-    /// The most by which a flow of rate `now` may aim above that, bits per second.
-    fn largest_step(&self, now: f64) -> f64 {
-        self.kappa * now + libm::sqrt(self.parameters.floor.as_bps() * now)
+    /// The most by which a flow may aim above its average rate, bits per second.
+    fn largest_step(&self, average: f64) -> f64 {
+        self.kappa * average + libm::sqrt(self.parameters.floor.as_bps() * average)
     }
 
-    /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue within
-    /// `fall`, all flows must give up the part of their rates that it is of `fall`; but no more than half. If that does
-    /// not drain it, the queue is of other traffic or on the way back, or the route has become longer.
-    fn target(&mut self, now: f64, start: &StreamStart) -> f64 {
+    /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue of delay q
+    /// within `fall`, each flow reduces its rate by the fraction q/`fall`, at most by half. If half does not drain it,
+    /// other traffic fills the queue, or it is on the way back, or the route has become longer.
+    fn target(&mut self, average: f64, start: &StreamStart) -> f64 {
         let estimate = start.estimate.as_bps();
-        let aged = self.before_queue.map(|(rate, age)| (rate, age + start.length));
+        let aged = self.before_queue.map(|(rate, age)| (rate, age + start.duration));
         self.before_queue = aged.filter(|&(_, age)| age <= MEMORY);
         let queue = self.standing_queue.measure();
         if queue <= self.parameters.tolerance {
             return estimate;
         }
-        let before = self.before_queue.get_or_insert((Rate::from_bps(now), Duration::ZERO)).0.as_bps();
-        let kept = now * (1.0 - queue.as_secs() / self.parameters.fall.as_secs());
-        estimate.min(kept.max(before * 0.5).min(now))
+        let before = self.before_queue.get_or_insert((Rate::from_bps(average), Duration::ZERO)).0.as_bps();
+        let kept = average * (1.0 - queue.as_secs() / self.parameters.fall.as_secs());
+        estimate.min(kept.max(before * 0.5).min(average))
     }
 }
 
@@ -163,9 +167,9 @@ mod tests {
         })
     }
 
-    fn start(mbps: f64, length_ms: f64) -> StreamStart {
-        let length = Duration::from_secs(length_ms / 1e3);
-        StreamStart { estimate: Rate::from_mbps(mbps), length, share: 1.0, rtt: Duration::from_millis(100) }
+    fn start(mbps: f64, duration_ms: f64) -> StreamStart {
+        let duration = Duration::from_secs(duration_ms / 1e3);
+        StreamStart { estimate: Rate::from_mbps(mbps), duration, fullness: 1.0, rtt: Duration::from_millis(100) }
     }
 
     fn after(rule: &mut RateRule, mbps: f64, start: StreamStart) -> f64 {
@@ -187,7 +191,7 @@ mod tests {
         assert_eq!(after(&mut rule, 100.0, start(80.0, 10.0)), 98.0, "a tenth of 100 ms");
         assert_eq!(after(&mut rule, 100.0, start(80.0, 1.0)), 99.0, "within 20 streams");
         assert_eq!(after(&mut rule, 100.0, start(80.0, 500.0)), 90.0, "within 2 streams at least");
-        let short = StreamStart { share: 0.25, ..start(80.0, 500.0) };
+        let short = StreamStart { fullness: 0.25, ..start(80.0, 500.0) };
         assert_eq!(after(&mut rule, 100.0, short), 95.0, "a quarter of the packets say half as much");
     }
 

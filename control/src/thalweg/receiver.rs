@@ -13,13 +13,13 @@ pub struct ThalwegReceiver {
 }
 
 impl ThalwegReceiver {
-    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a
-    /// long gap were held back by a host or card. Errors explain the loss of the share `errors` of packets.
+    /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a
+    /// long gap were held back by a host or network card. Errors explain the loss of the share `errors` of packets.
     pub fn new(analysis: Analysis, smoothing: Duration, errors: f64, longest: usize) -> ThalwegReceiver {
         // Without errors, a stream whose beginning was lost is analysed from what arrived, as RAPID does.
         let begins = if errors == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
         let incoming = Incoming::new(longest, smoothing, begins);
-        ThalwegReceiver { incoming, analysis, unexplained: Unexplained::beyond(errors) }
+        ThalwegReceiver { incoming, analysis, unexplained: Unexplained::new(errors) }
     }
 }
 
@@ -33,15 +33,16 @@ impl Receiver for ThalwegReceiver {
     }
 }
 
-/// The part of an estimate that is left after losses which errors do not explain, bits per second. The delay behind a
-/// full queue does not grow. So a stream that lost packets at rates below the one at which congestion seems to begin
-/// may have met a full queue, and the rate before the loss is the highest that is known to have been carried.
+/// An estimate, limited to the rates that the path is known to have carried; bits per second. Losses that errors explain
+/// do not limit it. The delay behind a full queue does not grow. So a stream that lost packets at rates below the one at
+/// which congestion seems to begin may have met a full queue, and the highest rate that the path is known to have
+/// carried is that of the last packet before the loss.
 fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, packet: Bytes) -> Option<f64> {
-    let Received { samples, gaps, next, .. } = received;
-    let Some(cut) = unexplained.cut(gaps, *next) else { return Some(rate) };
-    let carried = cut.checked_sub(1).map(|last| samples[last].rate);
-    if unexplained.is_much(gaps, *next) && carried.is_none_or(|carried| rate > carried) {
-        // The stream did not fill the queue itself: all that is known is the rate at which packets arrive.
+    let Received { samples, holes, next, .. } = received;
+    let Some(arrived_before) = unexplained.arrived_before_excess(holes, *next) else { return Some(rate) };
+    let carried = arrived_before.checked_sub(1).map(|last| samples[last].rate);
+    if unexplained.met_full_queue(holes, *next) && carried.is_none_or(|carried| rate > carried) {
+        // The queue was full before the stream came: only the rate at which packets arrived is known.
         return Some(carried?.min(arrival_rate(samples, packet)));
     }
     let shows_none = samples.last().is_some_and(|last| rate >= last.rate);

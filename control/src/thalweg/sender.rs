@@ -1,27 +1,29 @@
 //! The sending party: when each packet of the p-streams leaves, in slow start, while probing and in recovery.
 //!
-//! Beyond RAPID's sender, it gives way where much is lost. Losses that transmission errors explain are repaired while
-//! probing goes on. Recovery from others begins at the reduced rate, and if it takes many round trips, its rate follows
-//! what arrives. After a timeout without an estimate, each slow start has half the initial rate of the one before, and
-//! none ends above beta times the rate before the timeout. Streams of slow flows are shorter.
+//! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
+//! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
+//! trips, its rate follows the rate at which packets arrive. After k timeouts without an estimate between them, slow
+//! start begins at the initial rate over 2^k (already the first timeout halves it), but at no less than a tenth of it.
+//! No slow start after a timeout ends above beta times the rate before the first of them. Slow flows send shorter
+//! streams.
 
 use super::classifier::LossClassifier;
 use super::delivery::Delivery;
 use super::rate_rule::{RateRule, StreamStart};
 use super::spread::AdaptiveSpread;
 use crate::pstream::{
-    Feedback, INITIAL_RTT, LEAST_SHARE, Layout, Outgoing, SlowStart, Stream, at_most_highest, feedback_timeout,
+    Feedback, INITIAL_RTT, Layout, MIN_RATE_SHARE, Outgoing, SlowStart, Stream, at_most_highest, feedback_timeout,
 };
 use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// The parts and parameters of a sender.
+/// The parameters of a sender, and the parts of it that keep state of their own.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// Packets in a p-stream (N) at most.
+pub struct Parts {
+    /// The largest number of packets in a p-stream (N).
     pub len: u16,
-    /// How long a p-stream lasts at most, unless it would have fewer than 20 packets.
-    pub longest: Duration,
+    /// The longest duration of a p-stream, unless the stream would then have fewer than 20 packets.
+    pub longest_stream: Duration,
     /// The spread factor (m).
     pub spread: AdaptiveSpread,
     /// Rate of the first packets.
@@ -30,7 +32,7 @@ pub struct Settings {
     pub beta: f64,
     /// How the average rate follows the estimates.
     pub rule: RateRule,
-    /// Which losses do not count.
+    /// Which losses are transmission errors, and do not lower the rate.
     pub classifier: LossClassifier,
 }
 
@@ -40,23 +42,24 @@ pub struct Settings {
 /// | from | event | to |
 /// |---|---|---|
 /// | slow start, probing | a loss event that errors do not explain | recovery |
-/// | probing | while losses are repaired, more than errors explain | recovery |
+/// | probing | during a repair, more losses than errors explain by chance | recovery |
 /// | recovery | a loss event that errors do not explain | recovery, at beta times the rate |
 /// | recovery | a loss event that errors explain | probing, unless that would raise the rate |
 /// | recovery | less arrives than is sent | recovery, at beta times the rate that arrives |
 /// | recovery | all arrives that is sent, or the loss is repaired | probing |
 pub struct ThalwegSender {
-    settings: Settings,
+    parts: Parts,
     packet: Bytes,
     mode: Mode,
-    /// The mean rate of the present p-stream; in recovery, that before it.
+    /// The mean rate of the present p-stream; in recovery: the mean rate before recovery, unless lower because of what
+    /// arrived since.
     average: Rate,
     /// The newest estimate of the available bandwidth.
     estimate: Option<Rate>,
     feedback: Feedback,
     /// Timeouts since the last estimate.
     timeouts: i32,
-    /// The rate that slow start may end at, if a timeout limits it.
+    /// The highest rate at which slow start may end, if a timeout limits it.
     ceiling: Option<Rate>,
     outgoing: Outgoing,
     /// The newest round-trip time.
@@ -80,25 +83,25 @@ enum Interrupted {
     Probing,
 }
 
-/// This many packets still show at which rate congestion sets in.
-const SHORTEST: u16 = 20;
-/// At least this many packets tell the rate at which they arrive.
-const DELIVERED: u64 = 8;
+/// The least number of packets in a full stream. Fewer do not show at which rate congestion begins.
+const MIN_STREAM_PACKETS: u16 = 20;
+/// The least number of packets over which recovery measures the rate at which they arrive.
+const MIN_DELIVERED_PACKETS: u64 = 8;
 
 impl ThalwegSender {
     /// A sender that has sent nothing yet.
-    pub fn new(settings: Settings, host: &Conditions) -> ThalwegSender {
+    pub fn new(parts: Parts, host: &Conditions) -> ThalwegSender {
         let mut sender = ThalwegSender {
             packet: host.packet,
             mode: Mode::Probing,
-            average: settings.initial_rate,
+            average: parts.initial_rate,
             estimate: None,
             feedback: Feedback::default(),
             timeouts: 0,
             ceiling: None,
-            outgoing: Outgoing::new(Stream::uniform(0, settings.initial_rate), host),
+            outgoing: Outgoing::new(Stream::uniform(0, parts.initial_rate), host),
             rtt: INITIAL_RTT,
-            settings,
+            parts,
         };
         sender.restart();
         sender
@@ -110,15 +113,15 @@ impl ThalwegSender {
     }
 
     /// Takes over, now, from another protocol that sent at `rate`, with what `classifier` has seen of the path. There
-    /// is no slow start, as streams around that rate find more.
+    /// is no slow start, as streams around that rate find out whether more is available.
     pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
-        self.settings.classifier = classifier.clone();
+        self.parts.classifier = classifier.clone();
         self.mode = Mode::Probing;
         self.set_average(rate);
         self.rtt = rtt;
         (self.timeouts, self.ceiling) = (0, None);
-        self.settings.rule.forget_queues();
-        // What streams found before the other protocol's time is out of date.
+        self.parts.rule.forget_queues();
+        // Estimates of streams from before the other protocol took over are out of date.
         self.estimate = None;
         self.feedback.ignore_before(self.outgoing.next_id());
         self.feedback.restart(now);
@@ -126,10 +129,11 @@ impl ThalwegSender {
         self.outgoing.end();
     }
 
-    /// Begins afresh, at half the initial rate of the last time if nothing was heard of that.
+    /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first timeout
+    /// begins at half the initial rate.
     fn restart(&mut self) {
         self.estimate = None;
-        let rate = self.settings.initial_rate * LEAST_SHARE.max(libm::scalbn(1.0, -self.timeouts));
+        let rate = self.parts.initial_rate * MIN_RATE_SHARE.max(libm::scalbn(1.0, -self.timeouts));
         self.begin_slow_start(SlowStart::PACKET_SCALE_2017.first, rate);
     }
 
@@ -138,7 +142,7 @@ impl ThalwegSender {
     }
 
     fn at_least(&self, rate: Rate) -> Rate {
-        let least = self.settings.initial_rate * LEAST_SHARE;
+        let least = self.parts.initial_rate * MIN_RATE_SHARE;
         if rate < least { least } else { rate }
     }
 
@@ -155,56 +159,56 @@ impl ThalwegSender {
 
     /// Begins the next p-stream, after the average rate has followed the newest estimate.
     fn begin_stream(&mut self, pipe: &Pipe) {
-        // It never waits for more data: what there is makes a shorter stream.
+        // The sender never waits for more data. If there is less than a full stream, it sends a shorter one.
         let available = pipe.backlog.0.div_ceil(self.packet.0).max(1);
         let at_most = |packets: u16| available.min(u64::from(packets)) as u16;
         if let Some(estimate) = self.estimate {
             let packets = at_most(self.packets());
-            let share = f64::from(packets) / f64::from(self.settings.len);
-            let start = StreamStart { estimate, length: self.length(packets), share, rtt: self.rtt };
-            let average = self.settings.rule.apply(self.average, &start);
+            let fullness = f64::from(packets) / f64::from(self.parts.len);
+            let start = StreamStart { estimate, duration: self.duration(packets), fullness, rtt: self.rtt };
+            let average = self.parts.rule.apply(self.average, &start);
             self.set_average(average);
         }
-        let (len, spread) = (at_most(self.packets()), self.settings.spread.factor());
+        let (len, spread) = (at_most(self.packets()), self.parts.spread.factor());
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, Layout::AllRising));
     }
 
-    /// How many packets the next stream has, if there are as many to send.
+    /// The number of packets in the next stream, if there is enough data to send.
     fn packets(&self) -> u16 {
-        let most = self.average.as_bps() * self.settings.longest.as_secs() / self.packet.as_bits();
-        self.settings.len.min((most as u16).max(SHORTEST))
+        let most = self.average.as_bps() * self.parts.longest_stream.as_secs() / self.packet.as_bits();
+        self.parts.len.min((most as u16).max(MIN_STREAM_PACKETS))
     }
 
     /// How long this many packets take at the average rate.
-    fn length(&self, packets: u16) -> Duration {
+    fn duration(&self, packets: u16) -> Duration {
         self.average.time_for(Bytes(self.packet.0 * u64::from(packets)))
     }
 
     fn feedback_deadline(&self) -> Time {
-        self.feedback.deadline(feedback_timeout(self.rtt, self.length(self.packets())))
+        self.feedback.deadline(feedback_timeout(self.rtt, self.duration(self.packets())))
     }
 
     fn begin_recovery(&mut self, now: Time, interrupted: Interrupted) {
-        if self.settings.classifier.finds_many() {
-            self.settings.rule.on_collapse();
+        if self.parts.classifier.exceeds_error_share() {
+            self.parts.rule.on_collapse();
         }
         let delivery = Delivery::of_packets_sent_from(now, self.rtt);
         self.mode = Mode::Recovery { interrupted, delivery };
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.recovery_rate()));
     }
 
-    /// The rate of recovery. It is reduced at once (RAPID's is not), as among many flows the average may be of a time
-    /// when there were fewer.
+    /// The rate of recovery. Unlike RAPID's, it is reduced at once: the average rate may come from a time when fewer
+    /// flows shared the path.
     fn recovery_rate(&self) -> Rate {
-        self.average * self.settings.beta
+        self.average * self.parts.beta
     }
 
-    /// The average rate after recovery: beta times that before it or, if it interrupted slow start, what that has found
-    /// meanwhile.
+    /// The average rate after recovery: beta times the average rate before it. If the loss interrupted slow start and an
+    /// estimate has arrived since slow start began, it is beta times that estimate.
     fn rate_after_recovery(&self, interrupted: Interrupted) -> Rate {
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         let found = found.map(|estimate| self.below_ceiling(estimate));
-        self.at_least(found.unwrap_or(self.average) * self.settings.beta)
+        self.at_least(found.unwrap_or(self.average) * self.parts.beta)
     }
 
     fn end_recovery(&mut self, now: Time) {
@@ -213,7 +217,7 @@ impl ThalwegSender {
         if interrupted == Interrupted::SlowStart && self.estimate.is_some() {
             self.ceiling = None;
         }
-        // Estimates of streams that were sent before the loss are out of date. Behind a full buffer they look
+        // Estimates of streams that were sent before the loss are out of date, as streams behind a full buffer look
         // uncongested.
         self.estimate = None;
         self.mode = Mode::Probing;
@@ -221,20 +225,22 @@ impl ThalwegSender {
         self.outgoing.end();
     }
 
-    /// In recovery, once per measurement of what arrives: the rate is lowered to that. When all that is sent arrives,
-    /// what is still to be repaired can be repaired among p-streams.
+    /// In recovery, after each measurement of the rate at which packets arrive: the average rate is lowered to it. When
+    /// all packets arrive, recovery ends, as p-streams can carry the remaining repairs.
     fn follow_delivery(&mut self, now: Time, ack: &Ack) {
         let rate = self.recovery_rate();
-        let enough = self.rtt.max(rate.time_for(Bytes(self.packet.0 * DELIVERED)));
+        let enough = self.rtt.max(rate.time_for(Bytes(self.packet.0 * MIN_DELIVERED_PACKETS)));
         let Mode::Recovery { interrupted, delivery } = &mut self.mode else { return };
         let Some(delivered) = delivery.on_ack(now, ack, self.rtt, enough) else { return };
-        // A packet more or less in such a time is no loss.
-        if delivered < rate * (1.0 - 1.0 / DELIVERED as f64) {
+        // One packet more or less within the measurement is no loss.
+        if delivered < rate * (1.0 - 1.0 / MIN_DELIVERED_PACKETS as f64) {
+            // The rate at which packets arrive is newer than the estimate of an interrupted slow start, so recovery ends
+            // with beta times the former, as if it had interrupted probing.
             *interrupted = Interrupted::Probing;
             self.set_average(delivered);
             self.outgoing.begin(Stream::uniform(self.outgoing.stream().id(), self.recovery_rate()));
         } else {
-            self.settings.classifier.forget();
+            self.parts.classifier.forget();
             self.end_recovery(now);
         }
     }
@@ -244,7 +250,7 @@ impl ThalwegSender {
         self.feedback.restart(now);
         self.outgoing.wait_from(now);
         if self.timeouts == 0 && !matches!(self.mode, Mode::SlowStart { .. }) {
-            self.ceiling = Some(self.average * self.settings.beta); // as TCP's slow-start threshold
+            self.ceiling = Some(self.average * self.parts.beta); // as TCP's slow-start threshold
         }
         self.timeouts += 1;
         self.restart();
@@ -258,10 +264,10 @@ impl ThalwegSender {
         self.timeouts = 0;
         self.estimate = Some(estimate);
         if self.mode == Mode::Probing && self.outgoing.stream().probes() {
-            self.settings.spread.update(estimate, self.outgoing.stream().range());
+            self.parts.spread.update(estimate, self.outgoing.stream().range());
         }
-        // The estimate of a stream whose tail was lost counts, too, which comes when slow start has begun again.
-        // Otherwise the same burst would be sent, and its tail lost, for ever.
+        // If a slow-start stream lost its last packets, its estimate arrives only after the timeout, when slow start has
+        // restarted. The sender uses it; otherwise it would repeat the same lossy burst for ever.
         if let Mode::SlowStart { len, top } = self.mode {
             let allowed = self.below_ceiling(estimate);
             if allowed < estimate || SlowStart::ends_with(estimate, top) {
@@ -272,14 +278,16 @@ impl ThalwegSender {
             } else {
                 self.begin_slow_start(SlowStart::PACKET_SCALE_2017.len_after(len), estimate);
             }
-            // The last packet was sent a round trip ago.
+            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no gap.
+            // (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves early.)
             self.outgoing.wait_for_nothing();
         }
     }
 
     fn on_loss_event(&mut self, now: Time) {
-        if self.settings.classifier.finds_error() {
-            // Where there are many errors, one is always being repaired. But no loss makes a sender faster.
+        if self.parts.classifier.finds_error() {
+            // Where errors are frequent, a repair is always going on, so an error ends recovery. But it must not raise
+            // the rate.
             if let Mode::Recovery { interrupted, .. } = self.mode
                 && self.rate_after_recovery(interrupted) <= self.recovery_rate()
             {
@@ -291,8 +299,8 @@ impl ThalwegSender {
             Mode::SlowStart { .. } => Interrupted::SlowStart,
             Mode::Probing => Interrupted::Probing,
             Mode::Recovery { interrupted, .. } => {
-                // What recovery sent was lost as well.
-                self.set_average(self.average * self.settings.beta);
+                // Packets that were sent during recovery were lost, too.
+                self.set_average(self.average * self.parts.beta);
                 interrupted
             }
         };
@@ -303,8 +311,8 @@ impl ThalwegSender {
 impl Sender for ThalwegSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         let is_over = self.outgoing.stream().is_over();
-        // The feedback timeout runs only while an estimate can come: of a stream in flight, or of slow start's, for
-        // which the sender waits even if all of it was lost.
+        // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits for
+        // its estimate. The latter holds even if all packets of that stream were lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
         if (pipe.in_flight == Bytes(0) && !waits) || !self.outgoing.stream().probes() {
             self.feedback.restart(now);
@@ -318,6 +326,7 @@ impl Sender for ThalwegSender {
                 Mode::SlowStart { .. } => {
                     return Next::At((self.feedback_deadline() + Duration(1)).max(now + Duration(1)));
                 }
+                // A uniform stream has no end, so this is reached only while probing.
                 Mode::Probing | Mode::Recovery { .. } => self.begin_stream(pipe),
             }
         }
@@ -331,10 +340,10 @@ impl Sender for ThalwegSender {
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
-            self.settings.rule.on_rtt(now, rtt);
+            self.parts.rule.on_rtt(now, rtt);
         }
-        self.settings.classifier.on_ack(ack, self.packet);
-        if ack.recovery && self.mode == Mode::Probing && self.settings.classifier.finds_too_many() {
+        self.parts.classifier.on_ack(ack, self.packet);
+        if ack.recovery && self.mode == Mode::Probing && self.parts.classifier.exceeds_chance() {
             self.begin_recovery(now, Interrupted::Probing);
         }
         if let Some(Report::Available { stream, rate }) = ack.report {

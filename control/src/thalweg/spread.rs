@@ -1,9 +1,9 @@
 //! The adaptive spread factor, m. (RAPID's is fixed.)
 //!
-//! A stream with a wide range of rates finds rates far from its average, and the congestion that it induces shows even
-//! among the streams of many other flows. A narrow one disturbs other traffic little, and its estimates are fine. So
-//! streams become narrower while the estimates lie within their range, and wide as soon as an estimate reaches its
-//! edge.
+//! A stream with a wide range of rates can find an available bandwidth far from its average rate, and the congestion
+//! that it induces is visible even among the streams of many other flows. A stream with a narrow range disturbs other
+//! traffic less, and its estimates are finer. So the range becomes narrower while the estimates lie within it, and wide
+//! again as soon as an estimate reaches its edge.
 
 use crate::units::Rate;
 
@@ -18,7 +18,7 @@ pub struct AdaptiveSpread {
 }
 
 /// An estimate above this share of a stream's highest rate is at the edge of its range.
-const EDGE: f64 = 0.97;
+const EDGE_SHARE: f64 = 0.97;
 
 impl AdaptiveSpread {
     /// A factor between `widest`, at the start, and `narrowest`. Each estimate within the range multiplies its distance
@@ -34,7 +34,7 @@ impl AdaptiveSpread {
 
     /// An estimate came, while a stream probes from `low` to `high`.
     pub fn update(&mut self, estimate: Rate, (low, high): (Rate, Rate)) {
-        self.factor = if estimate < low || estimate > high * EDGE {
+        self.factor = if estimate < low || estimate > high * EDGE_SHARE {
             self.widest
         } else {
             (1.0 + (self.factor - 1.0) * self.narrowing).max(self.narrowest)

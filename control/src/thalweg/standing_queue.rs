@@ -1,40 +1,40 @@
 //! The standing queue.
 //!
-//! The onset of congestion shows a queue that grows. A queue that stands, of flows whose rates add up to just what the
-//! link carries, delays all packets of a stream by the same time and looks like no queue. But then even the shortest
-//! round-trip time of a stream is longer than the shortest one that the path once had. As that is measured in
-//! round-trip times, a queue on the way back counts, too.
+//! The onset of congestion shows a growing queue. A standing queue persists when the rates of all flows add up to just
+//! the capacity of the link. It delays all packets of a stream by the same time, so that their one-way delays do not
+//! show it. But then even the shortest round-trip time of a stream is longer than the shortest one that the path once
+//! had. As the standing queue is measured by round-trip times, a queue on the way back counts, too.
 
 use crate::units::{Duration, Time};
 
 /// Measures how long packets wait in the standing queue.
 #[derive(Clone, Debug)]
 pub struct StandingQueue {
-    /// The least round-trip times of the last window of time and of the present one.
+    /// The least round-trip times in the previous window of time and in the present one.
     least: [Duration; 2],
     /// When the present window of time began.
     since: Time,
     /// The least round-trip time since the queue was last measured.
-    latest: Duration,
-    /// How many round-trip times that is the least of.
+    least_since: Duration,
+    /// The number of round-trip times since then.
     samples: u32,
-    /// The queue when it was last measured.
+    /// The queueing delay when it was last measured.
     queue: Duration,
 }
 
-/// The length of a window of time: as long as BBR remembers the least round-trip time. A route that has become longer
-/// is taken for a queue for twice as long at most.
+/// The length of a window of time, which is the time for which BBR remembers the least round-trip time. If the route
+/// becomes longer, this counts as a queue for at most two windows.
 const WINDOW: Duration = Duration::from_millis(10_000);
 
-/// Round-trip times that a measurement takes at least. Jitter of fewer would be taken for a queue.
-const ENOUGH: u32 = 8;
+/// The least number of round-trip times in a measurement. With fewer, jitter would count as a queue.
+const MIN_SAMPLES: u32 = 8;
 
 impl Default for StandingQueue {
     fn default() -> StandingQueue {
         StandingQueue {
             least: [Duration::MAX; 2],
             since: Time::ZERO,
-            latest: Duration::MAX,
+            least_since: Duration::MAX,
             samples: 0,
             queue: Duration::ZERO,
         }
@@ -50,17 +50,17 @@ impl StandingQueue {
             self.since = now;
         }
         self.least[1] = self.least[1].min(rtt);
-        self.latest = self.latest.min(rtt);
+        self.least_since = self.least_since.min(rtt);
         self.samples = self.samples.saturating_add(1);
     }
 
-    /// The least time that packets waited in queues, of those acknowledged since the last call; the same as last time,
-    /// if they are few.
+    /// The least time that any packet acknowledged since the last measurement waited in queues. If fewer than
+    /// [`MIN_SAMPLES`] were acknowledged since, returns the last result.
     pub fn measure(&mut self) -> Duration {
-        if self.samples >= ENOUGH {
+        if self.samples >= MIN_SAMPLES {
             self.samples = 0;
-            self.queue = Duration(self.latest.0.saturating_sub(self.least[0].min(self.least[1]).0));
-            self.latest = Duration::MAX;
+            self.queue = Duration(self.least_since.0.saturating_sub(self.least[0].min(self.least[1]).0));
+            self.least_since = Duration::MAX;
         }
         self.queue
     }

@@ -1,13 +1,13 @@
 //! The packets of a stream that did not arrive, and whether transmission errors explain them.
 
-use crate::pstream::{Gap, Gaps};
+use crate::pstream::{Hole, Holes};
 
-/// A stream of which this share of packets is missing, beyond what errors explain, met a full queue.
-const MUCH: f64 = 0.25;
-/// Losses are explained by errors up to the expected number of errors and this many standard deviations of it.
+/// A stream met a full queue if it lost more than this share of its packets beyond the share that errors explain.
+const FULL_QUEUE_LOSS_SHARE: f64 = 0.25;
+/// Errors explain losses up to the expected number of errors plus this many standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
-/// Tells losses from transmission errors.
+/// Tells which of a stream's losses transmission errors do not explain.
 #[derive(Clone, Copy, Debug)]
 pub struct Unexplained {
     /// The share of packets whose loss errors explain.
@@ -16,30 +16,31 @@ pub struct Unexplained {
 
 impl Unexplained {
     /// Errors explain the loss of this share of packets.
-    pub fn beyond(errors: f64) -> Unexplained {
+    pub fn new(errors: f64) -> Unexplained {
         Unexplained { errors }
     }
 
-    /// Whether a quarter of the packets up to index `next` - 1 is missing that errors do not explain; never, if there
-    /// are no errors.
-    pub fn is_much(&self, gaps: &Gaps, next: u16) -> bool {
-        let lost: u32 = gaps.all().iter().map(|gap| u32::from(gap.missing)).sum();
-        self.errors > 0.0 && f64::from(lost) > (self.errors + MUCH) * f64::from(next)
+    /// Whether more than a quarter of the packets with indices below `next` is missing beyond the share that errors
+    /// explain. Never true if errors explain no losses.
+    pub fn met_full_queue(&self, holes: &Holes, next: u16) -> bool {
+        let lost: u32 = holes.all().iter().map(|hole| u32::from(hole.missing)).sum();
+        self.errors > 0.0 && f64::from(lost) > (self.errors + FULL_QUEUE_LOSS_SHARE) * f64::from(next)
     }
 
-    /// How many packets had arrived when more began to be lost than errors explain, in a stream whose packets are known
-    /// of up to index `next` - 1. None if that did not happen.
-    pub fn cut(&self, gaps: &Gaps, next: u16) -> Option<usize> {
-        let (mut lost, mut most, mut cut) = (0.0, 0.0, None);
-        for &Gap { index, missing, arrived, .. } in gaps.all().iter().rev() {
+    /// How many packets had arrived before the first loss from which on, up to index `next` - 1, more packets were lost
+    /// than errors explain. If there are several such losses, the one with the largest excess counts. None if errors
+    /// explain all losses.
+    pub fn arrived_before_excess(&self, holes: &Holes, next: u16) -> Option<usize> {
+        let (mut lost, mut most, mut found) = (0.0, 0.0, None);
+        for &Hole { index, missing, arrived, .. } in holes.all().iter().rev() {
             lost += missing as f64;
             let expected = self.errors * next.saturating_sub(index) as f64;
             let excess = lost - expected;
             if missing > 0 && excess > most && excess > DEVIATIONS * libm::sqrt(expected) {
-                (most, cut) = (excess, Some(arrived as usize));
+                (most, found) = (excess, Some(arrived as usize));
             }
         }
-        cut
+        found
     }
 }
 
@@ -48,31 +49,42 @@ mod tests {
     use super::*;
 
     /// Of 90 packets, these are missing.
-    fn cut(errors: f64, missing: &[u16]) -> Option<usize> {
-        let mut gaps = Gaps::new(90);
-        (0..).zip(missing).for_each(|(before, &index)| gaps.on_gap(index, index + 1, (index - before) as usize));
-        Unexplained::beyond(errors).cut(&gaps, 90)
+    fn arrived_before_excess(errors: f64, missing: &[u16]) -> Option<usize> {
+        let mut holes = Holes::new(90);
+        (0..).zip(missing).for_each(|(before, &index)| holes.on_hole(index, index + 1, (index - before) as usize));
+        Unexplained::new(errors).arrived_before_excess(&holes, 90)
     }
 
     #[test]
-    fn without_errors_the_first_gap_counts() {
-        assert_eq!((cut(0.0, &[]), cut(0.0, &[40]), cut(0.0, &[40, 41, 80])), (None, Some(40), Some(40)));
+    fn without_errors_the_first_hole_counts() {
+        assert_eq!(
+            (
+                arrived_before_excess(0.0, &[]),
+                arrived_before_excess(0.0, &[40]),
+                arrived_before_excess(0.0, &[40, 41, 80])
+            ),
+            (None, Some(40), Some(40))
+        );
     }
 
     #[test]
     fn errors_are_few_and_scattered() {
-        assert_eq!(cut(0.02, &[3, 20, 41, 60]), None);
-        assert_eq!(cut(0.02, &[3, 60, 64, 68, 72, 76, 80, 84]), Some(59), "the first one was an error");
-        assert_eq!(cut(0.02, &[3, 89]), Some(88), "near the end, one is enough");
+        assert_eq!(arrived_before_excess(0.02, &[3, 20, 41, 60]), None);
+        assert_eq!(
+            arrived_before_excess(0.02, &[3, 60, 64, 68, 72, 76, 80, 84]),
+            Some(59),
+            "the first one was an error"
+        );
+        assert_eq!(arrived_before_excess(0.02, &[3, 89]), Some(88), "near the end, one is enough");
     }
 
     #[test]
-    fn a_quarter_of_the_packets_beyond_errors_is_much() {
-        let is_much = |errors, missing: u16| {
-            let mut gaps = Gaps::new(90);
-            gaps.on_gap(10, 10 + missing, 10);
-            Unexplained::beyond(errors).is_much(&gaps, 90)
+    fn a_stream_that_lost_a_quarter_beyond_errors_met_a_full_queue() {
+        let met_full_queue = |errors, missing: u16| {
+            let mut holes = Holes::new(90);
+            holes.on_hole(10, 10 + missing, 10);
+            Unexplained::new(errors).met_full_queue(&holes, 90)
         };
-        assert!(!is_much(0.02, 24) && is_much(0.02, 25) && !is_much(0.0, 60));
+        assert!(!met_full_queue(0.02, 24) && met_full_queue(0.02, 25) && !met_full_queue(0.0, 60));
     }
 }

@@ -17,7 +17,7 @@ fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
         sender.estimate = found.map(Rate::from_mbps);
         // On a path that never had a queue, a loss is an error.
         let ms = Duration::from_millis(100);
-        (0..3).for_each(|_| sender.settings.classifier.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, PACKET));
+        (0..3).for_each(|_| sender.parts.classifier.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, PACKET));
         sender.on_loss(Time::ZERO, &Loss::Event);
         let State { phase, rate, .. } = sender.state();
         (phase, rate.unwrap().as_mbps())
@@ -44,7 +44,7 @@ fn in_recovery_the_rate_comes_down_to_what_arrives() {
     sender.on_ack(ms(0), &ack(1000, false));
     sender.set_average(Rate::from_mbps(80.0));
     sender.mode = Mode::Probing;
-    sender.settings.classifier = LossClassifier::new(0.0);
+    sender.parts.classifier = LossClassifier::new(0.0);
     sender.on_loss(ms(0), &Loss::Event);
     let rate = |sender: &ThalwegSender| sender.state().rate.unwrap().as_mbps();
     assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 40.0));
@@ -83,7 +83,7 @@ fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 50.0));
 
     let mut sender = after_a_timeout();
-    sender.settings.classifier = LossClassifier::new(0.0);
+    sender.parts.classifier = LossClassifier::new(0.0);
     sender.on_loss(Time::ZERO, &Loss::Event);
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, true));
     sender.on_ack(Time::ZERO, &Ack::default());
