@@ -12,8 +12,8 @@
 //! - **Conditions.** The host states what it can do ([`Conditions`]) when the parties are made. That does not change
 //!   during the flow; in particular, a full packet ([`Pipe::packet`]) always has the same size.
 //! - **Time.** The times of [`Sender::next`] and [`Sender::on_send`] never go back, nor do the times of the other
-//!   calls. A host that hands packets over ahead of time (launch times) says when they leave, so the former may be
-//!   ahead of the latter.
+//!   calls. A host that hands packets over ahead of time (launch times) states when they will leave, so times passed to
+//!   [`Sender::next`] and [`Sender::on_send`] may be later than the time of the other calls.
 //! - **Opening.** [`Sender::open`] (once per packet that asks for the connection) and [`Sender::on_open`] come before
 //!   the first [`Sender::next`], or not at all.
 //! - **Sending.** [`Sender::on_send`] follows [`Sender::next`] at once, with the same time and [`Pipe`]. After
@@ -28,8 +28,8 @@
 //!   and nothing in between. A loss event that a timer revealed comes alone.
 //! - **Repetition.** Each byte is counted in [`Ack::acked`] and in [`Ack::lost`] at most once each time it is sent. A
 //!   report may come any number of times, and after newer ones.
-//! - **Units.** Sizes are bytes of packets as the host puts them on the wire; rates count the same bytes. Times come from
-//!   the host's own clock, in picoseconds; a receiver's clock may differ from its sender's by any constant.
+//! - **Units.** Sizes are bytes of packets as the host puts them on the wire; rates count the same bytes. Times come
+//!   from the host's own clock, in picoseconds; a receiver's clock may differ from its sender's by any constant.
 //!
 //! A receiver sees every packet that arrives with a stamp, in the order of arrival; packets may be missing, duplicated
 //! or reordered. A host passes each new report on until the next one.
@@ -43,8 +43,8 @@ use core::fmt;
 pub struct Conditions {
     /// Bytes that a full packet takes on the wire.
     pub packet: Bytes,
-    /// By how much the times that the host tells may differ from those at which packets really leave and arrive,
-    /// because of scheduling, batches and clocks. Zero: not at all, as in the simulator.
+    /// The largest difference between the times that the host states and the times at which packets really leave and
+    /// arrive. It comes from scheduling, batches and clocks. Zero in the simulator, whose times are exact.
     pub timing_error: Duration,
 }
 
@@ -94,8 +94,8 @@ pub trait Sender: Send {
     }
 }
 
-/// The party at the destination. It sees packets arrive. Acknowledgments carry its last report until a newer one
-/// replaces it, so that a lost acknowledgment loses no report. Most protocols have no receiver.
+/// The party at the destination. It sees packets arrive. Every acknowledgment repeats the newest report, so a lost
+/// acknowledgment does no harm. Most protocols have no receiver.
 pub trait Receiver: Send {
     /// A packet of `size` arrived that the same protocol's sender stamped. Returns a report if there is a new one.
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report>;

@@ -1,19 +1,20 @@
-//! The window that transmission errors leave to a window protocol.
+//! The window that a window protocol reaches despite transmission errors.
 
 use crate::roles::Ack;
 use crate::units::Bytes;
 
-/// The share of a new gap between errors in the mean over gaps.
+/// The weight of the newest number of packets between two errors in the moving average of these numbers.
 const WEIGHT: f64 = 0.125;
 
-/// Estimates the window to which a protocol is kept that takes transmission errors for congestion.
+/// Estimates the mean window of a loss-based protocol at this error rate.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorWindow {
-    /// Packets between errors, a moving average over about eight, if there was an error.
+    /// The number of packets between two errors, a moving average over about eight such numbers; none before the first
+    /// error.
     between: Option<f64>,
     /// Packets since the last error.
     since: f64,
-    /// How often the window was doubled.
+    /// How many times the window was doubled.
     doublings: i32,
 }
 
@@ -34,8 +35,9 @@ impl ErrorWindow {
         self.doublings += 1;
     }
 
-    /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where the present
-    /// gap between errors counts once it is long (RFC 5348, section 5.4). Infinite if there was no error.
+    /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where p is the
+    /// rate of errors. The packets since the last error count once they exceed the average between errors (RFC 5348,
+    /// section 5.4). Infinite if there was no error.
     pub fn packets(&self) -> f64 {
         let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
         libm::sqrt(1.5 * between) * libm::scalbn(1.0, self.doublings)

@@ -1,24 +1,25 @@
-//! A packet-scale protocol only where it pays (PACKET-SCALE-2017, section VI-C). On a path with a small bandwidth-delay
-//! product a p-stream lasts longer than a round trip, and a window protocol does better. So a window protocol begins.
-//! When its window shows that the path holds more than a threshold, RAPID takes over; when RAPID's estimates show that
-//! it holds less, the window protocol resumes. `thalweg` may stand in RAPID's place.
+//! A packet-scale protocol only on paths with a large bandwidth-delay product (PACKET-SCALE-2017, section VI-C). On a
+//! path with a small bandwidth-delay product a p-stream lasts longer than a round trip, and a window protocol does
+//! better. So a window protocol begins. When its window shows that the path holds more than a threshold, RAPID takes
+//! over; when RAPID's estimates show that it holds less, the window protocol resumes. `thalweg` may stand in RAPID's
+//! place.
 //!
 //! **Decided**, where the paper is silent:
 //! - Both directions compare the same quantity with the threshold: the bandwidth-delay product at the least round-trip
 //!   time seen. The paper compares the whole window; but loss-based protocols fill the buffer, and a small path with a
 //!   large one would be switched up and down for ever. Its "th_AB = 200 Mbps x 100 ms / r_avg" is no bandwidth; divided
 //!   by the RTT it is.
-//! - Equal thresholds are almost, but not quite, a hysteresis: the window protocol has to *carry* more than the
-//!   threshold per round trip, and RAPID gives up only after `streams` estimates in a row below it. But RAPID's
-//!   estimates settle 3 % below the truth, so that a path just above the threshold would see a switch each 0.2 s. Once
-//!   RAPID has given up, it takes over again only 10 % above the threshold.
-//! - RAPID starts at the rate of the window, cwnd/RTT, without slow start: its first streams reach from 0.29 to 8.6
-//!   times that rate.
+//! - With equal thresholds there is little hysteresis: the window protocol has to *carry* more than the threshold per
+//!   round trip, and RAPID gives up only after `streams` estimates in a row below the threshold. But RAPID's estimates
+//!   settle 3 % below the truth, so that a path just above the threshold would see a switch every 0.2 s. Once RAPID has
+//!   given up, it takes over again only 10 % above the threshold.
+//! - The packet-scale protocol starts at the rate of the window, cwnd/RTT, without slow start. The rates of RAPID's
+//!   first streams range from 0.29 to 8.6 times that rate; those of `thalweg` span less.
 //! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in slow start up to the threshold. When the
 //!   available bandwidth falls below a stream's lowest rate, the estimates are half of that, and eight of them come
 //!   within milliseconds: r_avg may be far below the truth, and CUBIC without a memory of losses takes 10 s from 0.7 to
 //!   1 of 200 Mbps x 50 ms. The window does not grow for packets that RAPID sent: after a loss, twice r_avg RTT of them
-//!   are still in flight, and would treble it.
+//!   are still in flight, and would make the window three times as large.
 //! - Transmission errors keep a window small on however large a path. Where the packet-scale protocol tells them from
 //!   congestion (`thalweg` does, RAPID does not), the threshold is no more than the window that this many errors allow,
 //!   as the path may hold more. If it proves to hold less, the window to compare with is twice as large the next time.
@@ -60,8 +61,8 @@ crate::parameters! {
         pub packet_scale: PacketScale,
         /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
         pub estimator: Setting<Estimator>,
-        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
-        /// receiver's host is
+        /// Largest difference of one-way delays that count as equal; `auto`: 50 ps or the timing error of the
+        /// receiver's host, whichever is larger
         pub resolution: Setting<Duration>,
     }
 }

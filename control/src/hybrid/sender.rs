@@ -9,8 +9,8 @@ use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, Sta
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// After the packet-scale protocol has given up once, it takes over above the threshold times this: well beyond what
-/// its estimates are off by.
+/// After the packet-scale protocol has given up once, it takes over only above this multiple of the threshold. Its
+/// estimates err by much less.
 const MARGIN: f64 = 1.1;
 
 /// Switches between the two protocols.
@@ -20,11 +20,11 @@ pub(super) struct HybridSender {
     window: WindowSender,
     packet_scale: PacketScaleSender,
     in_charge: InCharge,
-    /// The packet-scale protocol takes over when the path holds this many times the threshold.
+    /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the threshold.
     margin: f64,
-    /// Which losses are errors.
+    /// Tells which losses are transmission errors.
     classifier: LossClassifier,
-    /// The window that they leave.
+    /// The window that a window protocol reaches despite these errors.
     error_window: ErrorWindow,
     /// The stream of the last estimate.
     last_stream: Option<u32>,
@@ -71,18 +71,18 @@ impl HybridSender {
         }
     }
 
-    /// The estimate that a report brings, if it is of another stream than the last one.
+    /// The estimate of a report, if its stream differs from that of the last report.
     fn new_estimate(&mut self, report: Option<Report>) -> Option<Rate> {
         let Some(Report::Available { stream, rate }) = report else { return None };
         (self.last_stream.replace(stream) != Some(stream)).then_some(Rate::from_bps(f64::from(rate)))
     }
 
-    /// How much a path holds, in bytes, on which the packet-scale protocol is in charge.
+    /// The bandwidth-delay product, in bytes, above which the packet-scale protocol takes over.
     fn threshold(&self) -> f64 {
         (self.hybrid.threshold.0 as f64).min(self.error_window.packets() * self.packet.0 as f64)
     }
 
-    /// Whether that is less than the parameter because of errors.
+    /// Whether errors make the threshold less than the parameter.
     fn lowered_by_errors(&self) -> bool {
         self.threshold() < self.hybrid.threshold.0 as f64
     }
@@ -92,7 +92,7 @@ impl HybridSender {
     fn consider_packet_scale(&mut self, now: Time, rtt: Rtt) {
         let Some(window) = self.window.state().window else { return };
         let held = window * self.packet.0 as f64;
-        // Without the part of the window that waits in queues.
+        // The part of the window that waits in queues does not count.
         let is_enough = held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
         if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             self.packet_scale.take_over(now, Bytes(held as u64).over(rtt.newest), rtt.newest, &self.classifier);
@@ -100,8 +100,8 @@ impl HybridSender {
         }
     }
 
-    /// The same, downwards: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth estimates
-    /// lower than th_AB, RAPID is turned off".
+    /// Section VI-C, on the way back: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth
+    /// estimates lower than th_AB, RAPID is turned off".
     fn consider_window(&mut self, now: Time, rtt: Rtt, estimate: Rate, low: u32) {
         let th_ab = Bytes(self.threshold() as u64).over(rtt.least);
         let low = if estimate < th_ab { low + 1 } else { 0 };
@@ -119,6 +119,7 @@ impl HybridSender {
 
     /// The window protocol resumes with what is in flight at the average rate, in slow start up to the threshold.
     fn resume_window(&mut self, now: Time) {
+        // The packet-scale protocol takes over only after an RTT was measured, so the default is never used.
         let rtt = self.rtt.map_or(Duration::MAX, |rtt| rtt.newest);
         let window = self.packet_scale.average().as_bps() * rtt.as_secs() / self.packet.as_bits();
         let ssthresh = self.threshold() / self.packet.0 as f64;
@@ -132,8 +133,7 @@ impl HybridSender {
     }
 }
 
-/// The acknowledgment as the window protocol is to see it that resumed at `since`: packets that the other one sent are
-/// no reason to grow.
+/// The acknowledgment for a window protocol that resumed at `since`: packets sent before then do not grow the window.
 fn without_growth_for_old_packets(now: Time, since: Time, ack: &Ack) -> Ack {
     let sent_before = ack.rtt.is_some_and(|rtt| now - rtt < since);
     Ack { app_limited: ack.app_limited || sent_before, ..*ack }

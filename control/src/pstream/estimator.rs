@@ -21,8 +21,8 @@ pub enum Estimator {
     /// RAPID's: if the last excursion of the delay is still open when the stream ends, the rate of the packet at which
     /// it starts.
     Onset,
-    /// thalweg's: as `onset`, after each delay has been replaced by the least delay of up to eight packets in a row that
-    /// were sent within 1.5 ms. So delays by packets of other traffic do not hide the onset.
+    /// thalweg's: as `onset`, after each delay has been replaced by the least delay of up to eight packets in a row
+    /// that were sent within 1.5 ms. So delays by packets of other traffic do not hide the onset.
     #[cfg_attr(feature = "serde", serde(rename = "lulls"))]
     MinimumFiltered,
     /// pathChirp's weighted mean over the whole stream.

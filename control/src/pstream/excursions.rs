@@ -8,9 +8,9 @@ use super::sample::Sample;
 /// An excursion of fewer packets than this that ends within the stream is noise (pathChirp's L).
 const MIN_PACKETS: usize = 5;
 
-/// Finds the excursions of the delays of `samples`. Delays that differ by up to `resolution` picoseconds count as equal.
-/// An excursion ends when the delay's rise above its first packet is at most 1/F of the excursion's largest rise;
-/// `decrease` is pathChirp's F.
+/// Finds the excursions of the delays of `samples`. Delays that differ by up to `resolution` picoseconds count as
+/// equal. An excursion ends when the delay's rise above its first packet is at most 1/F of the excursion's largest
+/// rise; `decrease` is pathChirp's F.
 ///
 /// Passes each excursion of at least [`MIN_PACKETS`] packets that ends within the stream to `finished`, as a range of
 /// indices of `samples`. If the last excursion is still open when the stream ends, returns the index of the sample at

@@ -5,8 +5,8 @@ use crate::units::{Duration, Time};
 /// The round-trip time that is assumed before the first one is measured.
 pub const INITIAL_RTT: Duration = Duration::from_millis(250);
 
-/// The feedback timeout in multiples of the round-trip time or the stream's duration, whichever is longer. A sender that
-/// receives no estimate for this time must slow down.
+/// The feedback timeout in multiples of the round-trip time or the stream's duration, whichever is longer. A sender
+/// that receives no estimate for this time must slow down.
 const TIMEOUT_FACTOR: u64 = 4;
 
 /// The feedback timeout: **decided**, four times the larger of the RTT and the stream's duration.

@@ -44,8 +44,8 @@ pub struct Received<'a> {
 }
 
 impl Incoming {
-    /// Expects streams of up to `longest` packets, of which none has arrived yet. Packets that arrive at most `smoothing`
-    /// apart after a long gap were held back by a host or network card; zero: no packets are.
+    /// Expects streams of up to `longest` packets, of which none has arrived yet. Packets that arrive at most
+    /// `smoothing` apart after a long gap were held back by a host or network card; zero: no packets are.
     pub fn new(longest: usize, smoothing: Duration, begins: Begins) -> Incoming {
         Incoming {
             open: None,
@@ -59,9 +59,9 @@ impl Incoming {
     }
 
     /// A packet arrived. **Decided**: its stream ends with its last packet, or when a packet of a later stream arrives.
-    /// When a stream ends, `analyse` is given what arrived of it and returns the available bandwidth in bits per second.
-    /// The report carries this estimate to the sender. A stamp whose `len` is 0 ends the stream before it and is not
-    /// analysed.
+    /// When a stream ends, `analyse` is given what arrived of it and returns the available bandwidth in bits per
+    /// second. The report carries this estimate to the sender. A stamp whose `len` is 0 ends the stream before it and
+    /// is not analysed.
     pub fn on_arrival(
         &mut self,
         now: Time,

@@ -15,8 +15,8 @@ const DECREASE: f64 = 1.25;
 const FILTER_PACKETS: usize = 8;
 /// The filter spans only packets that were sent within this time. On fast links, a queue of packets of other traffic
 /// lasts less than this, even if a clock spaces these packets. The queues that fast flows cause among slow ones last
-/// longer; a slow flow that filtered them out would starve. The drawback: on links of less than about 20 Mbps, the filter
-/// spans too few packets to be of any use.
+/// longer; a slow flow that filtered them out would starve. The drawback: on links of less than about 20 Mbps, the
+/// filter spans too few packets to be of any use.
 const FILTER_SPAN: Duration = Duration::from_micros(1500);
 
 /// The rate at which congestion begins, bits per second; none if there are fewer than two samples. Each delay is first

@@ -1,6 +1,5 @@
-//! The p-stream, which RAPID and `thalweg` are built on: packets that a sender transmits at rates that rise from packet
-//! to packet, so that a receiver can tell from their one-way delays at which rate a queue began to grow (self-induced
-//! congestion).
+//! The p-stream, on which RAPID and `thalweg` are built: a group of packets whose rates rise from packet to packet.
+//! From their one-way delays, the receiver can tell at which rate a queue began to grow (self-induced congestion).
 //!
 //! The sender's parts: [`Stream`] lays out the rates, [`Outgoing`] sends a stream's packets at their times,
 //! [`SlowStart`] says with which streams a flow begins, and [`Feedback`] keeps track of the estimates that come back.
@@ -11,7 +10,8 @@
 //! **Indices.** The papers count a stream's packets from 1, and stamps, samples and this code from 0. The rate of a
 //! packet is that of the gap *before* it: packet i leaves `P_i/r_i` after packet i - 1. RAPID-2009 calls the rate of
 //! packet i `r_(i-1)`, and PACKET-SCALE-2017 calls it `r_i`. So the packet with index k has the rate `r_k` of 2009,
-//! where `r_0 = r_avg`, and the rate `r_(k+1)` of 2017.
+//! where `r_0 = r_avg`, and the rate `r_(k+1)` of 2017. Slow start of 2009 is an exception: by its table IV, all rates
+//! of a stream rise from the first packet on, so that the packet with index k has the rate `r_(k+1)` there, too.
 
 mod bunches;
 mod estimator;

@@ -6,25 +6,27 @@
 //! > q_i <= q_(i-1) if r_i <= AB (equation 2), and q_i > q_(i-1) otherwise (equation 3),
 //!
 //! where RAPID-2009 has q_k = 0 in place of equation 2. As rates rise, all packets queue from the first packet i\* on
-//! for which equation 3 holds, and the estimate is the rate of the packet before it, r_(i\*-1). (Both papers define i\*
-//! by "r_(i\*-1) >= AB", which is the index of 2009, where packet i has the rate r_(i-1).)
+//! for which equation 3 holds. **Decided**: the estimate is the rate of the packet before it, the last one that did not
+//! queue. In the indices of 2017 this is r_(i\*-1), the papers' ABest. In those of 2009, r_(i\*-1) is the rate of
+//! packet i\* itself, which is higher by the spread factor (`docs/rapid.md`, "Indices").
 //!
-//! **Decided**: the packet before i\* is the one at which the last excursion of the delays starts that does not end
-//! within the stream.
+//! **Decided**: if the last excursion of the delays is still open when the stream ends, the packet before i\* is the
+//! one at which this excursion starts. If none is open, no packet queues.
 
 use super::excursions::excursions;
 use super::sample::Sample;
 
-/// An excursion ends when the delay has fallen below its highest by this factor (pathChirp's F).
+/// An excursion ends when the delay's rise above its first packet is at most 1/F of the excursion's largest rise. This
+/// is pathChirp's F.
 pub(super) const DECREASE: f64 = 1.5;
 
-/// The rate at which congestion sets in, bits per second, where delays that differ by up to `resolution` picoseconds
-/// count as equal. None if there is nothing to compare.
+/// The rate at which congestion begins, bits per second; none if there are fewer than two samples. Delays that differ
+/// by up to `resolution` picoseconds count as equal.
 pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
     last_onset(samples, resolution, DECREASE)
 }
 
-/// The same, with excursions that end when the delay has fallen by the factor `decrease`.
+/// As [`onset`], where `decrease` is the F that ends an excursion.
 pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> Option<f64> {
     let (first, last) = (samples.first()?, samples.last()?);
     match samples.len() {
@@ -35,15 +37,17 @@ pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> 
         _ => {}
     }
     Some(match excursions(samples, resolution, decrease, |_, _| ()) {
-        None => last.rate, // footnote 13 (7 in RAPID-2009): r_N
+        None => last.rate, // r_N (2017, footnote 13); r_(N-1) (2009, footnote 7)
         Some(0) => half_the_lowest(samples, first),
-        Some(i) => samples[i].rate, // ABest = r_(i*-1)
+        // `samples[i]` is packet i* - 1, counted from 1; without losses, i = i* - 2.
+        Some(i) => samples[i].rate,
     })
 }
 
-/// The estimate of a stream all of which was too fast: r_1/2 (footnote 13). **Decided**: that is a stream whose second
-/// packet queues, as delays are known only relative to the first packet's. In RAPID-2009 (its footnote 7) the first
-/// packet, at r_avg, is faster than the second, at r_1.
+/// The estimate if every rate of the stream exceeds the available bandwidth: r_1/2 (2017, footnote 13; 2009, footnote
+/// 7). **Decided**: every rate does if the second packet queues, as delays are known only relative to that of the first
+/// packet. The lower rate of the first two packets is r_1: in RAPID-2009, the first packet has the rate r_avg, which is
+/// higher than r_1, the rate of the second.
 pub(super) fn half_the_lowest(samples: &[Sample], first: &Sample) -> f64 {
     first.rate.min(samples[1].rate) / 2.0
 }

@@ -9,14 +9,15 @@ use crate::units::{Bytes, Duration, Rate, Time};
 pub struct Outgoing {
     stream: Stream,
     host: Conditions,
-    /// When the last packet was due; none: the next one is due at once.
+    /// When the gap before the next packet starts: when the last packet was due, or the time that
+    /// [`Outgoing::wait_from`] set; none: the next packet is due at once.
     gap_starts: Option<Time>,
     /// When the last packet left.
     left: Time,
 }
 
 impl Outgoing {
-    /// `stream` is sent by such a host, which has sent nothing yet.
+    /// Sends `stream` from this host, which has sent nothing yet.
     pub fn new(stream: Stream, host: &Conditions) -> Outgoing {
         Outgoing { stream, host: *host, gap_starts: None, left: Time::ZERO }
     }
@@ -31,22 +32,24 @@ impl Outgoing {
         self.stream.id().wrapping_add(1)
     }
 
-    /// The next packet is the first of this stream.
+    /// Begins this stream with the next packet, whatever is left of the present one.
     pub fn begin(&mut self, stream: Stream) {
         self.stream = stream;
     }
 
-    /// The stream is over, whatever is left of it.
+    /// Ends the stream, whatever is left of it.
     pub fn end(&mut self) {
         self.stream = self.stream.ended();
     }
 
-    /// The gap before the next packet counts from now.
+    /// The gap before the next packet starts now.
     pub fn wait_from(&mut self, now: Time) {
         self.gap_starts = Some(now);
     }
 
-    /// The next packet does not wait: the last one is long gone.
+    /// The next packet leaves without a gap. This is for a sender that was idle after the last packet, as in slow
+    /// start: the gap from the last packet of the previous stream that PACKET-SCALE-2017 demands (footnote 11) has
+    /// passed.
     pub fn wait_for_nothing(&mut self) {
         self.gap_starts = None;
     }
@@ -54,14 +57,17 @@ impl Outgoing {
     /// When the next packet of the stream leaves.
     pub fn next(&self, now: Time) -> Next {
         let Some(gap_starts) = self.gap_starts else { return Next::Now };
+        // The host has not yet said how large the packet is, so the gap is that of a full packet. A smaller packet
+        // would be due earlier: `on_send` computes its gap again from its real size, and finds it late by the
+        // difference.
         let due = gap_starts + self.stream.gap(self.host.packet);
         if due > now { Next::At(due) } else { Next::Now }
     }
 
     /// The next packet of the stream, of `size`, leaves now.
     pub fn on_send(&mut self, now: Time, size: Bytes) -> Stamp {
-        // A packet that is late by more than its gap has missed the schedule: the rest of the stream follows from now
-        // on, and not in a burst.
+        // If a packet is late by at most its own gap, the next ones keep their due times. If it is later, the schedule
+        // restarts now, so that no burst makes up for the lost time.
         let gap = self.stream.gap(size);
         let planned = match self.gap_starts.map(|gap_starts| gap_starts + gap) {
             Some(due) if due <= now && now.since(due) <= gap => due,
@@ -74,8 +80,9 @@ impl Outgoing {
     }
 }
 
-/// The stamp of a packet that left `since` after the one before it. A packet that missed the schedule has not probed
-/// the rate it was meant for, but the one that came of its delay. So no estimate is above what this host can send.
+/// The stamp of a packet that left `since` after the one before it. A packet that leaves late, after more than twice
+/// its planned gap, probes a lower rate: its size over the real gap. The stamp carries that rate. So no estimate
+/// exceeds the rate at which this host can send.
 fn as_it_left(stamp: Stamp, size: Bytes, since: Duration) -> Stamp {
     match stamp {
         Stamp::Probe { stream, index, len, rate, sent } if index > 0 => {

@@ -4,10 +4,11 @@ use super::excursions::excursions;
 use super::onset::{DECREASE, half_the_lowest};
 use super::sample::Sample;
 
-/// The mean of a rate per packet, weighted by the gaps; bits per second. Within an excursion that ends within the
-/// stream, while the delay rises, that rate is the packet's own; elsewhere it is the rate at which the last excursion
-/// starts (the last rate, if there is none). Delays that differ by up to `resolution` picoseconds count as equal. None
-/// if there is nothing to compare.
+/// The mean of one rate per packet, weighted by the gaps; bits per second. None if there are fewer than two samples.
+///
+/// Where the delay rises within an excursion that ends within the stream, the packet's own rate counts. For all other
+/// packets, the rate of the packet counts at which the last excursion starts, if that is still open when the stream
+/// ends; otherwise the stream's last rate. Delays that differ by up to `resolution` picoseconds count as equal.
 pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
     let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
     let (mut weighted, mut inside) = (0.0, 0.0);

@@ -1,24 +1,26 @@
 //! The estimate of a stream by a line through its delays, for streams whose packets were held back on the way and
 //! arrived in bunches ([`Bunches`](super::bunches::Bunches)), and for those that suffer from jitter.
 //!
-//! Packets that arrive in bunches look like congestion that comes and goes. An analysis packet by packet finds none
-//! that stays, and reports several times what is available.
+//! Packets that arrive in bunches look like congestion that comes and goes. An analysis packet by packet finds no
+//! congestion that persists, and reports several times what is available.
 //!
-//! PACKET-SCALE-2017, section VI-B, finds the boundaries of buffering events and replaces the send and the receive gaps
-//! within each event by their means, in passes with growing events. An event's mean receive gap is the time from the
-//! last packet of the event before to its own last packet. So means keep what the last packets of events say, which
-//! were held back least.
+//! PACKET-SCALE-2017 detects the boundaries of buffering events and averages the gaps within each event (section VI-A),
+//! in several passes over events of growing size (section VI-B). We average the send gaps together with the receive
+//! gaps of an event. An event's mean receive gap is the time from the last packet of the previous event to its own last
+//! packet, divided by its number of packets. So means depend only on the last packets of events, which were held back
+//! least.
 //!
 //! **Decided**: one pass finds the events, and a regression over all of them takes the place of further passes. The
-//! last packet of an event was held back for anything up to one receive gap. A p-stream's queue needs 7 packets after
-//! the onset to grow by as much, which is a factor of 1.3 in rate; and larger events blur as much again, as a stream
-//! has but a few. (We tried means alone, events of at least 8 packets, and averages of 8 packets on top, for 250 to
-//! 1000 of 1000 Mbps and events of 100 us. The medians were 0.66 to 1.04 of the truth and the 5th percentiles 0.54 to
-//! 0.76; and a sender that adopts decreases at once and increases slowly settles near the latter.)
+//! last packet of an event was held back for up to one receive gap. A p-stream's queue grows by as much within 7
+//! packets after the onset, in which the rate rises by a factor of 1.3. Larger events blur the onset as much again, as
+//! a stream has only a few of them. (We tried means alone, events of at least 8 packets, and averages of 8 packets in
+//! addition, for 250 to 1000 of 1000 Mbps and events of 100 us. The medians were 0.66 to 1.04 of the truth and the 5th
+//! percentiles 0.54 to 0.76. A sender that adopts decreases at once and increases slowly settles near the 5th
+//! percentile.)
 //!
 //! The regression: behind a queue, a packet that is sent a gap S after the one before arrives R = P/C + (1 - AB/C) S
-//! after it, as other traffic sends (C - AB) S in between. That line meets R = S at P/AB (it is the one of TOPP:
-//! Melander, Björkman and Gunningberg, GLOBECOM 2000). Summed up, the delay of packet i that was sent at time s is
+//! after it, as other traffic sends (C - AB) S in between. That line meets R = S at P/AB (the line of TOPP: Melander,
+//! Björkman and Gunningberg, GLOBECOM 2000). Summed over packets, the delay of packet i that was sent at time s is
 //! `c i - a s + constant`, with c = P/C and a = AB/C; so AB = P a/c.
 
 use super::onset::onset;
@@ -26,14 +28,14 @@ use super::sample::Sample;
 use crate::units::{Bytes, Duration};
 use alloc::vec::Vec;
 
-/// Points that a line needs at least: it has two parameters and a constant, and one point more makes it an average.
+/// The least number of points for a line. The line has two parameters and a constant; the fourth point averages errors.
 const MIN_POINTS: usize = 4;
-/// How often the line's first packet is corrected at most.
+/// The largest number of times that the line's first packet is corrected.
 const CORRECTIONS: usize = 8;
 
-/// The estimate of a stream of packets of this size, bits per second. Packets that arrived up to `within` apart are of
-/// one buffering event, and delays that differ by up to `resolution` picoseconds count as equal. `points` is room for
-/// indices. None if there is nothing to compare. The samples' delays may be changed.
+/// The estimate of a stream of packets of this size, bits per second. Packets that arrived at most `within` apart
+/// belong to the same buffering event, and delays that differ by up to `resolution` picoseconds count as equal.
+/// `points` is room for indices. None if there are fewer than two samples. The samples' delays may be changed.
 pub(super) fn estimate(
     samples: &mut [Sample],
     packet: Bytes,
@@ -41,9 +43,9 @@ pub(super) fn estimate(
     resolution: i64,
     points: &mut Vec<u16>,
 ) -> Option<f64> {
-    // A card whose timer starts with the first packet of an event holds the first packets of all events back for the
-    // same time. A card that interrupts at regular times holds the last ones back least. The line that fits better
-    // tells which card it is.
+    // A network card whose timer starts with the first packet of an event holds back the first packets of all events
+    // for the same time. A card that interrupts at regular times holds back the last packets least. The line that fits
+    // better tells which kind of card it is.
     find_points(samples, within, Of::First, points);
     let by_first = fit(samples, points, packet, resolution);
     find_points(samples, within, Of::Last, points);
@@ -53,31 +55,30 @@ pub(super) fn estimate(
         (first, last) => last.or(first),
     };
 
-    // One packet says nothing.
+    // A single packet has no gap to compare.
     let &[Sample { rate: low, .. }, _, ..] = &samples[..] else { return None };
-    // Of a stream in one event or two, no more is known than that it arrived.
+    // If a stream arrived in one or two events, only its lowest rate is known to have been carried.
     let &[from, .., last] = &points[..] else { return Some(low) };
     let (from, last) = (from as usize, last as usize);
-    // The packets of the last event, which may go on with the next stream, are not known to have been carried at their
-    // rates.
+    // The last event may continue into the next stream, so its packets do not show that the path carried their rates.
     let highest = samples[last].rate;
     if let Some(line) = line {
         return Some(line.rate.min(highest).max(low / 2.0));
     }
-    // There is no congestion, or there are too few events for a line: the means have to do.
+    // There is no congestion, or there are too few events for a line: the means are used instead.
     spread(samples, points);
     if last - from < 2 { Some(highest) } else { onset(&samples[from..=last], resolution) }
 }
 
-/// Which packet stands for its event.
+/// Which packet represents its event.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
     First,
     Last,
 }
 
-/// The indices of the first or last packets of the events. The very first and the very last packet of a stream are
-/// none: their events may have begun in the stream before, or end in the next.
+/// Finds the indices of the first or last packets of the events. The stream's first and last packets are excluded:
+/// their events may have begun in the previous stream, or may end in the next one.
 fn find_points(samples: &[Sample], within: Duration, which: Of, points: &mut Vec<u16>) {
     points.clear();
     for (i, pair) in samples.windows(2).enumerate() {
@@ -91,19 +92,19 @@ fn find_points(samples: &[Sample], within: Duration, which: Of, points: &mut Vec
 struct Line {
     /// The rate at which congestion begins, bits per second.
     rate: f64,
-    /// Mean squared distance of the points from it, square picoseconds.
+    /// Mean squared distance of the points from the line, square picoseconds.
     error: f64,
 }
 
-/// The line through the points after the onset; none if there are too few points, or there is no congestion.
+/// The line through the points after the onset; none if there are too few points or no congestion.
 fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Option<Line> {
     let at = |k: usize| &samples[points[k] as usize];
-    // The line begins where the delay was least for the last time, as there was no queue yet. It does not go through
-    // the packets before, least of all when a packet that left late let a queue drain.
+    // The line begins at the last point with the least delay, as there was no queue yet. The points before it do not
+    // lie on the line, in particular if a packet that left late let a queue drain.
     let least = (0..points.len()).map(|k| at(k).delay).min()?;
     let empty = (0..points.len()).rfind(|&k| at(k).delay.saturating_sub(least) <= resolution)?;
     let (mut start, end) = (empty, points.len() - 1);
-    // A rise by less than one receive gap may come from the events alone.
+    // The buffering events alone may cause a rise of less than one receive gap.
     let gap = at(end).arrival.saturating_sub(at(start).arrival) / (points[end] - points[start]).max(1) as i64;
     if at(end).delay.saturating_sub(at(start).delay) <= gap {
         return None;
@@ -113,7 +114,7 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Op
         let Some(better) = regress(samples, &points[start..], packet) else { break };
         let onset = samples.partition_point(|sample| sample.rate <= better.rate);
         line = Some(better);
-        // Once more, without the packets before the onset, which met no queue.
+        // Fit again without the packets before the onset, which met no queue.
         let next = points.partition_point(|&k| k as usize <= onset).saturating_sub(1).max(empty);
         if next == start {
             break;
@@ -123,8 +124,8 @@ fn fit(samples: &[Sample], points: &[u16], packet: Bytes, resolution: i64) -> Op
     line
 }
 
-/// Least squares of delay = constant + c index - a send time. Packets that are missing count in the index: most links
-/// lose packets after they have transmitted them.
+/// The least-squares fit of delay = constant + c index - a send time. Missing packets count in the index, as most links
+/// lose packets after having transmitted them.
 fn regress(samples: &[Sample], points: &[u16], packet: Bytes) -> Option<Line> {
     if points.len() < MIN_POINTS {
         return None;
@@ -290,7 +291,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_arrives_is_beyond_it(
+        fn any_arrivals_can_be_analysed(
             packets in prop::collection::vec((any::<f32>(), any::<i64>(), 0..200i64), 0..60),
             within in 0..3u64,
         ) {

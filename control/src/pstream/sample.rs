@@ -1,11 +1,12 @@
-//! What a receiver knows of a packet of a stream.
+//! What a receiver knows about a packet of a stream.
 
 /// One packet of a stream that arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Its index in the stream, from 0.
     pub index: u16,
-    /// Its rate, or that of the packet before it if that is higher; bits per second.
+    /// Its rate, bits per second. From the second packet on, each rate is at least the one before. If the packets
+    /// before the first sample were lost, the first sample has the rate of the second.
     pub rate: f64,
     /// Its one-way delay plus a constant that is the same for all packets of the stream, picoseconds.
     pub delay: i64,

@@ -1,4 +1,4 @@
-//! Slow start: one stream per round trip, each starting at the rate at which the one before it ended, until an estimate
+//! Slow start: one stream per round trip. Each stream starts at the highest rate of the previous one, until an estimate
 //! is lower than the highest rate of its stream.
 
 use super::stream::Stream;
@@ -7,15 +7,16 @@ use crate::units::Rate;
 /// The streams of slow start.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStart {
-    /// Packets of the first stream; each later one has twice as many as the one before.
+    /// Packets in the first stream. Each later stream has twice as many as the one before.
     pub first: u16,
-    /// Packets of a stream at most.
+    /// The largest number of packets in a stream.
     pub longest: u16,
     /// Spread factor (m).
     pub spread: f64,
 }
 
-/// An estimate above this share of a stream's highest rate is that rate: it travels in single precision.
+/// An estimate of at least this share of a stream's highest rate counts as that rate, as estimates travel in single
+/// precision.
 const HIGHEST_RATE_SHARE: f64 = 0.999_999;
 
 impl SlowStart {
@@ -34,7 +35,7 @@ impl SlowStart {
         (2 * len).min(self.longest)
     }
 
-    /// Whether slow start ends with this estimate, of a stream whose highest rate is `top` (PACKET-SCALE-2017, section
+    /// Whether slow start ends with this estimate of a stream whose highest rate is `top` (PACKET-SCALE-2017, section
     /// V-A3).
     pub fn ends_with(estimate: Rate, top: Rate) -> bool {
         estimate.as_bps() < HIGHEST_RATE_SHARE * top.as_bps()

@@ -1,22 +1,24 @@
-//! The rates of a p-stream's packets, which rise by the same factor from packet to packet around the wanted average.
+//! The rates of a p-stream's packets. They rise by the same factor from packet to packet, and their mean is the wanted
+//! average rate.
 
 use crate::parameters::within;
 use crate::roles::Stamp;
 use crate::units::{Bytes, Duration, Rate, Time};
 use alloc::string::String;
 
-/// Checks that the ratio of the highest to the lowest rate of such a stream is a number that can be calculated with.
+/// Checks that the ratio of the highest to the lowest rate of a stream of `len` packets with this spread factor is at
+/// most 10^12.
 pub fn check_range(len: u16, spread: f64) -> Result<(), String> {
     within("the highest over the lowest rate of a stream", libm::pow(spread, len as f64), 1.0..=1e12)
 }
 
-/// Which of a stream's rates rise.
+/// Which rate the first packet of a stream has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// RAPID-2009: the first packet has the average rate (r_0 = r_avg, footnote 6), and the rates of the N - 1 others
-    /// rise (equations 1, 4 and 5).
+    /// The average rate (RAPID-2009: r_0 = r_avg, footnote 6). The rates of the N - 1 other packets rise (equations 1,
+    /// 4 and 5).
     AverageFirst,
-    /// PACKET-SCALE-2017: the rates of all N packets rise (equations 1 and 4).
+    /// The lowest rate (PACKET-SCALE-2017: the rates of all N packets rise, equations 1 and 4).
     AllRising,
 }
 
@@ -24,16 +26,15 @@ pub enum Layout {
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
     id: u32,
-    /// How many packets it has, and how many of them were sent.
+    /// The number of its packets, and the number of those sent.
     len: u16,
     sent: u16,
-    /// Whether the receiver is to analyse it.
+    /// Whether the receiver analyses it.
     probes: bool,
-    /// The rate of the packet to be sent next in bits per second, and the factor from it to the rate of the packet
-    /// after it (m).
+    /// The rate of the next packet in bits per second, and the factor from each rate to the next one (m).
     rate: f64,
     growth: f64,
-    /// The rate of the second packet in bits per second, if the first one's is not of the series.
+    /// The rate of the second packet in bits per second, if the first packet goes at r_avg (2009).
     second: Option<f64>,
 }
 
@@ -53,8 +54,9 @@ impl Stream {
         // r_1, it follows that r_1 = (r_avg/n) (1 + m^-1 + ... + m^-(n-1)); for n = N - 1, this is equation 5 of
         // RAPID-2009.
         let n = rising as f64;
-        let inverse_sum = (1.0 - libm::pow(spread, -n)) / (1.0 - 1.0 / spread);
-        let first = average / n * inverse_sum;
+        // The sum of r_1/r_i over the n rates.
+        let inverse_rates = (1.0 - libm::pow(spread, -n)) / (1.0 - 1.0 / spread);
+        let first = average / n * inverse_rates;
         let (rate, second) = match layout {
             Layout::AverageFirst => (average, Some(first)),
             Layout::AllRising => (first, None),
@@ -70,7 +72,8 @@ impl Stream {
         Stream { id, len, sent: 0, probes: true, rate: first.as_bps(), growth, second: None }
     }
 
-    /// Packets at one rate, which end the streams before them and are not analysed. Recovery sends these.
+    /// A stream without end, whose packets all have the same rate. The receiver does not analyse it, but ends the
+    /// stream before it. Recovery sends these.
     pub fn uniform(id: u32, rate: Rate) -> Stream {
         Stream { id, len: u16::MAX, sent: 0, probes: false, rate: rate.as_bps(), growth: 1.0, second: None }
     }
@@ -95,12 +98,12 @@ impl Stream {
         self.probes
     }
 
-    /// The gap between the packet sent last and a next one of `size`.
+    /// The gap before the next packet, P/r, where P is `size`.
     pub fn gap(&self, size: Bytes) -> Duration {
         Rate::from_bps(self.rate).time_for(size)
     }
 
-    /// The lowest and the highest of its rising rates.
+    /// The lowest and the highest of its rising rates. The average rate of a first packet of 2009 is not one of them.
     pub fn range(&self) -> (Rate, Rate) {
         let steps = |n: f64| libm::pow(self.growth, n);
         let first = match self.second {
@@ -112,27 +115,28 @@ impl Stream {
         (Rate::from_bps(first), Rate::from_bps(first * steps(rising as f64 - 1.0)))
     }
 
-    /// The mean rate of all its packets, before the first is sent.
+    /// The mean rate of all its packets, if none has been sent yet.
     pub fn average(&self) -> Rate {
         let mut next = *self;
         let inverse: f64 = (0..self.len).map(|_| 1.0 / next.advance()).sum();
         Rate::from_bps(self.len as f64 / inverse)
     }
 
-    /// Its next packet leaves at this time: the packet's stamp.
+    /// Its next packet leaves at this time. Returns the packet's stamp.
     pub fn send(&mut self, sent: Time) -> Stamp {
         let (index, len) = (self.sent, if self.probes { self.len } else { 0 });
         let rate = self.advance() as f32;
         Stamp::Probe { stream: self.id, index, len, rate, sent }
     }
 
-    /// Goes on to the next packet; returns this one's rate.
+    /// Advances to the next packet, and returns the rate of this one.
     fn advance(&mut self) -> f64 {
         let rate = self.rate;
         self.rate = match self.second {
             Some(second) if self.sent == 0 => second,
             _ => rate * self.growth,
         };
+        // A uniform stream never ends: `sent` wraps before it reaches `len`.
         self.sent = (self.sent + 1) % u16::MAX;
         rate
     }
@@ -186,7 +190,8 @@ mod tests {
         assert!(duration.0.abs_diff(expected.0) <= 45, "{duration} for {expected}: half a picosecond a gap");
     }
 
-    /// PACKET-SCALE-2017: N = 90, m = 1.039 probe from 0.287 to 8.6 times the average.
+    /// By table I of PACKET-SCALE-2017 (N = 90, m = 1.039) and its equations 1 and 4, rates range from 0.287 to 8.6
+    /// times the average. The paper does not print these factors.
     #[test]
     fn spans_the_range_of_the_2017_paper() {
         let r = rates(Stream::new(0, 90, 1.039, Rate::from_mbps(1000.0), Layout::AllRising));

@@ -6,16 +6,17 @@ use crate::units::{Duration, Rate};
 /// How the average rate follows the estimates of the available bandwidth.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// Time over which an increase is adopted (tau).
+    /// Time over which an increase of the available bandwidth is adopted (tau).
     pub tau: Duration,
-    /// Number of streams over which a decrease is adopted (eta); 1: at once, as RAPID-2009 does (its footnote 10).
+    /// Number of streams over which a decrease is adopted (eta). 1: at once, as in RAPID-2009 (its footnote 10).
     pub eta: f64,
 }
 
 impl Filter {
     /// The average rate of a new stream, given the present `average` (r_avg), the newest `estimate` (ABest) and the
-    /// `duration` of the stream (L). **Decided**: that is the duration of a full stream at the present average, and no
-    /// increase goes beyond the estimate.
+    /// `duration` of a full stream at the present average, N P/r_avg. RAPID-2009 prints this duration (l). **Decided**
+    /// for PACKET-SCALE-2017: the same, in place of the duration of the new stream (L), which depends on the result.
+    /// **Decided**: no increase goes beyond the estimate.
     pub fn apply(&self, average: Rate, estimate: Rate, duration: Duration) -> Rate {
         let (average, target) = (average.as_bps(), estimate.as_bps());
         let share = (duration.as_secs() / self.tau.as_secs()).min(1.0);

@@ -1,5 +1,5 @@
-//! RAPID, as published: a sender that probes with every packet. It transmits in p-streams whose rates rise around the
-//! average that it wants; the receiver finds the rate from which on they queue; the average follows that.
+//! RAPID, as published: a sender that probes with every packet. It sends p-streams, whose rates rise around the wanted
+//! average rate. The receiver finds the rate from which on packets queue, and the average rate follows this estimate.
 //!
 //! There are two versions: RAPID-2009 (Konda and Kaur, "RAPID: Shrinking the Congestion-control Timescale", INFOCOM
 //! 2009) and PACKET-SCALE-2017 (Lovewell et al., "Packet-Scale Congestion Control Paradigm", IEEE/ACM ToN 25(1), 2017).
@@ -8,7 +8,9 @@
 //!
 //! | PACKET-SCALE-2017 | RAPID-2009 | what | where |
 //! |---|---|---|---|
-//! | equation 1 | 1, 5 | the average of a stream's rates | [`Stream::new`](crate::pstream::Stream::new) |
+//! | equation 1 | 1, 5 | the average rate, for packets of equal size | [`Stream::new`](crate::pstream::Stream::new) |
+//! | footnote 10 | footnote 5 | a shorter stream if there is too little data | [`RapidSender`], `Stream::new` |
+//! | footnote 11 | footnote 6 | the gap before a stream | [`Outgoing`](crate::pstream::Outgoing) (not after slow start) |
 //! | 2, 3 | 2, 3 | which packets of a stream queue | [`onset`](crate::pstream::onset) |
 //! | footnote 13 | footnote 7 | the estimate if none or all queue | the same |
 //! | 4 | 4 | rates that rise by the spread factor | [`Stream`](crate::pstream::Stream) |
@@ -17,9 +19,9 @@
 //! | V-A3, table I | III-A5, table IV | slow start | [`SlowStart`], [`RapidSender`] |
 //! | IV-C | III-A6 | losses | [`RapidSender`] |
 //! | VI-A, VI-B | | noise | [`pstream`](crate::pstream): bunches, regression |
-//! | VI-C | | paths on which RAPID does not pay | [`hybrid`](crate::hybrid) |
+//! | VI-C | | paths with a small bandwidth-delay product | [`hybrid`](crate::hybrid) |
 //!
-//! How indices in the code compare with those in the papers is said in [`pstream`](crate::pstream).
+//! [`pstream`](crate::pstream) says how indices in the code compare with those in the papers.
 
 mod filter;
 mod receiver;
@@ -57,11 +59,11 @@ crate::parameters! {
         /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by
         /// `regression` on others
         pub estimator: Setting<Estimator>,
-        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
-        /// receiver's host is
+        /// Largest difference of one-way delays that count as equal; `auto`: 50 ps or the timing error of the
+        /// receiver's host, whichever is larger
         pub resolution: Setting<Duration>,
-        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the
-        /// analysis smooths that; zero: it does not
+        /// Packets that arrive at most this far apart, after a gap more than eight times as long, were held back by a
+        /// host or network card, and the analysis smooths their arrivals; zero: it does not
         pub smoothing: Duration,
     }
 }

@@ -4,15 +4,15 @@ use crate::pstream::{Analysis, Begins, Incoming, Received};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
 
-/// Draws estimates from the streams that arrive.
+/// Estimates the available bandwidth from each stream that arrives.
 pub struct RapidReceiver {
     incoming: Incoming,
     analysis: Analysis,
 }
 
 impl RapidReceiver {
-    /// A receiver of streams of up to `longest` packets. Packets that arrive no more than `smoothing` apart after a
-    /// long gap were held back by a host or card.
+    /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a
+    /// long gap were held back by a host or network card.
     pub fn new(analysis: Analysis, smoothing: Duration, longest: usize) -> RapidReceiver {
         RapidReceiver { incoming: Incoming::new(longest, smoothing, Begins::WithFirstArrival), analysis }
     }
@@ -28,15 +28,15 @@ impl Receiver for RapidReceiver {
     }
 }
 
-/// An estimate, or the rate before the first loss if the stream shows no congestion all the same; bits per second.
-/// **Decided**, where the papers are silent on lost packets: a stream is analysed from the packets that arrived; but
-/// the delay behind a full queue does not grow, so that a stream with losses and without congestion met one, and no
-/// rate beyond the first loss is known to have been carried.
+/// An estimate, limited to the rates that the path is known to have carried; bits per second. **Decided**, where the
+/// papers are silent on lost packets: a stream is analysed from the packets that arrived. If packets were lost but the
+/// delay shows no congestion, the queue was full (its delay cannot grow). The estimate is then the rate of the last
+/// packet before the first loss.
 fn known_to_pass(rate: f64, received: &Received) -> f64 {
     let Received { samples, holes, .. } = received;
-    let shows_none = samples.last().is_some_and(|last| rate >= last.rate);
+    let shows_no_congestion = samples.last().is_some_and(|last| rate >= last.rate);
     match holes.arrived_before_first() {
-        Some(arrived) if shows_none => samples[arrived.saturating_sub(1)].rate,
+        Some(arrived) if shows_no_congestion => samples[arrived.saturating_sub(1)].rate,
         _ => rate,
     }
 }

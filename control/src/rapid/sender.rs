@@ -151,7 +151,8 @@ impl RapidSender {
     }
 
     /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: recovery sends at r_avg,
-    /// because the papers reduce r_avg only after recovery. In slow start, r_avg is the mean rate of its present stream.
+    /// because the papers reduce r_avg only after recovery. In slow start, r_avg is the mean rate of its present
+    /// stream.
     fn begin_recovery(&mut self, interrupted: Interrupted) {
         self.mode = Mode::Recovery(interrupted);
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.average));
@@ -195,8 +196,9 @@ impl RapidSender {
             } else {
                 self.begin_slow_start(self.version.slow_start.len_after(len), estimate);
             }
-            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no gap.
-            // (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves early.)
+            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no
+            // gap. (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves
+            // early.)
             self.outgoing.wait_for_nothing();
         }
     }
@@ -205,8 +207,8 @@ impl RapidSender {
 impl Sender for RapidSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         let is_over = self.outgoing.stream().is_over();
-        // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits for
-        // its estimate. The latter holds even if all packets of that stream were lost.
+        // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits
+        // for its estimate. The latter holds even if all packets of that stream were lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
         if (pipe.in_flight == Bytes(0) && !waits) || !self.outgoing.stream().probes() {
             self.feedback.restart(now);

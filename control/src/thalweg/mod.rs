@@ -1,16 +1,17 @@
 //! `thalweg`, the project's own protocol after RAPID of 2017 ([`rapid`](crate::rapid)): p-streams around an average
 //! rate, and a receiver that estimates the available bandwidth from them.
 //!
-//! Neither two flows nor a thousand are to oscillate or to fill the buffer, and one flow is to lose nothing of RAPID's
-//! speed, not even to transmission errors. To that end it differs from RAPID in these parts:
-//! - [`AdaptiveSpread`]: streams are no wider than they have to be;
-//! - [`RateRule`]: the average follows the estimates by steps that tune themselves to the number of flows, and gives
-//!   way before a [`StandingQueue`];
+//! Flows should not oscillate or fill the buffer, whether there are two of them or a thousand. A single flow should be
+//! as fast as with RAPID, even when there are transmission errors. To that end `thalweg` differs from RAPID in these
+//! parts:
+//! - [`AdaptiveSpread`]: the range of a stream's rates is only as wide as necessary;
+//! - [`RateRule`]: the average rate follows the estimates by steps that tune themselves to the number of flows, and is
+//!   reduced while there is a [`StandingQueue`];
 //! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them
 //!   from the losses of a full queue;
-//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): the receiver sees through the delays that
-//!   other traffic adds;
-//! - [`ThalwegSender`]: where much is lost, its rate follows what arrives.
+//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
+//!   hide the onset of congestion;
+//! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
 
 mod classifier;
 mod delivery;
@@ -51,28 +52,28 @@ crate::parameters! {
         pub narrowing: f64,
         /// Time over which an increase of the available bandwidth is adopted
         pub tau: Duration,
-        /// Time over which a decrease is adopted and a standing queue drained; a p-stream lasts no longer, unless it
-        /// would have fewer than 20 packets
+        /// Time over which a decrease is adopted and a standing queue drained; also the longest duration of a p-stream,
+        /// unless the stream would then have fewer than 20 packets
         pub fall: Duration,
         /// Least number of full p-streams over which a decrease is adopted
         pub eta: f64,
         /// Largest number of full p-streams over which a decrease is adopted
         pub slowest_eta: f64,
-        /// A standing queue that delays packets by no more does not count
+        /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
         /// Factor on the average rate after a loss
         pub beta: f64,
-        /// Losses of up to this share of packets, beside a short queue, are put down to transmission errors: they are
-        /// repaired, and do not lower the rate
+        /// Losses of up to this share of packets, at times when the queue is short, count as transmission errors: they
+        /// are repaired, and do not lower the rate
         pub errors: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,
-        /// The most by which the average rate may aim above itself, as a multiple of itself (kappa): its value at the
-        /// start, which is the largest
+        /// Largest value of kappa, with which it starts: the most by which the average rate may aim above itself, as a
+        /// multiple of itself
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// The average rate may aim above itself by the geometric mean of this and itself in addition
+        /// An increase aims at most at r + kappa r + sqrt(floor r), where r is the average rate: the floor in this sum
         pub step_floor: Rate,
         /// An estimate below this share of the average rate is a collapse
         pub collapse: f64,
@@ -83,11 +84,11 @@ crate::parameters! {
         /// How the receiver draws an estimate from a stream; `auto`: by `lulls` on a host whose times are exact, by
         /// `regression` on others
         pub estimator: Setting<Estimator>,
-        /// One-way delays that differ by no more count as equal; `auto`: 50 ps or, if that is more, how exact the
-        /// receiver's host is
+        /// Largest difference of one-way delays that count as equal; `auto`: 50 ps or the timing error of the
+        /// receiver's host, whichever is larger
         pub resolution: Setting<Duration>,
-        /// Packets that arrive no further apart, after a gap eight times as long, were held back by a host or card: the
-        /// analysis smooths that; zero: it does not
+        /// Packets that arrive at most this far apart, after a gap more than eight times as long, were held back by a
+        /// host or network card, and the analysis smooths their arrivals; zero: it does not
         pub smoothing: Duration,
     }
 }
@@ -121,7 +122,7 @@ impl Default for Thalweg {
 }
 
 impl Thalweg {
-    /// Which losses are errors.
+    /// The classifier that tells which losses are transmission errors.
     pub(crate) fn classifier(&self) -> LossClassifier {
         LossClassifier::new(self.errors)
     }

@@ -24,8 +24,8 @@ pub struct RateRuleParameters {
     pub fall: Duration,
     /// The least and the largest number of full streams over which a decrease is adopted.
     pub eta: (f64, f64),
-    /// The least and the largest value of kappa. An increase aims at most at r + kappa r + sqrt(floor r), where r is the
-    /// average rate.
+    /// The least and the largest value of kappa. An increase aims at most at r + kappa r + sqrt(floor r), where r is
+    /// the average rate.
     pub kappa: (f64, f64),
     /// The floor in that sum, which adds a step of sqrt(floor r). If the steps of all flows were equal, a thousand slow
     /// flows would climb a hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow

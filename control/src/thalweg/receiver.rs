@@ -5,7 +5,7 @@ use crate::pstream::{Analysis, Begins, Incoming, Received, Sample};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
 
-/// Draws estimates from the streams that arrive.
+/// Estimates the available bandwidth from each stream that arrives.
 pub struct ThalwegReceiver {
     incoming: Incoming,
     analysis: Analysis,
@@ -33,10 +33,10 @@ impl Receiver for ThalwegReceiver {
     }
 }
 
-/// An estimate, limited to the rates that the path is known to have carried; bits per second. Losses that errors explain
-/// do not limit it. The delay behind a full queue does not grow. So a stream that lost packets at rates below the one at
-/// which congestion seems to begin may have met a full queue, and the highest rate that the path is known to have
-/// carried is that of the last packet before the loss.
+/// An estimate, limited to the rates that the path is known to have carried; bits per second. Losses that errors
+/// explain do not limit it. The delay behind a full queue does not grow. So a stream that lost packets at rates below
+/// the one at which congestion seems to begin may have met a full queue, and the highest rate that the path is known to
+/// have carried is that of the last packet before the loss.
 fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, packet: Bytes) -> Option<f64> {
     let Received { samples, holes, next, .. } = received;
     let Some(arrived_before) = unexplained.arrived_before_excess(holes, *next) else { return Some(rate) };
@@ -45,8 +45,8 @@ fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, pack
         // The queue was full before the stream came: only the rate at which packets arrived is known.
         return Some(carried?.min(arrival_rate(samples, packet)));
     }
-    let shows_none = samples.last().is_some_and(|last| rate >= last.rate);
-    Some(if shows_none { carried.unwrap_or(samples[0].rate) } else { rate })
+    let shows_no_congestion = samples.last().is_some_and(|last| rate >= last.rate);
+    Some(if shows_no_congestion { carried.unwrap_or(samples[0].rate) } else { rate })
 }
 
 /// The mean rate at which these packets arrived, bits per second.

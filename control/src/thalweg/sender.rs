@@ -129,8 +129,8 @@ impl ThalwegSender {
         self.outgoing.end();
     }
 
-    /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first timeout
-    /// begins at half the initial rate.
+    /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first
+    /// timeout begins at half the initial rate.
     fn restart(&mut self) {
         self.estimate = None;
         let rate = self.parts.initial_rate * MIN_RATE_SHARE.max(libm::scalbn(1.0, -self.timeouts));
@@ -203,8 +203,8 @@ impl ThalwegSender {
         self.average * self.parts.beta
     }
 
-    /// The average rate after recovery: beta times the average rate before it. If the loss interrupted slow start and an
-    /// estimate has arrived since slow start began, it is beta times that estimate.
+    /// The average rate after recovery: beta times the average rate before it. If the loss interrupted slow start and
+    /// an estimate has arrived since slow start began, it is beta times that estimate.
     fn rate_after_recovery(&self, interrupted: Interrupted) -> Rate {
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         let found = found.map(|estimate| self.below_ceiling(estimate));
@@ -234,8 +234,8 @@ impl ThalwegSender {
         let Some(delivered) = delivery.on_ack(now, ack, self.rtt, enough) else { return };
         // One packet more or less within the measurement is no loss.
         if delivered < rate * (1.0 - 1.0 / MIN_DELIVERED_PACKETS as f64) {
-            // The rate at which packets arrive is newer than the estimate of an interrupted slow start, so recovery ends
-            // with beta times the former, as if it had interrupted probing.
+            // The rate at which packets arrive is newer than the estimate of an interrupted slow start, so recovery
+            // ends with beta times the former, as if it had interrupted probing.
             *interrupted = Interrupted::Probing;
             self.set_average(delivered);
             self.outgoing.begin(Stream::uniform(self.outgoing.stream().id(), self.recovery_rate()));
@@ -266,8 +266,8 @@ impl ThalwegSender {
         if self.mode == Mode::Probing && self.outgoing.stream().probes() {
             self.parts.spread.update(estimate, self.outgoing.stream().range());
         }
-        // If a slow-start stream lost its last packets, its estimate arrives only after the timeout, when slow start has
-        // restarted. The sender uses it; otherwise it would repeat the same lossy burst for ever.
+        // If a slow-start stream lost its last packets, its estimate arrives only after the timeout, when slow start
+        // has restarted. The sender uses it; otherwise it would repeat the same lossy burst for ever.
         if let Mode::SlowStart { len, top } = self.mode {
             let allowed = self.below_ceiling(estimate);
             if allowed < estimate || SlowStart::ends_with(estimate, top) {
@@ -278,8 +278,9 @@ impl ThalwegSender {
             } else {
                 self.begin_slow_start(SlowStart::PACKET_SCALE_2017.len_after(len), estimate);
             }
-            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no gap.
-            // (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves early.)
+            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no
+            // gap. (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves
+            // early.)
             self.outgoing.wait_for_nothing();
         }
     }
@@ -311,8 +312,8 @@ impl ThalwegSender {
 impl Sender for ThalwegSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         let is_over = self.outgoing.stream().is_over();
-        // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits for
-        // its estimate. The latter holds even if all packets of that stream were lost.
+        // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits
+        // for its estimate. The latter holds even if all packets of that stream were lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
         if (pipe.in_flight == Bytes(0) && !waits) || !self.outgoing.stream().probes() {
             self.feedback.restart(now);
