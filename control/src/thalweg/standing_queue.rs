@@ -55,7 +55,7 @@ impl StandingQueue {
     }
 
     /// The least time that any packet acknowledged since the last measurement waited in queues. If fewer than
-    /// [`MIN_SAMPLES`] were acknowledged since, returns the last result.
+    /// eight were acknowledged since, returns the last result.
     pub fn measure(&mut self) -> Duration {
         if self.samples >= MIN_SAMPLES {
             self.samples = 0;
