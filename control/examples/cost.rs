@@ -1,4 +1,4 @@
-//! How long each controller takes per acknowledgment: `cargo run --release -p control --example cost` prints a table in
+//! How long each controller takes per acknowledgment: `cargo run --release -p thalweg-control --example cost` prints a table in
 //! nanoseconds.
 //!
 //! A sender is run on the tests' made-up path, 100 Mbps x 20 ms with a buffer of one bandwidth-delay product, and all
@@ -6,6 +6,8 @@
 //! recording is played back many times to new senders, which give the same answers. The table shows how much longer the
 //! second half of the recording takes than with a sender that does nothing, per acknowledgment, as the median over all
 //! playbacks. The time of receivers, such as RAPID's, is not included.
+
+extern crate thalweg_control as control;
 
 #[allow(dead_code)]
 #[path = "../tests/toy/mod.rs"]

@@ -1,17 +1,17 @@
 //! The senders and receivers that the simulator runs, unmodified, in real time: two threads and UDP over the loopback
 //! interface, without encryption. Prints the delivered rate and the sender's state every half second.
 //!
-//! `cargo run --release -p control --example loopback -- [CONTROLLER [SECONDS]]`
+//! `cargo run --release -p thalweg-control --example loopback -- [CONTROLLER [SECONDS]]`
 
-use control::registry::Parties;
-use control::{
-    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, contract, registry,
-};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use thalweg_control::registry::Parties;
+use thalweg_control::{
+    Ack, Bytes, Conditions, Duration, Loss, Next, Pipe, Rate, Receiver, Report, Sender, Stamp, Time, contract, registry,
+};
 
 const PACKET: Bytes = Bytes(1200);
 /// A packet counts as lost once a packet has arrived that was sent this many packets later.

@@ -1,10 +1,10 @@
 //! How long each router protocol takes per packet, in nanoseconds: arrival, departure and ticks, with 10 and with
 //! 100,000 flows. No router keeps state per flow, so the two must be alike.
 //!
-//! `cargo run --release -p control --example routers`
+//! `cargo run --release -p thalweg-control --example routers`
 
-use control::{Bytes, Port, Rate, Router, Stamp, Time, routers};
 use std::time::Instant;
+use thalweg_control::{Bytes, Port, Rate, Router, Stamp, Time, routers};
 
 /// Packets per measurement.
 const PACKETS: u64 = 5_000_000;

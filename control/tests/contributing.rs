@@ -2,6 +2,8 @@
 
 extern crate alloc;
 
+extern crate thalweg_control as control;
+
 mod toy;
 
 use control::Family::LossWindow;

@@ -1,5 +1,7 @@
 //! Properties of every controller in the registry, whatever happens to its packets.
 
+extern crate thalweg_control as control;
+
 mod toy;
 
 use control::registry::{self, Controller};

@@ -5,7 +5,7 @@
 #[path = "../examples/loopback.rs"]
 mod loopback;
 
-use control::{Bytes, Duration};
+use thalweg_control::{Bytes, Duration};
 
 #[test]
 fn the_same_controllers_move_data_in_real_time() {

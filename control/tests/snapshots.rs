@@ -1,5 +1,7 @@
 //! What each controller did on one and the same path, round trip by round trip, so that a change in behaviour shows in
-//! review. `INSTA_UPDATE=always cargo test -p control` accepts a change.
+//! review. `INSTA_UPDATE=always cargo test -p thalweg-control` accepts a change.
+
+extern crate thalweg_control as control;
 
 mod toy;
 

@@ -1,8 +1,5 @@
 //! Hostile peers that know the key: the paths that they name and the messages that they send.
 
-use copy::frame::{decode, encode, read};
-use copy::message::{Answer, Attributes, Hello, Offer, Piece, Request, Response, SourcePath};
-use copy::{Access, Client, Credentials, Event, Job, Key, Observer, Options, Peer, Server};
 use proptest::prelude::*;
 use quinn::{RecvStream, SendStream};
 use serde::Serialize;
@@ -12,6 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
+use thalweg_copy::frame::{decode, encode, read};
+use thalweg_copy::message::{Answer, Attributes, Hello, Offer, Piece, Request, Response, SourcePath};
+use thalweg_copy::{Access, Client, Credentials, Event, Job, Key, Observer, Options, Peer, Server};
 use tokio::time::timeout;
 use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
 

@@ -2,7 +2,6 @@
 //! that none arrives before the path allows.
 
 use control::{Duration, Rate};
-use emulate::{EmulatedPath, Record, relay::Relay};
 use nix::sys::socket::{setsockopt, sockopt};
 use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
 use realtime::Clock;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration as Wall, Instant};
+use thalweg_emulate::{EmulatedPath, Record, relay::Relay};
 
 /// A relay that runs until it is stopped.
 struct Running {
@@ -29,7 +29,7 @@ impl Running {
         let thread = thread::spawn(move || {
             let mut go_on = || !stopped.load(Ordering::Relaxed);
             let sample = Duration::from_millis(10);
-            emulate::run(&mut relay, Clock::start(), path, sample, &mut go_on, &mut |_| {}).unwrap()
+            thalweg_emulate::run(&mut relay, Clock::start(), path, sample, &mut go_on, &mut |_| {}).unwrap()
         });
         Running { address, stop, thread }
     }
@@ -233,7 +233,7 @@ fn each_address_has_a_route_of_its_own() {
     let running = thread::spawn(move || {
         let mut go_on = || !stopping.load(Ordering::Relaxed);
         let sample = Duration::from_millis(10);
-        emulate::run(&mut relay, Clock::start(), path, sample, &mut go_on, &mut |_| {}).unwrap()
+        thalweg_emulate::run(&mut relay, Clock::start(), path, sample, &mut go_on, &mut |_| {}).unwrap()
     });
     // The same client on both.
     let client = socket();

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use control::{Bytes, Conditions, Time, registry};
-//! use host::{AckEnd, Host, Lost, Packet, Waiting};
+//! use thalweg_host::{AckEnd, Host, Lost, Packet, Waiting};
 //!
 //! # struct Stack { waiting: Vec<Packet>, host: Host }
 //! # impl Stack {

@@ -1,8 +1,8 @@
 //! One host, whose stack is the test, in made-up time.
 
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State, Time};
-use host::{AckEnd, Host, Lost, Packet, Waiting};
 use std::sync::{Arc, Mutex};
+use thalweg_host::{AckEnd, Host, Lost, Packet, Waiting};
 
 const PACKET: Bytes = Bytes(1200);
 const STAMP: Bytes = Bytes(48);

@@ -1,5 +1,7 @@
 //! Both ends of a connection in one test, in made-up time, with every call of a host held to the contract of the roles.
 
+extern crate thalweg_host as host;
+
 mod stack;
 
 use control::contract::checked;

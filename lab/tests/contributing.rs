@@ -1,9 +1,9 @@
 //! The examples of CONTRIBUTING.md and docs/reproduce-artefacts.md are those that compile and run here.
 
-use lab::reproduce::measure::{Excerpt, Measure, Scope};
-use lab::reproduce::{Artefact, Scale, Verdict, make, plan};
 use scenario::Machine;
 use std::num::NonZero;
+use thalweg_lab::reproduce::measure::{Excerpt, Measure, Scope};
+use thalweg_lab::reproduce::{Artefact, Scale, Verdict, make, plan};
 
 const CONTRIBUTING: &str = include_str!("../../CONTRIBUTING.md");
 
@@ -42,7 +42,7 @@ fn the_measure_works() {
              flow = [{{ controller = \"reno\"{window} }}]"
         );
         let plan = scenario::read("test", &text, &[], &machine()).unwrap();
-        let runs = lab::runner::run(&plan, machine().jobs, &(), &|_| true).unwrap();
+        let runs = thalweg_lab::runner::run(&plan, machine().jobs, &(), &|_| true).unwrap();
         measure::EMPTY_QUEUE.of(&runs[0], Scope { span: Some([1.0, 5.0]), ..Scope::default() })
     };
     assert_eq!(empty(", receive-window = 1"), 100.0);

@@ -4,12 +4,12 @@ mod common;
 
 use common::finished;
 use experiment::{EmulatorSummary, Place};
-use lab::results::{Summary, summary, table, write};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::path::Path;
+use thalweg_lab::results::{Summary, summary, table, write};
 
 fn json_of(summary: &Summary) -> Value {
     serde_json::to_value(summary).unwrap()
@@ -168,7 +168,7 @@ fn the_documentation_has_every_key_and_column() {
     "#;
     let machine = scenario::Machine::this(None);
     let plan = scenario::read("test", text, &[], &machine).unwrap();
-    let traffic = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap().remove(0);
+    let traffic = thalweg_lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap().remove(0);
     let runs = [simulated, real, traffic];
     let mut names = Vec::new();
     keys(&json_of(&summary("t", 1, &runs)), &mut names);
@@ -233,7 +233,7 @@ fn transfers_read_back() {
     "#;
     let machine = scenario::Machine::this(None);
     let plan = scenario::read("test", text, &[], &machine).unwrap();
-    let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
+    let runs = thalweg_lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t", 1, &runs).unwrap();
     let rows = rows(&dir.path().join("transfers.parquet"));
@@ -262,7 +262,7 @@ fn routers_and_completion_times_read_back() {
     "#;
     let machine = scenario::Machine::this(None);
     let plan = scenario::read("test", text, &[], &machine).unwrap();
-    let runs = lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
+    let runs = thalweg_lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t", 1, &runs).unwrap();
     for row in rows(&dir.path().join("links.parquet")) {

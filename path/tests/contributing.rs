@@ -1,8 +1,8 @@
 //! The queue discipline of CONTRIBUTING.md, which is this module, word for word.
 
 use control::{Bytes, Duration, Rate, Stamp, Time};
-use path::queue::{Drops, Queueing, Site};
-use path::{Buffer, Link, Packet, queue};
+use thalweg_path::queue::{Drops, Queueing, Site};
+use thalweg_path::{Buffer, Link, Packet, queue};
 
 #[path = "contributing/lifetime.rs"]
 mod lifetime;

@@ -9,10 +9,10 @@
 //! started.
 //!
 //! ```no_run
-//! # fn example(experiment: &experiment::Experiment) -> Result<(), real::Error> {
-//! use real::{Contestant, Helper};
+//! # fn example(experiment: &experiment::Experiment) -> Result<(), thalweg_real::Error> {
+//! use thalweg_real::{Contestant, Helper};
 //! let helper = Helper::new(vec!["/usr/bin/thalweg".into()]); // Not started for runs over QUIC.
-//! let measured = real::run(experiment, &Contestant::Ours, &helper, &())?;
+//! let measured = thalweg_real::run(experiment, &Contestant::Ours, &helper, &())?;
 //! println!("{} bytes delivered", measured.outcome.flows[0].delivered.0);
 //! # Ok(())
 //! # }

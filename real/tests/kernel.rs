@@ -7,13 +7,13 @@ mod common;
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     use common::experiment;
-    use real::{Contestant, Error, Helper};
-    if let Some(code) = real::answer(std::env::args_os().skip(1)) {
+    use thalweg_real::{Contestant, Error, Helper};
+    if let Some(code) = thalweg_real::answer(std::env::args_os().skip(1)) {
         return code;
     }
     let experiment = experiment("cubic");
     let helper = Helper::this_program().unwrap();
-    match real::run(&experiment, &Contestant::Kernel("cubic".into()), &helper, &()) {
+    match thalweg_real::run(&experiment, &Contestant::Kernel("cubic".into()), &helper, &()) {
         // As root, whoever runs the tests in CI must allow namespaces.
         Err(Error::Refused { what, source }) if std::env::var_os("CI").is_none() => {
             println!("skipped: {what} takes root ({source})");

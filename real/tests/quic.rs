@@ -6,10 +6,10 @@
 mod common;
 
 use common::experiment;
-use real::{Contestant, Error, Helper, Progress, Watch};
 use std::error::Error as _;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
+use thalweg_real::{Contestant, Error, Helper, Progress, Watch};
 
 /// No run over QUIC starts a process.
 fn no_helper() -> Helper {
@@ -45,7 +45,7 @@ fn a_flow_fills_the_path_and_the_results_are_those_of_a_run() {
     for controller in ["cubic", "rapid"] {
         let experiment = experiment(controller);
         let watch = Counting::until(usize::MAX);
-        let measured = real::run(&experiment, &Contestant::Ours, &no_helper(), &watch).unwrap();
+        let measured = thalweg_real::run(&experiment, &Contestant::Ours, &no_helper(), &watch).unwrap();
         let (from, to) = measured.experiment.measure;
         let mbps = measured.outcome.flows[0].delivered.over(to.since(from)).as_mbps();
         println!("{controller}: {mbps} Mbps, {:?}", measured.emulator);
@@ -61,7 +61,7 @@ fn a_flow_fills_the_path_and_the_results_are_those_of_a_run() {
 #[test]
 fn the_watch_ends_a_run_early() {
     let begin = Instant::now();
-    let ended = real::run(&experiment("cubic"), &Contestant::Ours, &no_helper(), &Counting::until(20));
+    let ended = thalweg_real::run(&experiment("cubic"), &Contestant::Ours, &no_helper(), &Counting::until(20));
     assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
     assert!(begin.elapsed().as_secs_f64() < 3.0);
 }
@@ -70,7 +70,7 @@ fn the_watch_ends_a_run_early() {
 fn what_cannot_run_in_real_time_is_refused_with_the_remedy() {
     let mut experiment = experiment("cubic");
     experiment.links[0].rate = control::Rate::from_gbps(10.0);
-    let refused = real::run(&experiment, &Contestant::Ours, &no_helper(), &()).unwrap_err();
+    let refused = thalweg_real::run(&experiment, &Contestant::Ours, &no_helper(), &()).unwrap_err();
     assert!(matches!(refused, Error::Unsupported(_)) && refused.source().is_none());
     assert!(refused.to_string().ends_with("--set a rate of at most 1 Gbps"), "{refused}");
 }

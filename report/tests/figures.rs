@@ -1,8 +1,8 @@
 //! The figures of an artefact are drawn from its runs.
 
 use lab::reproduce::{self, Artefact, Scale, paper};
-use report::figure::{Page, Vertical};
-use report::{Drawn, pdf};
+use thalweg_report::figure::{Page, Vertical};
+use thalweg_report::{Drawn, pdf};
 
 /// Two flows over time, and Jain's index over windows of several lengths.
 fn drawn() -> Drawn {
@@ -50,18 +50,19 @@ fn a_figure_over_windows_has_their_lengths_as_its_axis() {
 fn figures_that_were_kept_are_drawn_the_same() {
     let drawn = drawn();
     let kept: Drawn = serde_json::from_str(&serde_json::to_string(&drawn).unwrap()).unwrap();
-    assert_eq!(report::svgs(&kept), report::svgs(&drawn));
-    let [page, again] = [drawn, kept].map(|it| report::gallery::page(&paper::papers(&[it])[0], Scale::Quick, false));
+    assert_eq!(thalweg_report::svgs(&kept), thalweg_report::svgs(&drawn));
+    let [page, again] =
+        [drawn, kept].map(|it| thalweg_report::gallery::page(&paper::papers(&[it])[0], Scale::Quick, false));
     assert!(page == again);
 }
 
 #[test]
 fn figures_have_files_of_their_own_names() {
     let drawn = drawn();
-    let names: Vec<String> = report::svgs(&drawn).into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = thalweg_report::svgs(&drawn).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["test-windows-1", "test-windows-2"]);
     for pdf in [false, true] {
-        let page = report::gallery::page(&paper::papers(std::slice::from_ref(&drawn))[0], Scale::Quick, pdf);
+        let page = thalweg_report::gallery::page(&paper::papers(std::slice::from_ref(&drawn))[0], Scale::Quick, pdf);
         for name in &names {
             assert!(page.contains(&format!("href=\"figures/{name}.svg\"")));
             assert_eq!(
@@ -76,7 +77,7 @@ fn figures_have_files_of_their_own_names() {
 #[cfg(feature = "pdf")]
 #[test]
 fn pdfs_carry_their_letters() {
-    for (name, svg) in report::svgs(&drawn()) {
+    for (name, svg) in thalweg_report::svgs(&drawn()) {
         let pdf = pdf::pdf(&svg).unwrap();
         assert!(pdf.starts_with(b"%PDF"), "{name}");
         let has = |word: &[u8]| pdf.windows(word.len()).any(|bytes| bytes == word);

@@ -166,10 +166,10 @@ fn a_page_of_the_gallery_shows_claims_and_maps() {
     let machine = scenario::Machine::this(None);
     let planned = reproduce::plan(&artefact, Scale::Quick, &machine, |_| Some(pairs.into())).unwrap();
     let reproduced = reproduce::make(&artefact, Scale::Quick, planned, &machine, &(), &|_| true).unwrap();
-    let drawn = report::Drawn::new(&artefact, Scale::Quick, reproduced);
+    let drawn = thalweg_report::Drawn::new(&artefact, Scale::Quick, reproduced);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("test.html");
-    std::fs::write(&file, report::gallery::page(&paper::papers(&[drawn])[0], Scale::Quick, false)).unwrap();
+    std::fs::write(&file, thalweg_report::gallery::page(&paper::papers(&[drawn])[0], Scale::Quick, false)).unwrap();
     opened("gallery", &file, async |page| {
         assert_eq!(page.canvases().await, 6, "a panel per run");
         let count = page.run("return document.querySelectorAll('.map tbody td').length", vec![]).await;

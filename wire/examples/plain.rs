@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use wire::{Identity, client_tls, server_tls};
+use thalweg_wire::{Identity, client_tls, server_tls};
 
 const PROTOCOL: &[u8] = b"plain";
 const BLOCK: usize = 256 << 10;

@@ -1,9 +1,9 @@
 //! A quinn application with a controller of its choice: some megabytes over loopback.
 //!
-//! `cargo run --release -p wire --example send -- rapid 100`
+//! `cargo run --release -p thalweg-wire --example send -- rapid 100`
 
 use std::error::Error;
-use wire::{Choice, Endpoint, Identity, server_tls};
+use thalweg_wire::{Choice, Endpoint, Identity, server_tls};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {

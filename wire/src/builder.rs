@@ -45,15 +45,15 @@ impl Endpoint {
 /// Makes an [`Endpoint`].
 ///
 /// ```no_run
-/// # fn example(choice: wire::Choice, tls: rustls::ServerConfig) -> Result<(), Box<dyn std::error::Error>> {
+/// # fn example(choice: thalweg_wire::Choice, tls: rustls::ServerConfig) -> Result<(), Box<dyn std::error::Error>> {
 /// use std::net::UdpSocket;
 /// use std::time::Duration;
 ///
-/// let endpoint = wire::Endpoint::builder(choice)
+/// let endpoint = thalweg_wire::Endpoint::builder(choice)
 ///     .accept(tls)
 ///     .idle_timeout(Duration::from_secs(10))
 ///     .transport(|| {
-///         let mut transport = wire::default_transport();
+///         let mut transport = thalweg_wire::default_transport();
 ///         transport.max_concurrent_uni_streams(1000u32.into());
 ///         transport
 ///     })

@@ -8,7 +8,7 @@
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use wire::{Choice, Endpoint, Identity, server_tls};
+//! use thalweg_wire::{Choice, Endpoint, Identity, server_tls};
 //!
 //! let choice = Choice::new("thalweg", &serde_json::Map::new())?;
 //! let identity = Identity::new()?;

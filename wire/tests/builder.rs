@@ -1,5 +1,7 @@
 //! What an endpoint can be made of: the caller's socket, transport settings and runtime.
 
+extern crate thalweg_wire as wire;
+
 mod common;
 
 use common::{ANY, PROTOCOL, choice, noise, runtime, transfer};

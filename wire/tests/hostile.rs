@@ -1,5 +1,7 @@
 //! An attacker on the path who duplicates, truncates, changes and invents datagrams, but has no key.
 
+extern crate thalweg_wire as wire;
+
 mod common;
 
 use common::{ANY, PROTOCOL, between, choice, noise, runtime, transfer};

@@ -1,5 +1,7 @@
 //! A path that carries QUIC's packets, but not with headers in front of them.
 
+extern crate thalweg_wire as wire;
+
 mod common;
 
 use common::{ANY, PROTOCOL, between, choice, noise, runtime, transfer};

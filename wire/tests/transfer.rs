@@ -1,5 +1,7 @@
 //! Transfers with every controller, in real time, and with plain QUIC peers.
 
+extern crate thalweg_wire as wire;
+
 mod common;
 
 use common::{ANY, PROTOCOL, choice, noise, pair, runtime, transfer};

@@ -39,7 +39,7 @@ fn trace(seed: u64, seconds: usize) -> String {
     text
 }
 
-/// `UPDATE_TRACE=1 cargo test -p lab --test claims cellular` writes it.
+/// `UPDATE_TRACE=1 cargo test -p thalweg-lab --test claims cellular` writes it.
 #[test]
 fn the_trace_is_what_the_process_draws() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue/beyond/scenarios/cellular.trace");

@@ -2,7 +2,7 @@
 
 use crate::simulate::{between, run};
 use experiment::Finished;
-use lab::theory;
+use thalweg_lab::theory;
 
 /// The mean queue in the last `seconds` of a run of `duration`, packets.
 fn queue(finished: &Finished, duration: f64, seconds: f64) -> f64 {

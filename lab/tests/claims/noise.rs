@@ -2,7 +2,7 @@
 //! `control/tests/smoothing.rs` tests the estimates of single streams.
 
 use crate::simulate::{figures, runs};
-use lab::results::RunSummary;
+use thalweg_lab::results::RunSummary;
 
 /// Each controller alone on 1 Gbps x 100 ms, with the scenario keys `more`, measured from 3 to 8 s.
 fn alone(controllers: &[&str], more: &str) -> Vec<RunSummary> {

@@ -2,7 +2,7 @@
 
 use crate::simulate::{figures, run, shipped};
 use experiment::Finished;
-use lab::results::RunSummary;
+use thalweg_lab::results::RunSummary;
 
 /// One flow on a path of this rate and 100 ms, measured from 1 s on.
 fn alone(controller: &str, packet: &str, rate: &str, duration: &str) -> RunSummary {

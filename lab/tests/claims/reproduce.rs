@@ -1,8 +1,8 @@
 //! The catalogue of the papers' tables and figures, and how claims are judged.
 
-use lab::reproduce::{self, Artefact, Record, Scale, Verdict, judge};
 use scenario::Machine;
 use std::num::NonZero;
+use thalweg_lab::reproduce::{self, Artefact, Record, Scale, Verdict, judge};
 
 /// A machine with enough memory for any run.
 fn machine() -> Machine {
@@ -160,7 +160,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
         record.claims[4].band, "Drops < Mean queue < Longest queue",
         "the span tells two of them apart, and not all"
     );
-    let reasons = lab::reproduce::record::reasons(&record.claims);
+    let reasons = thalweg_lab::reproduce::record::reasons(&record.claims);
     assert_eq!(reasons[1], Some("the link is full"));
     assert_eq!((reasons[4], reasons[5]), (Some("the queue is one BDP"), Some("As above.")));
 
@@ -168,7 +168,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let mut other = artefact.clone();
     other.title = "Another title".into();
     other.claims[1].because = Some("it is busy".into());
-    let key = |artefact: &Artefact| lab::reproduce::records::key(artefact, Scale::Quick);
+    let key = |artefact: &Artefact| thalweg_lab::reproduce::records::key(artefact, Scale::Quick);
     assert_eq!(key(&artefact), key(&other));
     let record = record.in_words_of(&other);
     assert_eq!((record.title.as_str(), record.claims[1].because.as_deref()), ("Another title", Some("it is busy")));

@@ -16,7 +16,7 @@
 use crate::simulate::{between, run};
 use crate::toy;
 use control::{Bytes, Conditions, Duration, Phase, Rate, Time, registry};
-use lab::theory;
+use thalweg_lab::theory;
 
 const LOSS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-5];
 

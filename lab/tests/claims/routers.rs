@@ -3,7 +3,7 @@
 use crate::simulate::{between, figures, run, runs, shipped};
 use experiment::Finished;
 use experiment::{jain, mean};
-use lab::results::SizeBin;
+use thalweg_lab::results::SizeBin;
 
 /// Figure 1's link: 100 Mbps, 80 ms, a buffer of 1000 packets; and the arrival of its flash crowd, in seconds.
 const CAPACITY: f64 = 100e6;

@@ -1,12 +1,12 @@
 //! Runs of scenarios, for the other tests.
 
 use experiment::Finished;
-use lab::results::{RunSummary, summary};
-use lab::runner;
 use scenario::Plan;
 use scenario::{Machine, Set, load, read};
 use std::num::NonZero;
 use std::path::Path;
+use thalweg_lab::results::{RunSummary, summary};
+use thalweg_lab::runner;
 
 /// All runs of `plan`, on two cores.
 fn make(plan: &Plan) -> Vec<Finished> {

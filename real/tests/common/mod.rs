@@ -8,7 +8,7 @@ pub fn experiment(controller: &str) -> Experiment {
     let text = format!(
         "duration = \"3 s\"\npacket = \"{} B\"\ncompare.controllers = [\"{controller}\"]\n\
          path = {{ rate = \"20 Mbps\", rtt = \"40 ms\", buffer = \"1 bdp\" }}\n",
-        real::PACKET.0
+        thalweg_real::PACKET.0
     );
     let mut plan = scenario::read("test", &text, &[], &Machine::this(None)).expect("a scenario");
     plan.runs.remove(0).experiment

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// variable `REPORT_SHOTS` names a folder, leaves screenshots and a print there.
 pub fn in_browser(name: &str, title: &str, runs: &[Finished], what: impl AsyncFnOnce(&Page)) {
     let dir = tempfile::tempdir().unwrap();
-    report::write(dir.path(), title, 1, runs).unwrap();
+    thalweg_report::write(dir.path(), title, 1, runs).unwrap();
     opened(name, &dir.path().join("report.html"), what);
 }
 
