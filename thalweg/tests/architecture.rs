@@ -108,7 +108,7 @@ impl Source {
             match item {
                 Item::Mod(child) if child.content.is_none() && !is_test(&child.attrs) => {
                     let name = child.ident.to_string();
-                    let stated = child.attrs.iter().find(|it| it.path().is_ident("path")).map(|it| stated_path(it));
+                    let stated = child.attrs.iter().find(|it| it.path().is_ident("path")).map(stated_path);
                     let flat = stated.map_or(below.join(format!("{name}.rs")), |stated| beside.join(stated));
                     let file = if folder.join(&flat).exists() { flat } else { below.join(&name).join("mod.rs") };
                     if folder.join(&file).exists() {

@@ -63,7 +63,7 @@ fn the_reference_describes_the_parameters_of_every_queue_discipline() {
                 Value::Null => !word.is_empty(), // Words say how the value follows from the link.
                 Value::String(default) => said.split('"').nth(1).is_some_and(|said| is_same_text(said, default)),
                 Value::Number(default) => word.parse::<f64>().ok() == default.as_f64(),
-                _ => word == default.to_string(),
+                _ => default.to_string().as_str() == word,
             };
             assert!(described, "{name}: docs/scenarios.md does not say that `{parameter}` is {default} by default");
         }
