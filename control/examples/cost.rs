@@ -1,5 +1,5 @@
-//! How long each controller takes per acknowledgment: `cargo run --release -p thalweg-control --example cost` prints a table in
-//! nanoseconds.
+//! How long each controller takes per acknowledgment: `cargo run --release -p thalweg-control --example cost` prints a
+//! table in nanoseconds.
 //!
 //! A sender is run on the tests' made-up path, 100 Mbps x 20 ms with a buffer of one bandwidth-delay product, and all
 //! calls of the host are recorded: `on_ack`, `next`, `on_send` and `on_loss`, about three per acknowledgment. Each

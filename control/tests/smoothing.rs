@@ -1,7 +1,7 @@
 //! What p-streams find behind noisy hosts, with and without smoothing (PACKET-SCALE-2017, sections VI-A and VI-B):
 //! streams of 90 packets, sent without pause at 95 % of what constant traffic leaves of 1 Gbps, to receivers that
-//! coalesce interrupts in two ways and from senders that are late at random. `cargo test -p thalweg-control --test smoothing --
-//! --nocapture` prints the table.
+//! coalesce interrupts in two ways and from senders that are late at random. `cargo test -p thalweg-control --test
+//! smoothing -- --nocapture` prints the table.
 
 use thalweg_control::pstream::{Analysis, Estimator, Layout, Stream};
 use thalweg_control::rapid::RapidReceiver;

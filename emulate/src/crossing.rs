@@ -37,8 +37,8 @@ impl Crossing {
         self.exits.peek().map_or(Time::MAX, |&Reverse((exit, _))| exit)
     }
 
-    /// Moves packets along until `now`. Returns the next one that reaches the end of its route, and when it is due there; its
-    /// slot is the caller's to release.
+    /// Moves packets along until `now`. Returns the next one that reaches the end of its route, and when it is due
+    /// there; its slot is the caller's to release.
     pub fn pass(&mut self, now: Time, pool: &mut Pool) -> Option<(Time, Handle)> {
         while let Some(&Reverse((due, index))) = self.exits.peek()
             && due <= now
@@ -107,7 +107,8 @@ impl Crossing {
         (packet, fate)
     }
 
-    /// The counters of each direction of the described links up to `now`, or up to the latest time at which the link was used.
+    /// The counters of each direction of the described links up to `now`, or up to the latest time at which the link
+    /// was used.
     pub fn observe(&mut self, now: Time, pool: &mut Pool) -> Vec<Counters> {
         let observed = 0..self.path.observed() as u32;
         let observe = |index| {
@@ -161,7 +162,8 @@ mod tests {
         Route { links: links.to_vec(), reverse: false }
     }
 
-    /// A path with these routes. Each has a round-trip time that is this many microseconds longer than that of its links.
+    /// A path with these routes. Each has a round-trip time that is this many microseconds longer than that of its
+    /// links.
     fn crossing(links: &[LinkSetup], routes: &[(Route, u64)]) -> Crossing {
         let hosts = routes.iter().map(|(route, us)| {
             let links: Duration = route.links.iter().map(|&link| links[link].delay.scale(2.0)).sum();

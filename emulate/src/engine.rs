@@ -42,8 +42,8 @@ pub trait Ends {
     /// If the emulation cannot go on.
     fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()>;
 
-    /// Packets so far that the kernel dropped because they were not received in time, and packets refused because there were too many
-    /// clients.
+    /// Packets so far that the kernel dropped because they were not received in time, and packets refused because there
+    /// were too many clients.
     fn missed(&self) -> (u64, u64);
 }
 
@@ -72,7 +72,8 @@ pub struct Progress<'a> {
     pub interval: Duration,
     /// What left the path in the interval, by direction.
     pub delivered: [Totals; 2],
-    /// The counters of all link directions at the beginning and the end of the interval, by [`path::LinkDirection::index`].
+    /// The counters of all link directions at the beginning and the end of the interval, by
+    /// [`path::LinkDirection::index`].
     pub hops: (&'a [Counters], &'a [Counters]),
     /// How late packets left in the interval.
     pub lateness: &'a Histogram,
@@ -80,8 +81,8 @@ pub struct Progress<'a> {
     pub failed: [u64; 3],
 }
 
-/// Moves packets over the `path` between `ends` until `go_on` returns false. Takes samples every `sample`, and calls `tell` every
-/// second.
+/// Moves packets over the `path` between `ends` until `go_on` returns false. Takes samples every `sample`, and calls
+/// `tell` every second.
 ///
 /// # Errors
 /// If the ends cannot go on.
@@ -197,7 +198,8 @@ impl Emulator {
     }
 
     fn tell(&mut self, now: Time, told: &mut Told, tell: &mut dyn FnMut(&Progress)) {
-        // The last sample's counters are exact enough; to observe the links here would reset the longest queue of the next sample.
+        // The last sample's counters are exact enough; to observe the links here would reset the longest queue of the
+        // next sample.
         let hops = self.record.samples.last().map_or_else(|| told.hops.clone(), |sample| sample.hops.clone());
         let mut delivered = self.record.delivered;
         for (all, before) in delivered.iter_mut().zip(told.delivered) {

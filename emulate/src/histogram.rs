@@ -43,7 +43,8 @@ impl Histogram {
         self.longest
     }
 
-    /// The time that the share `q`, 0 to 1, does not exceed, rounded up to a microsecond, or the longest; none if there is no time.
+    /// The time that the share `q`, 0 to 1, does not exceed, rounded up to a microsecond, or the longest; none if there
+    /// is no time.
     pub fn quantile(&self, q: f64) -> Option<Duration> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut before = 0;

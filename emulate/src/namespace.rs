@@ -1,8 +1,9 @@
-//! A command in a network namespace and a PID namespace of its own. When the command ends or the emulator dies, the kernel ends all
-//! processes that the command has started and removes the namespaces.
+//! A command in a network namespace and a PID namespace of its own. When the command ends or the emulator dies, the
+//! kernel ends all processes that the command has started and removes the namespaces.
 //!
-//! The namespaces have no name. Their first process is this program again, as [`init`]. The kernel kills it when the emulator dies,
-//! and with it every process in its PID namespace; the network namespace ends with the last process in it.
+//! The namespaces have no name. Their first process is this program again, as [`init`]. The kernel kills it when the
+//! emulator dies, and with it every process in its PID namespace; the network namespace ends with the last process in
+//! it.
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -15,8 +16,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::process::{Child, Command};
 
-/// Makes new namespaces, calls `within` in the new network namespace, spawns the command that it returns there, and returns to the
-/// old namespaces. The process must have a single thread.
+/// Makes new namespaces, calls `within` in the new network namespace, spawns the command that it returns there, and
+/// returns to the old namespaces. The process must have a single thread.
 ///
 /// # Errors
 /// If the system refuses (only root may make namespaces), if `within` fails, or if the command cannot be spawned.
@@ -30,8 +31,8 @@ pub fn spawn<T>(within: impl FnOnce() -> io::Result<(T, Command)>) -> io::Result
     done
 }
 
-/// Runs as the first process in the PID namespace: runs `command`, and returns its exit code when it has ended. Then the kernel ends
-/// all processes left in the namespace. `parent` is the emulator's process number on the host.
+/// Runs as the first process in the PID namespace: runs `command`, and returns its exit code when it has ended. Then
+/// the kernel ends all processes left in the namespace. `parent` is the emulator's process number on the host.
 ///
 /// # Errors
 /// If the command cannot be started.

@@ -29,8 +29,8 @@ impl Totals {
 pub struct Sample {
     /// The time.
     pub at: Time,
-    /// The counters of each direction of the links since the beginning, by [`path::LinkDirection::index`]; but the longest queue is
-    /// since the last sample.
+    /// The counters of each direction of the links since the beginning, by [`path::LinkDirection::index`]; but the
+    /// longest queue is since the last sample.
     pub hops: Vec<Counters>,
     /// What has left the path since the beginning, by direction.
     pub delivered: [Totals; 2],

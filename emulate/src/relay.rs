@@ -18,7 +18,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
 
-/// A client that has sent nothing for this long may be replaced by a new one, as in NATs (RFC 4787 says 2 minutes at least).
+/// A client that has sent nothing for this long may be replaced by a new one, as in NATs (RFC 4787 says 2 minutes at
+/// least).
 const IDLE: Duration = Duration::from_secs(120);
 /// Size of the kernel's socket buffers, in bytes: 10 ms at several Gbps. The kernel may give less.
 const SOCKET_BUFFER: usize = 8 << 20;
@@ -64,8 +65,8 @@ struct Socket {
 }
 
 impl Relay {
-    /// Clients, at most `most_clients`, send to one of the addresses in `listen`. Their datagrams take the route with the same index
-    /// to `server`.
+    /// Clients, at most `most_clients`, send to one of the addresses in `listen`. Their datagrams take the route with
+    /// the same index to `server`.
     ///
     /// # Errors
     /// If the system refuses a socket at one of the addresses.

@@ -168,7 +168,8 @@ fn host_port(packet: &[u8], direction: Direction) -> Option<u16> {
     Some(u16::from_be_bytes([ports[at], ports[at + 1]]))
 }
 
-/// A number for the flow of an IPv4 packet, from its addresses, its protocol and its ports, if it has them; none for other packets.
+/// A number for the flow of an IPv4 packet, from its addresses, its protocol and its ports, if it has them; none for
+/// other packets.
 fn flow(packet: &[u8]) -> Option<u64> {
     let first = *packet.first()?;
     if first >> 4 != 4 || packet.len() < 20 {

@@ -72,7 +72,8 @@ mod tests {
         packet
     }
 
-    /// The sum that the receiver computes, of pseudo-header, header and payload: all ones if the checksum is right (RFC 768).
+    /// The sum that the receiver computes, of pseudo-header, header and payload: all ones if the checksum is right (RFC
+    /// 768).
     fn total(packet: &[u8]) -> u16 {
         let length = (packet.len() - 24) as u16;
         let words = packet[12..20].chunks_exact(2).chain(packet[24..].chunks_exact(2));

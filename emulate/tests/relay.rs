@@ -1,5 +1,5 @@
-//! Real datagrams over real sockets. These tests hold on a loaded machine, too: they check which datagrams arrive, in which order, and
-//! that none arrives before the path allows.
+//! Real datagrams over real sockets. These tests hold on a loaded machine, too: they check which datagrams arrive, in
+//! which order, and that none arrives before the path allows.
 
 use control::{Duration, Rate};
 use nix::sys::socket::{setsockopt, sockopt};

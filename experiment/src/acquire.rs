@@ -1,11 +1,12 @@
-//! The time to acquire the spare capacity: from a flow's start to the first time from which its mean throughput over the next 10
-//! round-trip times is at least 95 % of the spare capacity.
+//! The time to acquire the spare capacity: from a flow's start to the first time from which its mean throughput over
+//! the next 10 round-trip times is at least 95 % of the spare capacity.
 
 use crate::experiment::{Cross, Experiment, Flow};
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
-/// The mean throughput that must reach [`ACQUIRED_SHARE`] of the spare capacity is taken over this many round-trip times.
+/// The mean throughput that must reach [`ACQUIRED_SHARE`] of the spare capacity is taken over this many round-trip
+/// times.
 pub const ACQUIRED_RTTS: usize = 10;
 /// The window of the mean moves in this many steps per round-trip time.
 const STEPS_PER_RTT: usize = 4;
@@ -14,7 +15,8 @@ const BINS: usize = ACQUIRED_RTTS * STEPS_PER_RTT;
 /// The share of the spare capacity that counts as all of it.
 pub const ACQUIRED_SHARE: f64 = 0.95;
 
-/// Counts one flow's deliveries in bins of a quarter of a round-trip time, until the flow has acquired the spare capacity.
+/// Counts one flow's deliveries in bins of a quarter of a round-trip time, until the flow has acquired the spare
+/// capacity.
 pub struct Acquire {
     start: Time,
     bin: Duration,
@@ -35,16 +37,16 @@ impl Acquire {
         let bin = Duration((flow.rtt.0 / STEPS_PER_RTT as u64).max(1_000_000));
         let window = Duration(bin.0 * BINS as u64);
         let constant_room = (spare.len() == 1).then(|| room(&spare, flow.start, flow.start + window));
-        // At most the receiver's window is delivered per round trip. Where that is too little, the flow cannot acquire the spare
-        // capacity.
+        // At most the receiver's window is delivered per round trip. Where that is too little, the flow cannot acquire
+        // the spare capacity.
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
         let hopeless = constant_room.is_some_and(|room| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room);
         let ends = if hopeless { Time::MAX } else { flow.start + bin };
         Acquire { start: flow.start, bin, ends, number: 0, delivered: [0; BINS], spare, constant_room }
     }
 
-    /// To be called at the first delivery at or after `ends`, with the bytes delivered before. Returns how long after its start the
-    /// flow had acquired the spare capacity, once that is known.
+    /// To be called at the first delivery at or after `ends`, with the bytes delivered before. Returns how long after
+    /// its start the flow had acquired the spare capacity, once that is known.
     #[cold]
     pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) -> Option<Duration> {
         while self.ends <= now {
@@ -78,8 +80,9 @@ fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
     bytes
 }
 
-/// The spare capacity of a flow over time: that of the link of its route, or of its access link, that has the least. A link's spare
-/// capacity is its rate less the mean rate of the traffic that does not react and crosses it in the same direction.
+/// The spare capacity of a flow over time: that of the link of its route, or of its access link, that has the least. A
+/// link's spare capacity is its rate less the mean rate of the traffic that does not react and crosses it in the same
+/// direction.
 pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)]> {
     let shares =
         |cross: &&Cross, link: usize| cross.route.reverse == flow.route.reverse && cross.route.links.contains(&link);

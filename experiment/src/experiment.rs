@@ -29,8 +29,8 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// The directions of links that results list, in their order: those that data crosses, and of a link that no data crosses
-    /// the forward one.
+    /// The directions of links that results list, in their order: those that data crosses, and of a link that no data
+    /// crosses the forward one.
     pub fn listed_directions(&self) -> Vec<LinkDirection> {
         let mut used = vec![[false; 2]; self.links.len()];
         let flows = self.flows.iter().map(|flow| (&flow.route, [true, false]));
@@ -58,8 +58,8 @@ pub struct Flow {
     pub recovery: Recovery,
     /// Which links the data crosses; acknowledgments return over the same ones.
     pub route: Route,
-    /// Round-trip propagation delay, at least that of the route's links. The rest is the delay of access links: half before data's way,
-    /// half before that of acknowledgments.
+    /// Round-trip propagation delay, at least that of the route's links. The rest is the delay of access links: half
+    /// before data's way, half before that of acknowledgments.
     pub rtt: Duration,
     /// Rate of the source's access link; none if it is no limit.
     pub access: Option<Rate>,
@@ -75,11 +75,11 @@ pub struct Flow {
     pub ack_size: Bytes,
     /// The receiver's window, in packets: the most that may be outstanding. None if it is no limit.
     pub receive_window: Option<u64>,
-    /// If given, every second packet is acknowledged (RFC 5681, section 4.2), and a single packet after this time at the latest;
-    /// otherwise every packet is.
+    /// If given, every second packet is acknowledged (RFC 5681, section 4.2), and a single packet after this time at
+    /// the latest; otherwise every packet is.
     pub delayed_ack: Option<Duration>,
-    /// If given, the receiver hears of a packet, and of all that arrived after it, this long after its arrival (interrupt coalescing);
-    /// otherwise at once.
+    /// If given, the receiver hears of a packet, and of all that arrived after it, this long after its arrival
+    /// (interrupt coalescing); otherwise at once.
     pub coalesce: Option<Duration>,
     /// If given, each packet leaves the source late by a random time up to this one, in order; otherwise on time.
     pub jitter: Option<Duration>,
@@ -105,14 +105,15 @@ pub struct Workload {
     pub parameters: Value,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// The links that the initiators' packets cross; the acceptors' packets cross the same links the other way. The rest of a
-    /// connection's round-trip time is the delay of its access links.
+    /// The links that the initiators' packets cross; the acceptors' packets cross the same links the other way. The
+    /// rest of a connection's round-trip time is the delay of its access links.
     pub route: Route,
     /// Which sides have something to send: the initiators, the acceptors.
     pub sends: [bool; 2],
     /// Size of a full packet on the wire.
     pub packet: Bytes,
-    /// Bytes of each packet that are not the application's, less than `packet`. Zero if the sizes of messages are those on the wire.
+    /// Bytes of each packet that are not the application's, less than `packet`. Zero if the sizes of messages are those
+    /// on the wire.
     pub header: Bytes,
     /// Size of an acknowledgment on the wire, and of the packets that open a connection.
     pub ack_size: Bytes,

@@ -5,8 +5,8 @@ use control::Control;
 use path::Counters;
 
 impl LinkOutcome {
-    /// The results of a measured interval that began with the counters `from` and ended with `to`. `max_queue` is the most
-    /// packets that waited in it.
+    /// The results of a measured interval that began with the counters `from` and ended with `to`. `max_queue` is the
+    /// most packets that waited in it.
     pub fn between(name: String, from: &Counters, to: &Counters, max_queue: u64, series: LinkSeries) -> LinkOutcome {
         LinkOutcome {
             name,
@@ -25,8 +25,9 @@ impl LinkOutcome {
 }
 
 impl LinkSeries {
-    /// Adds a sampling interval that began with the counters `from` and ended with `to`. `max_queue` is the most packets that
-    /// waited in it, and `router` what the link's router does at its end, if the link has one that is sampled.
+    /// Adds a sampling interval that began with the counters `from` and ended with `to`. `max_queue` is the most
+    /// packets that waited in it, and `router` what the link's router does at its end, if the link has one that is
+    /// sampled.
     pub fn push(&mut self, from: &Counters, to: &Counters, max_queue: u64, router: Option<Control>) {
         self.queue.push(mean_queue(from, to));
         self.max_queue.push(max_queue);

@@ -1,5 +1,5 @@
 //! The messages of the copy protocol: no bytes make the decoder panic, and a decoded message is encoded into an equal
-//! one. From the root: `cargo +nightly fuzz run copy`
+//! one. From the root: `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none copy`
 #![no_main]
 
 use copy::frame::{decode, encode, read};

@@ -1,5 +1,5 @@
-//! Stamped datagrams: no bytes make the reader or a router panic, and whoever holds the key makes no receiver panic. From the root:
-//! `cargo +nightly fuzz run header`
+//! Stamped datagrams: no bytes make the reader or a router panic, and whoever holds the key makes no receiver panic.
+//! From the root: `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none header`
 #![no_main]
 
 use control::routers::{self, Port};

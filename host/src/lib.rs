@@ -8,8 +8,8 @@
 //! the first data, and the receiver's reports. Time is an argument of every call.
 //!
 //! What lives here does no I/O and knows no stack; the crate is `no_std` with `alloc`. What does not live here:
-//! detecting losses, acknowledging, and how stamps and reports travel; and the simulator's hosts (`sim/src/host`), which
-//! detect and repair losses themselves and share only the [`RoundTrip`].
+//! detecting losses, acknowledging, and how stamps and reports travel; and the simulator's hosts (`sim/src/host`),
+//! which detect and repair losses themselves and share only the [`RoundTrip`].
 //!
 //! # How a stack calls it
 //!

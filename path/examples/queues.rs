@@ -1,7 +1,8 @@
 //! What a packet costs in each queue discipline: `cargo run --release -p thalweg-path --example queues`.
 //!
-//! A million packets of 16 flows cross a link, as Poisson arrivals at 60, 95 and 140 % of its rate. The time counted is that of their
-//! arrival, the queue's decisions and their exit. The result is the least of five runs, in nanoseconds of real time per packet.
+//! A million packets of 16 flows cross a link, as Poisson arrivals at 60, 95 and 140 % of its rate. The time counted is
+//! that of their arrival, the queue's decisions and their exit. The result is the least of five runs, in nanoseconds of
+//! real time per packet.
 
 use control::{Bytes, Duration, Rate, Stamp, Time};
 use std::time::Instant;

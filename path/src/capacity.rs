@@ -15,8 +15,8 @@ pub struct Change {
 }
 
 /// The times at which a link could deliver, recorded on a real one. Each time is an opportunity to deliver
-/// [`Trace::OPPORTUNITY`] bytes. The trace repeats; the last time is the length of a pass. (R. Netravali et al., "Mahimahi: Accurate Record-and-Replay
-/// for HTTP", USENIX ATC 2015; the format is that emulator's.)
+/// [`Trace::OPPORTUNITY`] bytes. The trace repeats; the last time is the length of a pass. (R. Netravali et al.,
+/// "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015; the format is that emulator's.)
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// The times in milliseconds, in ascending order.
@@ -95,11 +95,12 @@ impl Varying {
         }
     }
 
-    /// The transmission of a packet of `size` begins at `start`. Returns when it ends, and when the packet leaves the far end.
+    /// The transmission of a packet of `size` begins at `start`. Returns when it ends, and when the packet leaves the
+    /// far end.
     ///
-    /// **Decided**: a change of rate applies to the bits that are still to be sent. A change of delay applies to packets whose
-    /// transmission ends after it. No packet overtakes another: after a change to a shorter delay, packets leave as early as
-    /// they can without overtaking.
+    /// **Decided**: a change of rate applies to the bits that are still to be sent. A change of delay applies to
+    /// packets whose transmission ends after it. No packet overtakes another: after a change to a shorter delay,
+    /// packets leave as early as they can without overtaking.
     pub fn transmit(&mut self, start: Time, size: Bytes) -> (Time, Time) {
         let end = match &mut self.service {
             Service::Rates(rates) => finish(rates, start, size),
@@ -185,7 +186,8 @@ impl Opportunities {
         }
     }
 
-    /// Uses opportunities for `size` bytes: first the rest of the current one, then later ones. Returns the time of the last.
+    /// Uses opportunities for `size` bytes: first the rest of the current one, then later ones. Returns the time of the
+    /// last.
     fn transmit(&mut self, start: Time, size: Bytes) -> Time {
         let mut need = size.0;
         while need > self.left {

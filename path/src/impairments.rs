@@ -32,7 +32,8 @@ impl PacketErrors {
         true
     }
 
-    /// The number of packets between two that are hit, which is distributed geometrically: one draw per hit, not per packet.
+    /// The number of packets between two that are hit, which is distributed geometrically: one draw per hit, not per
+    /// packet.
     fn run_length(&mut self) -> u64 {
         if self.log_survival == 0.0 {
             return u64::MAX;
@@ -44,8 +45,9 @@ impl PacketErrors {
 }
 
 /// Errors in bursts: a channel that is good or bad, and loses with another probability in either state (E. N. Gilbert,
-/// "Capacity of a Burst-Noise Channel", 1960; E. O. Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels",
-/// 1963). The channel changes with packets, not with time: after each packet, its state changes with probability `p` or `r`.
+/// "Capacity of a Burst-Noise Channel", 1960; E. O. Elliott, "Estimates of Error Rates for Codes on Burst-Noise
+/// Channels", 1963). The channel changes with packets, not with time: after each packet, its state changes with
+/// probability `p` or `r`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
     /// Probability per packet of the change from good to bad.

@@ -1,13 +1,14 @@
-//! What lies between hosts: links with a capacity, a delay, a queue and transmission errors, routers, and the [topology] of links and
-//! routes.
+//! What lies between hosts: links with a capacity, a delay, a queue and transmission errors, routers, and the
+//! [topology] of links and routes.
 //!
-//! What lives here: everything that a packet meets between two hosts, as state machines that are told the time: [link]s, [queue]
-//! disciplines, [capacity] over time and [impairments]; their descriptions as plain data ([setup]); and the topology that is built from
-//! these for every runner. What does not: I/O, clocks, hosts, and any knowledge of the simulator or emulator that drives them. A
-//! [`Link`] is generic over what it carries: a small value in the simulator, a handle to a real datagram in the emulator.
+//! What lives here: everything that a packet meets between two hosts, as state machines that are told the time:
+//! [link]s, [queue] disciplines, [capacity] over time and [impairments]; their descriptions as plain data ([setup]);
+//! and the topology that is built from these for every runner. What does not: I/O, clocks, hosts, and any knowledge of
+//! the simulator or emulator that drives them. A [`Link`] is generic over what it carries: a small value in the
+//! simulator, a handle to a real datagram in the emulator.
 //!
-//! Rules of the room: no allocation per packet, no work proportional to a queue's length per packet, and randomness only
-//! from a seed that is passed in.
+//! Rules of the room: no allocation per packet, no work proportional to a queue's length per packet, and randomness
+//! only from a seed that is passed in.
 
 pub mod capacity;
 pub mod impairments;

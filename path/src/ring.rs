@@ -1,5 +1,5 @@
-//! A first-in, first-out queue in a ring of slots: as `VecDeque`, but for small values that are copied, with half the instructions
-//! per packet.
+//! A first-in, first-out queue in a ring of slots: as `VecDeque`, but for small values that are copied, with half the
+//! instructions per packet.
 
 /// A first-in, first-out queue. It grows as needed, and shrinks only in [`Ring::release`].
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
-//! The simulator's host keeps to the contract of the roles, with every controller and under every condition that the host has code
-//! for. In tests, [`Source`](crate::host::Source) has each call checked by [`control::contract`], which panics when it breaks a rule.
+//! The simulator's host keeps to the contract of the roles, with every controller and under every condition that the
+//! host has code for. In tests, [`Source`](crate::host::Source) has each call checked by [`control::contract`], which
+//! panics when it breaks a rule.
 
 use control::registry::{self, Controller, Family};
 use control::{Bytes, Duration, Rate, Recovery, Time};

@@ -13,12 +13,12 @@ use crate::traffic::cross::CrossSource;
 use control::{Conditions, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
-/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When `progress` returns
-/// false, the run ends early and there is no outcome.
+/// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When
+/// `progress` returns false, the run ends early and there is no outcome.
 ///
 /// # Errors
-/// If a flow names a controller that does not exist, or parameters that it does not take; if a link names such a router or queue
-/// discipline; or if the connections of a workload cannot be read.
+/// If a flow names a controller that does not exist, or parameters that it does not take; if a link names such a router
+/// or queue discipline; or if the connections of a workload cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
     let mut engine = Engine::new(experiment)?;
     let complete = engine.run(progress);
@@ -38,7 +38,8 @@ struct Engine<'a> {
     experiment: &'a Experiment,
     network: Network,
     flows: Vec<Flow>,
-    /// Each source of traffic that does not react to congestion, and the position in the topology at which its packets begin.
+    /// Each source of traffic that does not react to congestion, and the position in the topology at which its packets
+    /// begin.
     cross: Vec<(u32, CrossSource)>,
     connections: Connections<'a>,
     recorder: Recorder,
@@ -49,8 +50,8 @@ struct Engine<'a> {
 impl<'a> Engine<'a> {
     fn new(experiment: &'a Experiment) -> Result<Engine<'a>, String> {
         let mut network = Network::new(experiment)?;
-        // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet touches the
-        // memory of one.
+        // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet
+        // touches the memory of one.
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
@@ -172,8 +173,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Prefetches the flow of the packet that leaves link `index` next. Not inlined, so that the event loop stays short for runs of
-    /// few flows.
+    /// Prefetches the flow of the packet that leaves link `index` next. Not inlined, so that the event loop stays short
+    /// for runs of few flows.
     #[inline(never)]
     fn prefetch_next(&self, index: u32) {
         if let Some(packet) = self.network.next(index)

@@ -1,14 +1,16 @@
-//! The event queue: a priority queue of timed events, of which there are a few per flow and one per busy link direction.
+//! The event queue: a priority queue of timed events, of which there are a few per flow and one per busy link
+//! direction.
 //!
-//! It is a 4-ary heap of 16-byte entries. Almost every event adds another one; so taking the first event leaves a hole at the
-//! root, which the next event added fills by sinking from there, often not far.
+//! It is a 4-ary heap of 16-byte entries. Almost every event adds another one; so taking the first event leaves a hole
+//! at the root, which the next event added fills by sinking from there, often not far.
 //!
-//! Timers, of which each flow has one and which seldom expire, would make the heap deep. They wait in a timing wheel, in the slot
-//! of the millisecond in which they are due, and enter the heap when that millisecond begins.
+//! Timers, of which each flow has one and which seldom expire, would make the heap deep. They wait in a timing wheel,
+//! in the slot of the millisecond in which they are due, and enter the heap when that millisecond begins.
 
 use control::Time;
 
-/// The kind of an event. The order of the kinds decides between events at the same time, so that a run is always the same.
+/// The kind of an event. The order of the kinds decides between events at the same time, so that a run is always the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
@@ -56,7 +58,8 @@ pub struct EventQueue {
     hole: bool,
     /// Events of the wheel before this time are in the heap.
     turned: Time,
-    /// The wheel: events at times from n to n + 1 times [`SLOT`] are in slot n modulo [`SLOTS`], with those of later turns.
+    /// The wheel: events at times from n to n + 1 times [`SLOT`] are in slot n modulo [`SLOTS`], with those of later
+    /// turns.
     slots: Vec<Vec<Entry>>,
     /// Number of events in the wheel.
     waiting: usize,
@@ -203,8 +206,8 @@ mod tests {
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
 
-    /// Compares with the standard library's heap, in phases of growth and of decline. Events are up to `ahead` picoseconds after the
-    /// last one taken, in steps of `step`; half of them are timers.
+    /// Compares with the standard library's heap, in phases of growth and of decline. Events are up to `ahead`
+    /// picoseconds after the last one taken, in steps of `step`; half of them are timers.
     fn compare_with_a_plain_heap(ahead: u64, step: u64) {
         let mut queue = EventQueue::new();
         let mut reference = BinaryHeap::new();

@@ -5,8 +5,9 @@ use control::{Bytes, Duration, Time};
 use experiment::Acquire;
 use experiment::FlowSeries;
 
-/// A flow. What each packet touches is in the struct itself and the rest behind a pointer, so that many flows fit into the caches.
-/// In this order of fields, a delivery touches one cache line of 64 bytes, and an acknowledgment three or four.
+/// A flow. What each packet touches is in the struct itself and the rest behind a pointer, so that many flows fit into
+/// the caches. In this order of fields, a delivery touches one cache line of 64 bytes, and an acknowledgment three or
+/// four.
 #[repr(C, align(64))]
 pub struct Flow {
     /// The receiving host.

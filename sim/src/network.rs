@@ -1,5 +1,5 @@
-//! The network of a run: the topology, the interfaces of hosts that do not pass packets at once, and the event queue that moves
-//! packets along.
+//! The network of a run: the topology, the interfaces of hosts that do not pass packets at once, and the event queue
+//! that moves packets along.
 
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
@@ -40,8 +40,8 @@ impl Network {
         self.topology.connect(&HostPair { interfaces, ..flow.hosts() })
     }
 
-    /// A packet of `size` bytes, which `make` makes, is at position `hop` of its route: puts it onto the link there. Returns whether it
-    /// has reached its host instead.
+    /// A packet of `size` bytes, which `make` makes, is at position `hop` of its route: puts it onto the link there.
+    /// Returns whether it has reached its host instead.
     #[inline(always)]
     pub fn forward(&mut self, now: Time, hop: u32, size: u32, make: impl FnOnce() -> Packet) -> bool {
         let index = match self.topology.hop(hop) {
@@ -67,7 +67,8 @@ impl Network {
         false
     }
 
-    /// Interface `index` passes on a packet that is due, if there is one. Returns it, and whether it has reached its host.
+    /// Interface `index` passes on a packet that is due, if there is one. Returns it, and whether it has reached its
+    /// host.
     pub fn release(&mut self, now: Time, index: u32) -> Option<(Packet, bool)> {
         let interface = &mut self.interfaces[index as usize];
         let Some(mut packet) = interface.release(now) else {
@@ -108,7 +109,8 @@ impl Network {
             && self.forward(now, packet.hop, packet.size, || *packet)
     }
 
-    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]. Returns whether it goes on along its route.
+    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]. Returns whether it goes on along its
+    /// route.
     #[cold]
     fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
         // A corrupted packet does not match its checksum: for the receiver, it has not arrived.

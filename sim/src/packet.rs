@@ -11,7 +11,8 @@ pub struct Packet {
     pub size: u32,
     /// Where the packet goes next on its route: a position in the topology.
     pub hop: u32,
-    /// How many packets its flow had sent before it, modulo 2^32; of an acknowledgment, this number of the packet acknowledged.
+    /// How many packets its flow had sent before it, modulo 2^32; of an acknowledgment, this number of the packet
+    /// acknowledged.
     pub order: u32,
     /// The number of its segment, from 0; of an acknowledgment, the first segment that has not arrived.
     pub segment: u64,
@@ -21,8 +22,9 @@ pub struct Packet {
     pub body: Body,
 }
 
-/// In place of a segment's number: the packet carries no data, but asks to open a connection (TCP's SYN), or acknowledges that it is
-/// open. It has a stamp or a report as any other packet, for protocols that learn from these before they send data.
+/// In place of a segment's number: the packet carries no data, but asks to open a connection (TCP's SYN), or
+/// acknowledges that it is open. It has a stamp or a report as any other packet, for protocols that learn from these
+/// before they send data.
 pub const OPENING: u64 = u64::MAX;
 
 /// What a packet carries.
@@ -32,8 +34,9 @@ pub enum Body {
     Data(Stamp),
     /// An acknowledgment.
     Ack {
-        /// How many segments have arrived out of order so far, modulo 2^32. The [`Sink`](crate::host::Sink) keeps their numbers until
-        /// the source has read them. This models selective acknowledgments without a limit on their blocks.
+        /// How many segments have arrived out of order so far, modulo 2^32. The [`Sink`](crate::host::Sink) keeps their
+        /// numbers until the source has read them. This models selective acknowledgments without a limit on their
+        /// blocks.
         out_of_order: u32,
         /// The receiver's newest report.
         report: Option<Report>,

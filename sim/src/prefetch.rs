@@ -1,5 +1,5 @@
-//! Asks the processor to fetch what will be needed soon: with 10,000 flows, whose state exceeds the caches, a packet costs 12 %
-//! less.
+//! Asks the processor to fetch what will be needed soon: with 10,000 flows, whose state exceeds the caches, a packet
+//! costs 12 % less.
 
 /// Fetches all cache lines of `value`. A hint: it changes nothing but the time that the next access takes.
 #[inline(always)]

@@ -1,4 +1,5 @@
-//! The structure that docs/architecture.md describes: which crate may use which, and that no modules use each other in a circle.
+//! The structure that docs/architecture.md describes: which crate may use which, and that no modules use each other in
+//! a circle.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;

@@ -31,8 +31,8 @@
 //!
 //! [`Builder`] has the other choices: the caller's socket, transport settings and runtime.
 //!
-//! Features, off by default: `bench` adds a measurement of how exactly packets leave on this machine; `fuzzing` shows the
-//! fuzz targets what they call.
+//! Features, off by default: `bench` adds a measurement of how exactly packets leave on this machine; `fuzzing` shows
+//! the fuzz targets what they call.
 //!
 //! Rules of the room: nothing that arrives outside of the authenticated connection decides anything; no clock but the
 //! endpoint's; one thread sends, and it decides nothing.

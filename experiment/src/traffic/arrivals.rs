@@ -26,8 +26,8 @@ impl Side {
 pub struct Message {
     /// The side that sends it.
     pub from: Side,
-    /// How long the side waits before it sends: from the arrival of the previous message if that was the other side's, from its handing
-    /// over if it was its own, and from the opening of the connection for the first message.
+    /// How long the side waits before it sends: from the arrival of the previous message if that was the other side's,
+    /// from its handing over if it was its own, and from the opening of the connection for the first message.
     pub wait: Duration,
     /// Number of bytes.
     pub size: Bytes,
@@ -44,8 +44,8 @@ pub struct Connection {
     pub window: [Option<Bytes>; 2],
     /// Probability that a packet of either side is lost on its access link.
     pub loss: [f64; 2],
-    /// Whether the two sides send without waiting for each other (a concurrent connection in Tmix). Otherwise messages are sent in their
-    /// order, one after the other.
+    /// Whether the two sides send without waiting for each other (a concurrent connection in Tmix). Otherwise messages
+    /// are sent in their order, one after the other.
     pub concurrent: bool,
     /// The messages, in order.
     pub messages: Vec<Message>,
@@ -69,7 +69,8 @@ pub trait Arrivals: Send {
     fn next(&mut self, connection: &mut Connection) -> Result<bool, String>;
 }
 
-/// The source of a workload's connections. Connections are not kept: a run reads them one after the other as time passes.
+/// The source of a workload's connections. Connections are not kept: a run reads them one after the other as time
+/// passes.
 pub trait Population: fmt::Debug + Send + Sync {
     /// All connections from the first one on, the same ones at each call.
     ///

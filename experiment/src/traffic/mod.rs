@@ -1,6 +1,6 @@
-//! Connections that come and go: when they begin and what each side sends ([arrivals]); single transfers and web sessions
-//! ([sessions]); a mix like that on the link of a campus ([synthetic]); and the random numbers and distributions of sizes that these
-//! use ([random], [sizes]).
+//! Connections that come and go: when they begin and what each side sends ([arrivals]); single transfers and web
+//! sessions ([sessions]); a mix like that on the link of a campus ([synthetic]); and the random numbers and
+//! distributions of sizes that these use ([random], [sizes]).
 
 pub mod arrivals;
 pub mod random;

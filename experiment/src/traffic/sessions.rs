@@ -39,8 +39,8 @@ pub enum Talk {
 }
 
 impl Talk {
-    /// The mean number of bytes that a connection sends on the wire, in packets of `packet` bytes with a `header` each, in the direction
-    /// of the transfer or of the objects.
+    /// The mean number of bytes that a connection sends on the wire, in packets of `packet` bytes with a `header` each,
+    /// in the direction of the transfer or of the objects.
     pub fn mean_size(&self, packet: Bytes, header: Bytes) -> f64 {
         let (number, size) = match self {
             Talk::Transfer(size) => (1.0, size.mean()),

@@ -30,7 +30,8 @@ pub enum Sizes {
         /// The shape, above 1.
         shape: f64,
     },
-    /// Sizes in ascending order, each with the share of draws that are not larger, interpolated linearly. The last share is 1.
+    /// Sizes in ascending order, each with the share of draws that are not larger, interpolated linearly. The last
+    /// share is 1.
     Empirical(Arc<[(f64, f64)]>),
 }
 

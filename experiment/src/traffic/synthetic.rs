@@ -1,13 +1,14 @@
-//! A mix of connections like that on the link of a campus or a company, for users who have no trace: most connections are
-//! small, a few carry most of the bytes, and round-trip times are from 10 ms to a second.
+//! A mix of connections like that on the link of a campus or a company, for users who have no trace: most connections
+//! are small, a few carry most of the bytes, and round-trip times are from 10 ms to a second.
 //!
-//! Decided, after what the traces of Tmix look like (Weigle et al., CCR 36(3), 2006, and RAPID-2009, figure 7: a majority of
-//! mice, a few heavy elephants, round-trip times from 10 ms up): a connection has one exchange or more, of a small request and
-//! a response; 49 responses in 50 are distributed lognormally around a kilobyte, the fiftieth has a Pareto tail.
+//! Decided, after what the traces of Tmix look like (Weigle et al., CCR 36(3), 2006, and RAPID-2009, figure 7: a
+//! majority of mice, a few heavy elephants, round-trip times from 10 ms up): a connection has one exchange or more, of
+//! a small request and a response; 49 responses in 50 are distributed lognormally around a kilobyte, the fiftieth has a
+//! Pareto tail.
 //!
-//! The load is the wanted one by construction, since the mean of such a heavy tail is not reached in any affordable time: time is
-//! divided into blocks, and connections are drawn until each block has its share of the bytes. Over several blocks, the load
-//! therefore varies less than that of a trace.
+//! The load is the wanted one by construction, since the mean of such a heavy tail is not reached in any affordable
+//! time: time is divided into blocks, and connections are drawn until each block has its share of the bytes. Over
+//! several blocks, the load therefore varies less than that of a trace.
 
 use super::{Arrivals, Connection, Message, Population, Random, Side, Stream};
 use control::{Bytes, Duration, Rate, Time};
@@ -62,8 +63,8 @@ impl Mix {
     /// The least round-trip time of a connection.
     pub const LEAST_RTT: Duration = LEAST_RTT;
 
-    /// Bytes that `connection` sends in the direction of the responses: the responses, the acknowledgments of the requests, and the
-    /// answer to the request to open the connection.
+    /// Bytes that `connection` sends in the direction of the responses: the responses, the acknowledgments of the
+    /// requests, and the answer to the request to open the connection.
     fn load_of(&self, connection: &Connection) -> f64 {
         let room = (self.packet - self.header).0.max(1);
         let bytes = connection.messages.iter().map(|message| {

@@ -1,5 +1,5 @@
-//! What the simulator and the controllers must show, each test a claim with its figures: `cargo test --release -p thalweg-lab
-//! --test claims -- --nocapture`. One binary, because linking one takes longer than most of its tests.
+//! What the simulator and the controllers must show, each test a claim with its figures: `cargo test --release -p
+//! thalweg-lab --test claims -- --nocapture`. One binary, because linking one takes longer than most of its tests.
 
 mod bbr;
 mod cellular;

@@ -1,5 +1,6 @@
 //! Every build gives the same results to the last bit: debug or release, on any machine. `INSTA_UPDATE=always cargo
-//! test -p thalweg-lab --test claims profiles` accepts new ones where a controller or the simulator was meant to change.
+//! test -p thalweg-lab --test claims profiles` accepts new ones where a controller or the simulator was meant to
+//! change.
 
 use crate::simulate::{figures, runs};
 use experiment::Finished;

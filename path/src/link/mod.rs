@@ -1,10 +1,10 @@
 //! One direction of a link: a queue, a transmitter, a propagation delay, and perhaps transmission errors and a router.
 //!
 //! The end of a transmission is not an event. Its effects are computed at the next call (an arrival, an exit or an
-//! observation), in the order and with the times at which they happened. So a packet costs its driver one timed event per link,
-//! its exit, however long it waited; and of all packets inside, only the first one's exit time matters to the driver. This is
-//! exact for disciplines that drop packets as they leave, too: what leaves at a time depends only on what arrived before, and
-//! while packets wait, another packet is inside, whose exit makes the driver use the link.
+//! observation), in the order and with the times at which they happened. So a packet costs its driver one timed event
+//! per link, its exit, however long it waited; and of all packets inside, only the first one's exit time matters to the
+//! driver. This is exact for disciplines that drop packets as they leave, too: what leaves at a time depends only on
+//! what arrived before, and while packets wait, another packet is inside, whose exit makes the driver use the link.
 
 mod counters;
 mod transmitter;
@@ -21,8 +21,8 @@ use transmitter::Transmitter;
 
 /// See the [module](self).
 pub struct Link<P> {
-    /// The link has a router, another queue than drop-tail, or a capacity that varies. Most links have none of these, and take
-    /// the short path through the code.
+    /// The link has a router, another queue than drop-tail, or a capacity that varies. Most links have none of these,
+    /// and take the short path through the code.
     special: bool,
     queue: LinkQueue<P>,
     transmitter: Transmitter<P>,
@@ -32,8 +32,8 @@ pub struct Link<P> {
 }
 
 impl<P: Packet> Link<P> {
-    /// A link that transmits at `rate` (none: at once), delivers packets `delay` after that, and holds `buffer` in a drop-tail
-    /// queue.
+    /// A link that transmits at `rate` (none: at once), delivers packets `delay` after that, and holds `buffer` in a
+    /// drop-tail queue.
     pub fn new(rate: Option<Rate>, delay: Duration, buffer: Buffer) -> Link<P> {
         Link {
             special: false,
@@ -99,14 +99,15 @@ impl<P: Packet> Link<P> {
         self.transmitter.drops.kept.as_mut()?.pop()
     }
 
-    /// A packet arrives at the near end. Returns whether no packet was on the link before: then [`Link::next_exit`] has changed.
+    /// A packet arrives at the near end. Returns whether no packet was on the link before: then [`Link::next_exit`] has
+    /// changed.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: &P) -> bool {
         self.arrive_with(now, packet.size(), || *packet)
     }
 
-    /// [`Link::arrive`] for a packet of `size` that `make` makes. The packet is made in its place in memory: a copy of fields that
-    /// were written just before would have to wait for them.
+    /// [`Link::arrive`] for a packet of `size` that `make` makes. The packet is made in its place in memory: a copy of
+    /// fields that were written just before would have to wait for them.
     #[inline(always)]
     pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
         match &mut self.queue {

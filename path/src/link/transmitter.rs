@@ -1,4 +1,5 @@
-//! The part of a link behind its queue: the transmitter, and the packets that it has sent and that have not left the far end.
+//! The part of a link behind its queue: the transmitter, and the packets that it has sent and that have not left the
+//! far end.
 
 use super::Counters;
 use crate::capacity::Varying;

@@ -17,9 +17,10 @@ impl Buffer {
 
     /// Whether a packet of `size` fits in when `packets` packets of `bytes` bytes in total are waiting.
     ///
-    /// In a buffer in bytes, one arrival may need the room of several smaller packets, and a packet larger than the whole
-    /// buffer does not fit even when nothing waits. So a discipline that drops waiting packets for an arrival repeats
-    /// this until the arrival fits or nothing waits; in the latter case it drops the arrival if that still does not fit.
+    /// In a buffer in bytes, one arrival may need the room of several smaller packets, and a packet larger than the
+    /// whole buffer does not fit even when nothing waits. So a discipline that drops waiting packets for an arrival
+    /// repeats this until the arrival fits or nothing waits; in the latter case it drops the arrival if that still does
+    /// not fit.
     #[inline]
     pub fn has_room(self, packets: u64, bytes: Bytes, size: Bytes) -> bool {
         match self {

@@ -87,7 +87,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Section 5.5: the next packet of `fifo` that is not dropped. While at most `mtu` bytes wait, no packet is dropped.
+    /// Section 5.5: the next packet of `fifo` that is not dropped. While at most `mtu` bytes wait, no packet is
+    /// dropped.
     pub fn dequeue<P: Packet>(
         &mut self,
         now: Time,
@@ -198,8 +199,8 @@ mod tests {
 
     const MS: fn(u64) -> Time = |ms| Time(ms * 1_000_000_000);
 
-    /// Dequeues a packet each millisecond from a queue in which all packets have waited since time 0. Returns the milliseconds
-    /// in which packets were dropped.
+    /// Dequeues a packet each millisecond from a queue in which all packets have waited since time 0. Returns the
+    /// milliseconds in which packets were dropped.
     fn drop_times(milliseconds: std::ops::Range<u64>, codel: &mut CoDel<Parcel>) -> Vec<u64> {
         let mut drops = Drops::default();
         let mut times = Vec::new();
@@ -253,7 +254,8 @@ mod tests {
         assert_eq!(drops, Drops::default());
     }
 
-    /// Within 16 intervals of the last drop, the count goes on from its last value, less the value that it had started from.
+    /// Within 16 intervals of the last drop, the count goes on from its last value, less the value that it had started
+    /// from.
     #[test]
     fn dropping_resumes_at_the_rate_at_which_it_ended() {
         let mut codel = standing(5000);

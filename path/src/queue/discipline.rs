@@ -10,8 +10,8 @@ use std::fmt::Debug;
 /// A queue in front of a link's transmitter. It is told the time, which never decreases from call to call.
 pub trait Queue<P>: Debug + Send {
     /// `packet` arrives. It waits or is given to `drops`, and packets that already wait may be dropped for it. Each
-    /// packet that is dropped is given to `drops` once. The transmitter has been idle for `idle`, which is zero whenever
-    /// packets wait.
+    /// packet that is dropped is given to `drops` once. The transmitter has been idle for `idle`, which is zero
+    /// whenever packets wait.
     fn enqueue(&mut self, now: Time, packet: &P, idle: Duration, drops: &mut Drops<P>);
 
     /// The transmitter takes the next packet; none if the queue is empty or all its packets went to `drops` instead.
@@ -66,8 +66,8 @@ impl<P: Copy> Drops<P> {
     }
 }
 
-/// The parameters of a queue discipline: a plain struct whose `Default` is the paper's choice. A parameter that is `None` by
-/// default follows from the link.
+/// The parameters of a queue discipline: a plain struct whose `Default` is the paper's choice. A parameter that is
+/// `None` by default follows from the link.
 pub trait Queueing: Default + Serialize + for<'de> Deserialize<'de> + JsonSchema {
     /// What is wrong with the parameters of a queue at `site`; empty if they make sense.
     fn check(&self, site: &Site) -> Vec<Mistake>;
@@ -99,9 +99,9 @@ pub struct Mistake {
 
 impl Mistake {
     /// The mistakes among `checks`. Each check is a parameter's name as scenarios write it, a condition that holds when
-    /// the value is right, and the text for when it is not. The text follows the name in the error message. So it begins
-    /// with a verb, or with the value and a verb, and says after a semicolon what to write: "is zero; write one like
-    /// \"100 ms\"".
+    /// the value is right, and the text for when it is not. The text follows the name in the error message. So it
+    /// begins with a verb, or with the value and a verb, and says after a semicolon what to write: "is zero; write one
+    /// like \"100 ms\"".
     pub fn unless<const N: usize>(checks: [(&str, bool, String); N]) -> Vec<Mistake> {
         let wrong = checks.into_iter().filter(|(_, right, _)| !right);
         wrong.map(|(key, _, problem)| Mistake { key: key.into(), problem }).collect()

@@ -55,8 +55,8 @@ impl Queueing for Parameters {
     }
 }
 
-/// The most packets dropped at once when the buffer is full: dropping several makes up for the search for the longest queue
-/// (section 4.1).
+/// The most packets dropped at once when the buffer is full: dropping several makes up for the search for the longest
+/// queue (section 4.1).
 const DROP_BATCH: u64 = 64;
 
 /// The queue of the flows that are hashed to it.
@@ -127,7 +127,8 @@ impl<P: Packet> FqCoDel<P> {
 }
 
 impl<P: Packet> Queue<P> for FqCoDel<P> {
-    /// Section 4.1: `packet` joins its flow's queue. If the buffer is full then, packets of the longest queue are dropped.
+    /// Section 4.1: `packet` joins its flow's queue. If the buffer is full then, packets of the longest queue are
+    /// dropped.
     fn enqueue(&mut self, now: Time, packet: &P, _: Duration, drops: &mut Drops<P>) {
         let size = packet.size();
         self.mtu = self.mtu.max(size);
@@ -171,7 +172,8 @@ impl<P: Packet> Queue<P> for FqCoDel<P> {
                 }
                 None => {
                     list.pop();
-                    // An empty new queue waits for one turn among the old queues, so that it cannot be new again at once.
+                    // An empty new queue waits for one turn among the old queues, so that it cannot be new again at
+                    // once.
                     if from_new && !self.old.is_empty() {
                         *self.old.push_place() = index;
                     } else {

@@ -1,4 +1,5 @@
-//! Queues: which packets wait at a link, which is transmitted next, and which are dropped. The [registry] has all disciplines.
+//! Queues: which packets wait at a link, which is transmitted next, and which are dropped. The [registry] has all
+//! disciplines.
 
 mod buffer;
 pub mod codel;

@@ -1,5 +1,5 @@
-//! All queue disciplines by name, as [`control::routers`] has the router protocols: the one place from which links, scenario
-//! files and reports take their list.
+//! All queue disciplines by name, as [`control::routers`] has the router protocols: the one place from which links,
+//! scenario files and reports take their list.
 //!
 //! To add a discipline, write its file and add it to [`list`].
 
@@ -27,8 +27,8 @@ pub struct QueueDiscipline {
 }
 
 impl QueueDiscipline {
-    /// All parameters with their defaults: an object of names and values, times and sizes as texts with units. Null stands for
-    /// a value that follows from the link.
+    /// All parameters with their defaults: an object of names and values, times and sizes as texts with units. Null
+    /// stands for a value that follows from the link.
     pub fn defaults(&self) -> &Value {
         &self.defaults
     }
@@ -116,9 +116,11 @@ impl QueueSetup {
 }
 
 /// A visitor of all disciplines: [`list`] calls `add` once for each. A list of values cannot take its place: [`Queue`]
-/// is generic over the packet, so that a discipline makes a queue for a type of packet only where its own type is known.
+/// is generic over the packet, so that a discipline makes a queue for a type of packet only where its own type is
+/// known.
 trait Disciplines {
-    /// Visits the next discipline. `D` is the type of its parameters; the arguments are the fields of [`QueueDiscipline`].
+    /// Visits the next discipline. `D` is the type of its parameters; the arguments are the fields of
+    /// [`QueueDiscipline`].
     fn add<D: Queueing>(
         &mut self,
         name: &'static str,
@@ -128,8 +130,8 @@ trait Disciplines {
     );
 }
 
-/// Every queue discipline, in the order in which to list them: a new one goes behind those that it extends or resembles,
-/// or to the end.
+/// Every queue discipline, in the order in which to list them: a new one goes behind those that it extends or
+/// resembles, or to the end.
 fn list(all: &mut impl Disciplines) {
     all.add::<super::droptail::Parameters>(
         DROP_TAIL,

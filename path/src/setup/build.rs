@@ -5,12 +5,12 @@ use crate::{Impairments, Link, Packet};
 use control::{Port, Rate, Router};
 
 impl LinkSetup {
-    /// One direction of the link, empty. Everything random in it follows from `seed`. The caller puts packets that are to be
-    /// reordered or duplicated onto detours, as [`Topology`](crate::Topology) lists them.
+    /// One direction of the link, empty. Everything random in it follows from `seed`. The caller puts packets that are
+    /// to be reordered or duplicated onto detours, as [`Topology`](crate::Topology) lists them.
     ///
     /// # Errors
-    /// If the description names a router protocol or a queue discipline that does not exist, or parameters that it does not
-    /// take.
+    /// If the description names a router protocol or a queue discipline that does not exist, or parameters that it does
+    /// not take.
     pub fn build<P: Packet>(&self, seed: u64) -> Result<Link<P>, String> {
         let mut built = Link::new(Some(self.rate), self.delay, self.buffer);
         if !self.queue.is_drop_tail() {

@@ -1,9 +1,9 @@
-//! The network between hosts, built once for every runner: the directions of the described links, the detours of reordered and
-//! duplicated packets, the hosts' access links, and the routes over them.
+//! The network between hosts, built once for every runner: the directions of the described links, the detours of
+//! reordered and duplicated packets, the hosts' access links, and the routes over them.
 //!
-//! The runner moves packets: a packet carries its position on its route, [`Topology::hop`] says what is at that position, and
-//! [`Topology::links`] holds the links. Each link moves a packet one position on when it begins to transmit it
-//! ([`Packet::pass_hop`]).
+//! The runner moves packets: a packet carries its position on its route, [`Topology::hop`] says what is at that
+//! position, and [`Topology::links`] holds the links. Each link moves a packet one position on when it begins to
+//! transmit it ([`Packet::pass_hop`]).
 
 mod route;
 
@@ -26,12 +26,13 @@ pub struct Topology<P> {
     pub links: Vec<Link<P>>,
     /// Propagation delay of each described link, one way.
     delays: Vec<Duration>,
-    /// Per direction of a described link: the links onto which reordered packets and the copies of duplicated ones go, or
-    /// [`NONE`].
+    /// Per direction of a described link: the links onto which reordered packets and the copies of duplicated ones go,
+    /// or [`NONE`].
     detours: Vec<[u32; 2]>,
     /// Routes, one behind the other: links and interfaces, ended by [`HOST`].
     hops: Vec<u32>,
-    /// Routes without an access link, and where they begin. Thousands of flows share one, which stays in the processor's caches.
+    /// Routes without an access link, and where they begin. Thousands of flows share one, which stays in the
+    /// processor's caches.
     shared: HashMap<Vec<u32>, u32>,
     /// Whether each route begins with an access link even if that neither limits nor delays.
     always_access: bool,
@@ -69,8 +70,8 @@ pub struct Access {
     pub link: usize,
 }
 
-/// The delays of the access links before data's and acknowledgments' ways: each has half of what the round-trip time `rtt`
-/// exceeds the round trip over the route's `links` by.
+/// The delays of the access links before data's and acknowledgments' ways: each has half of what the round-trip time
+/// `rtt` exceeds the round trip over the route's `links` by.
 pub fn access_delays(rtt: Duration, links: Duration) -> [Duration; 2] {
     let beyond = rtt - links;
     let half = Duration(beyond.0 / 2);
@@ -78,8 +79,8 @@ pub fn access_delays(rtt: Duration, links: Duration) -> [Duration; 2] {
 }
 
 impl<P: Packet> Topology<P> {
-    /// Both directions of `links`, empty, with their detours, and no route yet. Everything random follows from `seed`; each
-    /// direction has a seed of its own.
+    /// Both directions of `links`, empty, with their detours, and no route yet. Everything random follows from `seed`;
+    /// each direction has a seed of its own.
     ///
     /// # Errors
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
@@ -106,8 +107,9 @@ impl<P: Packet> Topology<P> {
         Ok(Topology { links: built, delays, detours, hops, shared, always_access: false })
     }
 
-    /// The same topology, in which each route of [`Topology::connect`] begins with an access link of its own even if that
-    /// neither limits nor delays: packets that arrive at several sockets are put into the order of their arrival there.
+    /// The same topology, in which each route of [`Topology::connect`] begins with an access link of its own even if
+    /// that neither limits nor delays: packets that arrive at several sockets are put into the order of their arrival
+    /// there.
     pub fn with_access_links(self) -> Topology<P> {
         Topology { always_access: true, ..self }
     }
@@ -122,8 +124,8 @@ impl<P: Packet> Topology<P> {
         route.links.iter().map(|&link| self.delays[link].scale(2.0)).sum()
     }
 
-    /// Adds the routes between two hosts. Returns the positions at which data and acknowledgments begin. Access links are put in
-    /// where they make a difference: the sender's rate limits data only.
+    /// Adds the routes between two hosts. Returns the positions at which data and acknowledgments begin. Access links
+    /// are put in where they make a difference: the sender's rate limits data only.
     pub fn connect(&mut self, hosts: &HostPair) -> [u32; 2] {
         let [out, back] = access_delays(hosts.rtt, self.round_trip(hosts.route));
         let mut add = |back, interfaces, access: Option<Rate>, delay| {
@@ -182,8 +184,9 @@ impl<P: Packet> Topology<P> {
         }
     }
 
-    /// The link onto which a packet goes that leaves link `index` reordered, or the copy of one that leaves it duplicated; none
-    /// for other fates. The caller moves the packet one position back before, since the detour moves it on once more.
+    /// The link onto which a packet goes that leaves link `index` reordered, or the copy of one that leaves it
+    /// duplicated; none for other fates. The caller moves the packet one position back before, since the detour moves
+    /// it on once more.
     pub fn detour(&self, index: u32, fate: Fate) -> Option<u32> {
         let [reordered, duplicated] = self.detours.get(index as usize)?;
         let detour = match fate {

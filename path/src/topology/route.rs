@@ -7,7 +7,8 @@ use crate::LinkSetup;
 pub struct Route {
     /// Indices of the links, in the order in which data crosses them from near to far.
     pub links: Vec<usize>,
-    /// Whether data crosses the links from their far end to their near end, last link first. Acknowledgments go the other way.
+    /// Whether data crosses the links from their far end to their near end, last link first. Acknowledgments go the
+    /// other way.
     pub reverse: bool,
 }
 
@@ -45,9 +46,9 @@ impl LinkDirection {
     }
 }
 
-/// The directions that results list, of as many links as `used` has entries: per link, whether data crosses it forward and in
-/// reverse. First comes one direction of each link (the forward one, unless data crosses it in reverse only), then the reverse
-/// directions of the links that data crosses both ways.
+/// The directions that results list, of as many links as `used` has entries: per link, whether data crosses it forward
+/// and in reverse. First comes one direction of each link (the forward one, unless data crosses it in reverse only),
+/// then the reverse directions of the links that data crosses both ways.
 pub fn listed_directions(used: &[[bool; 2]]) -> Vec<LinkDirection> {
     let only_reverse = |link: usize| used[link] == [false, true];
     let firsts = (0..used.len()).map(|link| LinkDirection { link, reverse: only_reverse(link) });

@@ -1,5 +1,5 @@
-//! Network interfaces that hold packets: interrupt coalescing at the receiver, jitter at the sender (PACKET-SCALE-2017, section
-//! VI-A).
+//! Network interfaces that hold packets: interrupt coalescing at the receiver, jitter at the sender (PACKET-SCALE-2017,
+//! section VI-A).
 
 use crate::packet::Packet;
 use control::{Duration, Time};

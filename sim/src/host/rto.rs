@@ -37,8 +37,8 @@ impl RetransmissionTimeout {
     #[inline]
     pub fn timeout(&self) -> Duration {
         let base = match (self.rtt.smoothed(), self.rtt.variation()) {
-            // Where the round-trip time does not vary, SRTT + 4 RTTVAR equals SRTT, and a repair takes just as long. So the
-            // minimum applies to the second term, as in Linux, and not to the sum.
+            // Where the round-trip time does not vary, SRTT + 4 RTTVAR equals SRTT, and a repair takes just as long. So
+            // the minimum applies to the second term, as in Linux, and not to the sum.
             (Some(smoothed), Some(variation)) => smoothed + Duration(variation.0.saturating_mul(4)).max(self.least),
             _ if self.backoff == 0 => INITIAL.max(self.least),
             _ => INITIAL,

@@ -1,7 +1,9 @@
-//! The scoreboard: what the source knows of each segment sent and not yet cumulatively acknowledged (RFC 6675, section 4).
+//! The scoreboard: what the source knows of each segment sent and not yet cumulatively acknowledged (RFC 6675, section
+//! 4).
 //!
-//! Every operation costs O(1), amortised over the segments sent: there is a state byte per outstanding segment in a ring, and searches
-//! never go back. While no segment is lost or out of order, the ring is not touched; before the first such segment, it does not exist.
+//! Every operation costs O(1), amortised over the segments sent: there is a state byte per outstanding segment in a
+//! ring, and searches never go back. While no segment is lost or out of order, the ring is not touched; before the
+//! first such segment, it does not exist.
 
 use std::collections::VecDeque;
 
@@ -68,7 +70,8 @@ impl Marks {
         &mut self.states[segment as usize & mask]
     }
 
-    /// Makes room for the states of segments `una` to `next`. Only the first ones, as many as there was room for, may be marked.
+    /// Makes room for the states of segments `una` to `next`. Only the first ones, as many as there was room for, may
+    /// be marked.
     #[cold]
     fn grow(&mut self, una: u64, next: u64) {
         let room = ((next - una) as usize).next_power_of_two().max(64);
@@ -105,8 +108,8 @@ impl Scoreboard {
         self.losses
     }
 
-    /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and `order` the
-    /// order of the next packet.
+    /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and
+    /// `order` the order of the next packet.
     #[inline]
     pub fn lost_since(&self, recover: u64, order: u32) -> bool {
         self.marks.as_ref().is_some_and(|marks| {
@@ -115,7 +118,8 @@ impl Scoreboard {
         })
     }
 
-    /// The controller has been told of the losses so far. (Without this, an old loss would look new 2^31 packets later.)
+    /// The controller has been told of the losses so far. (Without this, an old loss would look new 2^31 packets
+    /// later.)
     pub fn forget_lost_again(&mut self) {
         if let Some(marks) = &mut self.marks {
             marks.last_lost_again = None;
@@ -208,9 +212,9 @@ impl Scoreboard {
         true
     }
 
-    /// Marks the segments that are lost by now (RFC 6675, IsLost): three later segments have arrived. `heard` is the order of the
-    /// packet that was just acknowledged: packets sent again at least three packets before it are lost again. (The RFC leaves
-    /// these to the timeout; RACK, RFC 8985, and QUIC do not.)
+    /// Marks the segments that are lost by now (RFC 6675, IsLost): three later segments have arrived. `heard` is the
+    /// order of the packet that was just acknowledged: packets sent again at least three packets before it are lost
+    /// again. (The RFC leaves these to the timeout; RACK, RFC 8985, and QUIC do not.)
     #[inline]
     pub fn find_lost(&mut self, heard: u32) {
         if self.marked > 0 {

@@ -32,8 +32,8 @@ struct Reporting {
 struct Disorder {
     /// How many segments after `cumulative` have arrived.
     ahead: u64,
-    /// One bit per segment from `cumulative` on: segment s is at bit s modulo the number of bits, a power of two. All bits are zero
-    /// while `ahead` is zero.
+    /// One bit per segment from `cumulative` on: segment s is at bit s modulo the number of bits, a power of two. All
+    /// bits are zero while `ahead` is zero.
     arrived: Vec<u64>,
     /// The segments that arrived out of order and that the source has not read yet, oldest first.
     record: VecDeque<u64>,
@@ -60,8 +60,9 @@ pub enum Answer {
 }
 
 impl Sink {
-    /// Receives `segments` in all (`u64::MAX` if the flow does not end). Acknowledgments have `ack_size` bytes and begin at position
-    /// `way_back` of the topology. `delayed_ack` is how long an acknowledgment is held at most, if every second one is.
+    /// Receives `segments` in all (`u64::MAX` if the flow does not end). Acknowledgments have `ack_size` bytes and
+    /// begin at position `way_back` of the topology. `delayed_ack` is how long an acknowledgment is held at most, if
+    /// every second one is.
     pub fn new(
         receiver: Option<Box<dyn Receiver>>,
         segments: u64,
@@ -81,7 +82,8 @@ impl Sink {
         }
     }
 
-    /// Removes and returns the oldest entry in the record of segments that arrived out of order, which the source reads.
+    /// Removes and returns the oldest entry in the record of segments that arrived out of order, which the source
+    /// reads.
     pub(super) fn next_recorded(&mut self) -> Option<u64> {
         self.disorder.as_mut()?.record.pop_front()
     }

@@ -1,9 +1,9 @@
-//! Connections that come and go. Each occupies a slot while it lasts, which a later one uses again, so that memory grows with the
-//! number of connections at the same time and not with their number in all.
+//! Connections that come and go. Each occupies a slot while it lasts, which a later one uses again, so that memory
+//! grows with the number of connections at the same time and not with their number in all.
 //!
-//! A connection is two flows, one in each direction; a flow exists only if its side has something to send. Packets of an earlier
-//! connection may still be on the network when its slot is used again: they are recognized because they were sent before the later
-//! connection began.
+//! A connection is two flows, one in each direction; a flow exists only if its side has something to send. Packets of
+//! an earlier connection may still be on the network when its slot is used again: they are recognized because they were
+//! sent before the later connection began.
 
 use super::class::Class;
 use super::conversation::{Place, Slot, State};
@@ -25,7 +25,8 @@ pub struct Connections<'a> {
     slots: Vec<Slot>,
     /// Number of the first slot's first flow. Numbers below are those of the experiment's flows.
     first_flow: u32,
-    /// The first number of these connections' events of kind [`Kind::Cross`]: one per class for its next arrival, then two per slot.
+    /// The first number of these connections' events of kind [`Kind::Cross`]: one per class for its next arrival, then
+    /// two per slot.
     first_event: u32,
     /// Why the run cannot go on, if it cannot.
     pub failure: Option<String>,
@@ -83,8 +84,8 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Handles an event of a flow: its controller asked for this time, its retransmission timer may have expired, or an acknowledgment
-    /// has been delayed for long enough.
+    /// Handles an event of a flow: its controller asked for this time, its retransmission timer may have expired, or an
+    /// acknowledgment has been delayed for long enough.
     #[inline(never)]
     pub fn on_flow_event(&mut self, now: Time, kind: Kind, flow: u32, network: &mut Network) {
         let half = (flow - self.first_flow) as usize;

@@ -1,4 +1,5 @@
-//! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, and it is closed.
+//! One connection from its beginning to its end: it is opened, its messages are handed over and arrive, and it is
+//! closed.
 
 use super::class::Class;
 use crate::event_queue::Kind;
@@ -26,10 +27,11 @@ pub struct Slot {
     /// The connection's number in its class.
     pub number: u32,
     pub state: State,
-    /// When the connection began: packets sent before are an earlier connection's. [`Time::MAX`] while the slot is free.
+    /// When the connection began: packets sent before are an earlier connection's. [`Time::MAX`] while the slot is
+    /// free.
     pub began: Time,
-    /// When the request to open the connection is repeated, or the next message is handed over; of a concurrent connection, the next
-    /// message of each side.
+    /// When the request to open the connection is repeated, or the next message is handed over; of a concurrent
+    /// connection, the next message of each side.
     pub due: [Time; 2],
     /// Number of the next message to be handed over; of a concurrent connection, that of each side.
     pub next: [usize; 2],
@@ -59,8 +61,8 @@ pub enum State {
 pub struct Half {
     /// The two hosts, from the first message on.
     pub ends: Option<(Source, Sink)>,
-    /// Messages that were handed over and have not arrived: the number of segments with which the message is complete, its number, and
-    /// when it was handed over.
+    /// Messages that were handed over and have not arrived: the number of segments with which the message is complete,
+    /// its number, and when it was handed over.
     pub pending: VecDeque<(u64, usize, Time)>,
 }
 
@@ -159,8 +161,8 @@ impl Place<'_, '_> {
         self.close_if_done(now);
     }
 
-    /// Hands over the thread's next message after `wait`. A thread is a sequence of messages, of which a concurrent connection has
-    /// one per side.
+    /// Hands over the thread's next message after `wait`. A thread is a sequence of messages, of which a concurrent
+    /// connection has one per side.
     fn wait_for(&mut self, wait: Duration, thread: usize, now: Time, network: &mut Network) {
         if wait == Duration::ZERO {
             self.hand_over(now, thread, network);
@@ -355,7 +357,8 @@ impl Slot {
         self.connection.messages.get(self.next[thread]).copied()
     }
 
-    /// Number of the thread's first message from number `from` on: of a concurrent connection, the next message of that side.
+    /// Number of the thread's first message from number `from` on: of a concurrent connection, the next message of that
+    /// side.
     fn following(&self, from: usize, thread: usize) -> usize {
         let messages = &self.connection.messages;
         let after = |number: &usize| !self.connection.concurrent || messages[*number].from.index() == thread;
@@ -372,8 +375,8 @@ impl Slot {
         Transfer { connection: self.number, start, rtt: self.connection.rtt, ..Transfer::default() }
     }
 
-    /// Whether message `number` of a sequential connection begins an exchange: the first one, and each at which the side that sent the
-    /// first one has its turn again.
+    /// Whether message `number` of a sequential connection begins an exchange: the first one, and each at which the
+    /// side that sent the first one has its turn again.
     fn begins_exchange(&self, number: usize) -> bool {
         let messages = &self.connection.messages;
         number == 0 || messages[number].from == messages[0].from && messages[number - 1].from != messages[0].from

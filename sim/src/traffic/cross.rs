@@ -32,7 +32,8 @@ impl CrossSource {
             Pattern::Constant => start,
             // The number of packets in any interval is Poisson distributed, also in the first one.
             Pattern::Poisson => start + self.gap(),
-            // The source is on or off with the probabilities of the long run, so that many sources do not start together.
+            // The source is on or off with the probabilities of the long run, so that many sources do not start
+            // together.
             Pattern::OnOff { on, off, shape } => {
                 let off_share = off.as_secs() / (on.as_secs() + off.as_secs());
                 let silent = self.random.uniform() <= off_share;
@@ -49,8 +50,8 @@ impl CrossSource {
             Pattern::Constant => self.interval,
             Pattern::Poisson => Duration(self.random.exponential(self.interval.0 as f64) as u64),
             Pattern::OnOff { on, off, shape } => {
-                // Only time while the source is on counts: the rest of an interval that does not fit into an on-period is left to
-                // the next one, so that the mean rate is `rate` on / (on + off) whatever the periods are.
+                // Only time while the source is on counts: the rest of an interval that does not fit into an on-period
+                // is left to the next one, so that the mean rate is `rate` on / (on + off) whatever the periods are.
                 let (mut gap, mut left) = (Duration::ZERO, self.interval);
                 while left > self.on {
                     left -= self.on;
@@ -101,7 +102,8 @@ mod tests {
         assert_eq!((all.len(), all[0], all[999]), (1000, 0.0, 0.999));
     }
 
-    /// The number of packets in an interval has a variance equal to its mean, and the numbers in two intervals are independent.
+    /// The number of packets in an interval has a variance equal to its mean, and the numbers in two intervals are
+    /// independent.
     #[test]
     fn poisson_counts_have_the_variance_of_their_mean() {
         let seconds = 1000.0;

@@ -11,8 +11,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers (as PDF only if this program can make them). Removes the
-/// pages of papers that have no record.
+/// Writes `claims.json`, `claims.md`, the pages, and the figures for papers (as PDF only if this program can make
+/// them). Removes the pages of papers that have no record.
 pub fn publish(folder: &Path, scale: Scale, catalogue: &[Artefact], records: &[Drawn]) -> io::Result<()> {
     let put = |name: &str, bytes: &[u8]| write(&folder.join(name), |file| file.write_all(bytes));
     fs::create_dir_all(folder.join("figures"))?;

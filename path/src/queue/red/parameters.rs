@@ -8,19 +8,20 @@ use control::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RED's parameters. Those that are `None` follow from the link, as "Adaptive RED" has it (sections 4.1 and 4.2). The average
-/// queue counts packets of any size.
+/// RED's parameters. Those that are `None` follow from the link, as "Adaptive RED" has it (sections 4.1 and 4.2). The
+/// average queue counts packets of any size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Parameters {
-    /// Average queue, in packets, below which nothing is dropped; by default half of what the link sends in 5 ms, at least 5.
+    /// Average queue, in packets, below which nothing is dropped; by default half of what the link sends in 5 ms, at
+    /// least 5.
     pub min: Option<f64>,
     /// Average queue, in packets, at which the probability of a drop is `max-p`; by default 3 times `min`.
     pub max: Option<f64>,
     /// The probability of a drop at `max`, more than 0 and at most 1; adaptive RED starts from it.
     pub max_p: f64,
-    /// Weight w_q of each new length in the average, more than 0 and at most 1; by default, the average has a time constant of
-    /// one second at full rate.
+    /// Weight w_q of each new length in the average, more than 0 and at most 1; by default, the average has a time
+    /// constant of one second at full rate.
     pub weight: Option<f64>,
     /// Above `max`, the probability rises to 1 at twice `max`, rather than at once.
     pub gentle: bool,

@@ -49,7 +49,8 @@ impl<P: Packet> Red<P> {
         if idle == Duration::ZERO {
             self.average += w * (self.fifo.len() as f64 - self.average);
         } else {
-            // The average ages as if m packets had arrived at an empty queue, as many as the link could have sent: (1 - w)^m.
+            // The average ages as if m packets had arrived at an empty queue, as many as the link could have sent: (1 -
+            // w)^m.
             let m = idle.0 as f64 / self.settings.packet_time.0.max(1) as f64;
             self.average *= libm::exp(m * libm::log1p(-w));
         }
@@ -69,8 +70,8 @@ impl<P: Packet> Red<P> {
         } else {
             return true;
         };
-        // The number of arrivals between drops is distributed uniformly from 1 to 1/p, not geometrically (the second method of
-        // the 1993 paper).
+        // The number of arrivals between drops is distributed uniformly from 1 to 1/p, not geometrically (the second
+        // method of the 1993 paper).
         let count = self.count.map_or(0.0, |count| count + 1.0);
         self.count = Some(count);
         let left = 1.0 - count * p;
@@ -163,8 +164,8 @@ mod tests {
         drops.early as f64 / 100_000.0
     }
 
-    /// The number of arrivals between drops is uniform in 1 to 1/p - 1 (the first arrival after a drop counts as 1), so that its
-    /// mean is 1/(2p).
+    /// The number of arrivals between drops is uniform in 1 to 1/p - 1 (the first arrival after a drop counts as 1), so
+    /// that its mean is 1/(2p).
     #[test]
     fn drops_as_many_as_the_thresholds_say() {
         for (length, p) in [(10, 0.05), (14, 0.09), (15, 0.1), (21, 0.1 + 0.9 * 0.4)] {

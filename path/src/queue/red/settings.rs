@@ -15,8 +15,8 @@ pub struct Settings {
     pub weight: f64,
     /// Above `max`, the probability rises to 1 at twice `max`, rather than at once.
     pub gentle: bool,
-    /// How long the link takes for a mean packet: idle time counts as the number of packets that could have been sent in it,
-    /// each of which finds the queue empty.
+    /// How long the link takes for a mean packet: idle time counts as the number of packets that could have been sent
+    /// in it, each of which finds the queue empty.
     pub packet_time: Duration,
     /// How `max_p` is adapted, if it is.
     pub adaptation: Option<Adaptation>,

@@ -28,13 +28,13 @@ impl Backlog {
         Backlog { segments, size: segments, packet: packet as u32, last_packet: last_packet as u32 }
     }
 
-    /// Adds `size` bytes, in packets of which `header` bytes each are not the application's; `next` is the first segment that
-    /// was never sent. Returns the number of segments in all.
+    /// Adds `size` bytes, in packets of which `header` bytes each are not the application's; `next` is the first
+    /// segment that was never sent. Returns the number of segments in all.
     pub fn add(&mut self, size: Bytes, header: Bytes, next: u64) -> u64 {
         let (packet, header) = (u64::from(self.packet), header.0);
         let mut size = size.0;
-        // A stream of bytes: a packet that is not full and has not been sent yet is filled up. (If it has been sent and is sent
-        // again after this, it counts as full: some bytes more on the wire.)
+        // A stream of bytes: a packet that is not full and has not been sent yet is filled up. (If it has been sent and
+        // is sent again after this, it counts as full: some bytes more on the wire.)
         if next < self.segments && u64::from(self.last_packet) < packet {
             self.segments -= 1;
             size += u64::from(self.last_packet).saturating_sub(header);

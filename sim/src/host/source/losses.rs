@@ -1,4 +1,5 @@
-//! What acknowledgments tell a source of arrivals and losses: RFC 6675 with selective acknowledgments, RFC 6582 without.
+//! What acknowledgments tell a source of arrivals and losses: RFC 6675 with selective acknowledgments, RFC 6582
+//! without.
 
 use super::Source;
 use crate::host::scoreboard::DUP_THRESH;
@@ -7,8 +8,8 @@ use crate::packet::Packet;
 use control::{Loss, Recovery, Time};
 
 impl Source {
-    /// Marks what `packet`, an acknowledgment, says has arrived and what is lost by now. Returns how many segments have newly
-    /// arrived.
+    /// Marks what `packet`, an acknowledgment, says has arrived and what is lost by now. Returns how many segments have
+    /// newly arrived.
     #[inline(always)]
     pub(super) fn read_ack(&mut self, now: Time, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
         let acked = match self.recovery {
@@ -23,8 +24,8 @@ impl Source {
             self.recovering = false;
             self.duplicates = 0;
         }
-        // A loss among packets sent after the last reduction is a loss event of its own, also while the last one is being
-        // repaired (RFC 9002, section 7.3.2; RFC 6675 leaves lost repairs to the timeout).
+        // A loss among packets sent after the last reduction is a loss event of its own, also while the last one is
+        // being repaired (RFC 9002, section 7.3.2; RFC 6675 leaves lost repairs to the timeout).
         if self.recovery == Recovery::Sack && self.board.lost_since(self.recover, self.reduced) {
             self.enter_recovery(now);
         }
@@ -59,8 +60,8 @@ impl Source {
         }
         let acked = self.board.acknowledge(cumulative);
         if self.recovering && cumulative < self.recover {
-            // RFC 6582, step 3, a partial acknowledgment: the next segment is lost, too. Of the packets that the duplicates stand
-            // for, those acknowledged now are no longer counted as in flight by the scoreboard.
+            // RFC 6582, step 3, a partial acknowledgment: the next segment is lost, too. Of the packets that the
+            // duplicates stand for, those acknowledged now are no longer counted as in flight by the scoreboard.
             self.duplicates = (self.duplicates + 1).saturating_sub(acked);
             self.board.lose(cumulative);
             self.repair_at_once = true;
@@ -78,8 +79,8 @@ impl Source {
         self.controller.on_loss(now, &Loss::Event);
     }
 
-    /// RFC 6298, sections 5.4 to 5.7; RFC 6675, section 5.1: the retransmission timer has expired, and everything outstanding
-    /// counts as lost.
+    /// RFC 6298, sections 5.4 to 5.7; RFC 6675, section 5.1: the retransmission timer has expired, and everything
+    /// outstanding counts as lost.
     pub(super) fn on_timeout(&mut self, now: Time) {
         self.counters.loss_events += 1;
         self.counters.timeouts += 1;

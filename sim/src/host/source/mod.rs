@@ -40,10 +40,12 @@ pub struct Source {
     recover: u64,
     /// The number of packets that had been sent by then, modulo 2^32.
     reduced: u32,
-    /// The next repair does not wait for room in the window (RFC 6675, step 4.3; RFC 6582, steps 2 and 3). It does wait for its
-    /// time if the controller names one: sent at once beside a paced packet, it would be the packet that a full buffer drops.
+    /// The next repair does not wait for room in the window (RFC 6675, step 4.3; RFC 6582, steps 2 and 3). It does wait
+    /// for its time if the controller names one: sent at once beside a paced packet, it would be the packet that a full
+    /// buffer drops.
     repair_at_once: bool,
-    /// Without selective acknowledgments: duplicate acknowledgments, each of which stands for a packet that has arrived.
+    /// Without selective acknowledgments: duplicate acknowledgments, each of which stands for a packet that has
+    /// arrived.
     duplicates: u64,
     /// In this recovery without selective acknowledgments, a partial acknowledgment has restarted the timer.
     partial_before: bool,
@@ -113,8 +115,8 @@ impl Source {
         self.backlog.size
     }
 
-    /// The application hands over `size` bytes more, in packets of which `header` bytes each are not the application's. Returns
-    /// how many segments have been handed over by then. Call [`Source::on_wake`] next.
+    /// The application hands over `size` bytes more, in packets of which `header` bytes each are not the application's.
+    /// Returns how many segments have been handed over by then. Call [`Source::on_wake`] next.
     pub fn offer(&mut self, size: Bytes, header: Bytes) -> u64 {
         self.backlog.add(size, header, self.board.next())
     }
@@ -124,7 +126,8 @@ impl Source {
         self.controller.open(now)
     }
 
-    /// This side has opened the connection, which took `rtt`. `report` is what the peer's receiver reported, if it was asked.
+    /// This side has opened the connection, which took `rtt`. `report` is what the peer's receiver reported, if it was
+    /// asked.
     pub fn on_open(&mut self, now: Time, rtt: Duration, report: Option<Report>) {
         self.timer.timeout.sample(rtt);
         self.controller.on_open(now, rtt, report);
@@ -174,11 +177,11 @@ impl Source {
             report,
         };
         self.controller.on_ack(now, &ack);
-        // Every arrival restarts the timer, also one out of order (RFC 9002, section 6.2.1): as lost repairs are detected, too,
-        // the timer is needed only when no acknowledgment comes at all. RFC 6298 waits until the first missing segment has
-        // arrived, which above 10 % loss takes longer than a timeout.
-        // RFC 6582, section 4, the impatient variant: of the partial acknowledgments, only the first restarts the timer, so
-        // that a window with many losses ends in a timeout rather than one round trip per loss.
+        // Every arrival restarts the timer, also one out of order (RFC 9002, section 6.2.1): as lost repairs are
+        // detected, too, the timer is needed only when no acknowledgment comes at all. RFC 6298 waits until the first
+        // missing segment has arrived, which above 10 % loss takes longer than a timeout. RFC 6582, section 4, the
+        // impatient variant: of the partial acknowledgments, only the first restarts the timer, so that a window with
+        // many losses ends in a timeout rather than one round trip per loss.
         let partial = self.recovering && self.recovery == Recovery::NewReno;
         if acked > 0 && !(partial && self.partial_before) {
             self.restart_timer(now, environment);

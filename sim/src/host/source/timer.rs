@@ -37,8 +37,8 @@ impl RetransmissionTimer {
         self.expires == Time::MAX
     }
 
-    /// Sections 5.1 to 5.3: restarts the timer, or turns it off if nothing is `outstanding`. Returns when to schedule it, if
-    /// it is not scheduled for that time or an earlier one.
+    /// Sections 5.1 to 5.3: restarts the timer, or turns it off if nothing is `outstanding`. Returns when to schedule
+    /// it, if it is not scheduled for that time or an earlier one.
     #[inline]
     pub fn restart(&mut self, now: Time, outstanding: bool) -> Option<Time> {
         if !outstanding {
