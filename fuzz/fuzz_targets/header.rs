@@ -2,8 +2,7 @@
 //! From the root: `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none header`
 #![no_main]
 
-use control::routers::{self, Port};
-use control::{Bytes, Conditions, Duration, Rate, Stamp, Time, registry};
+use control::{Bytes, Conditions, Duration, Port, Rate, Stamp, Time, registry, routers};
 use header::{Header, ROUTED, Unverified};
 use libfuzzer_sys::fuzz_target;
 use wire::fuzzing::{Key, Replays, verify, write};
@@ -54,7 +53,8 @@ fn receive(data: &[u8]) {
 /// Routers answer whatever makes sense with what makes sense: 14 bytes make a question.
 fn route(data: &[u8]) {
     let port = Port { capacity: Rate::from_mbps(100.0), buffer: Bytes(500_000) };
-    let mut routers: Vec<_> = routers::all().iter().map(|r| r.build(r.defaults(), &port).expect("its defaults")).collect();
+    let mut routers: Vec<_> =
+        routers::all().iter().map(|r| r.build(r.defaults(), &port).expect("its defaults")).collect();
     let mut now = Time::ZERO;
     for chunk in data.chunks_exact(14) {
         let float = |at: usize| f32::from_le_bytes(chunk[at..at + 4].try_into().expect("4 bytes"));

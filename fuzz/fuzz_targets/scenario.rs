@@ -6,8 +6,8 @@
 
 #![no_main]
 
-use scenario::{self, Machine, Set};
 use libfuzzer_sys::fuzz_target;
+use scenario::{self, Machine, Set};
 use std::num::NonZero;
 
 fuzz_target!(|text: &str| {

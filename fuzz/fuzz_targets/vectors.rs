@@ -7,8 +7,8 @@
 #![no_main]
 
 use control::Time;
-use scenario::vectors;
 use libfuzzer_sys::fuzz_target;
+use scenario::vectors;
 
 fuzz_target!(|bytes: &[u8]| match vectors::scan(bytes, Time::MAX) {
     Ok(contents) => assert!(contents.connections > 0 && contents.messages >= contents.connections),
