@@ -19,6 +19,9 @@ pub fn crates(root: &Path, name: &str) -> BTreeSet<String> {
 
 /// The libraries that `crates` use, directly or not, as Cargo.lock has them: name, version and checksum.
 pub fn libraries(root: &Path, crates: &BTreeSet<String>) -> BTreeSet<String> {
+    if crates.is_empty() {
+        return BTreeSet::new(); // A package, which has no lock file beside it.
+    }
     let lock = root.join("Cargo.lock");
     println!("cargo::rerun-if-changed={}", lock.display());
     let lock = fs::read_to_string(lock).unwrap_or_default();

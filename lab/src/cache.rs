@@ -74,8 +74,8 @@ impl RunFolder {
             if fs::remove_file(&run.path).is_ok() {
                 removed.runs += 1;
                 removed.bytes += run.bytes;
+                total -= run.bytes;
             }
-            total -= run.bytes;
         }
         removed
     }

@@ -29,11 +29,12 @@ impl RealRuns {
             Ok::<_, Error>((run, prepared))
         };
         let ours = runs.iter().map(|run| prepare(run.clone(), &Contestant::Ours)).collect::<Result<_, _>>()?;
-        let mut contestants = contestants.to_vec();
-        contestants.dedup();
+        let named_before = |i: usize| contestants[..i].contains(&contestants[i]);
+        let contestants: Vec<&Contestant> =
+            (0..contestants.len()).filter(|&i| !named_before(i)).map(|i| &contestants[i]).collect();
         let mut others = Vec::new();
         for run in one_for_each_path(runs) {
-            for contestant in &contestants {
+            for &contestant in &contestants {
                 others.push(prepare(carried_by(run, contestant), contestant)?);
             }
         }

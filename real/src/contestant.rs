@@ -41,11 +41,12 @@ impl FromStr for Contestant {
     fn from_str(text: &str) -> Result<Contestant, String> {
         let kernels = || std::fs::read_to_string(AVAILABLE).unwrap_or_default();
         let kernels: Vec<String> = kernels().split_whitespace().map(String::from).collect();
-        let known = |name: &str| Congestion::ALL.iter().find(|(_, known)| *known == name);
+        let quinns = text.strip_prefix("quinn-");
+        let quinns = quinns.and_then(|name| Congestion::ALL.iter().find(|(_, known)| *known == name));
+        if let Some((congestion, _)) = quinns {
+            return Ok(Contestant::Quinn(*congestion));
+        }
         match text.split_once('-') {
-            Some(("quinn", name)) if known(name).is_some() => {
-                Ok(known(name).map_or(Contestant::Ours, |(congestion, _)| Contestant::Quinn(*congestion)))
-            }
             Some(("kernel", name)) if kernels.iter().any(|kernel| kernel == name) => {
                 Ok(Contestant::Kernel(name.into()))
             }

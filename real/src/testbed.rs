@@ -59,6 +59,15 @@ impl EndOfRun {
     }
 }
 
+/// Ends the run when it is dropped.
+struct SetOnDrop<'a>(&'a EndOfRun);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.set();
+    }
+}
+
 impl Testbed {
     /// The path's time begins now.
     pub fn new(experiment: &Experiment) -> Testbed {
@@ -92,15 +101,15 @@ impl Testbed {
 
     /// Lets packets cross the path between `ends` until the run is over, or ends the run when its time is up.
     pub fn emulate(&self, ends: &mut dyn Ends, watch: &dyn Watch) -> Result<Record, Error> {
-        let path = self.path().inspect_err(|_| self.end.set())?;
+        // However the emulator ends, a panic included: senders and receivers wait for the end of the run.
+        let _end = SetOnDrop(&self.end);
+        let path = self.path()?;
         let end = Time::ZERO + self.lead + self.experiment.duration;
         let mut go_on = || self.clock.now() < end && !self.end.is_set() && watch.go_on();
         let sample = self.experiment.sample;
         let mut observer = Observer::new(self.experiment.listed_directions());
         let mut tell = |second: &emulate::Progress| watch.progress(&observer.second(second));
-        let done = emulate::run(ends, self.clock, path, sample, &mut go_on, &mut tell);
-        self.end.set();
-        done.map_err(Error::Emulator)
+        emulate::run(ends, self.clock, path, sample, &mut go_on, &mut tell).map_err(Error::Emulator)
     }
 
     /// The results, in the experiment's time.

@@ -66,6 +66,21 @@ fn the_watch_ends_a_run_early() {
     assert!(begin.elapsed().as_secs_f64() < 3.0);
 }
 
+/// A caller's panic on the emulator's thread.
+struct Panicking;
+
+impl Watch for Panicking {
+    fn go_on(&self) -> bool {
+        panic!("a panic of the watch, which the test wants")
+    }
+}
+
+#[test]
+fn a_panic_on_the_emulators_thread_ends_the_run() {
+    let ended = thalweg_real::run(&experiment("cubic"), &Contestant::Ours, &no_helper(), &Panicking);
+    assert!(matches!(ended, Err(Error::Panicked)), "{ended:?}");
+}
+
 #[test]
 fn what_cannot_run_in_real_time_is_refused_with_the_remedy() {
     let mut experiment = experiment("cubic");
