@@ -119,7 +119,9 @@ fn axes(document: &Document) -> Result<Vec<Axis>, Vec<Problem>> {
         let problem = |message| Err(vec![document.problem(&place, message)]);
         let Value::Array(values) = values else {
             let quoted = if values.is_object() { ", with the whole key in quotes" } else { "" };
-            return problem(format!("is no list of values; write \"path.rate\" = [\"1 Gbps\", \"10 Gbps\"]{quoted}"));
+            return problem(format!(
+                "is not a list of values; write \"path.rate\" = [\"1 Gbps\", \"10 Gbps\"]{quoted}"
+            ));
         };
         let key = match KeyPath::parse(&name) {
             Ok(key) => key,

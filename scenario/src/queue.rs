@@ -49,7 +49,7 @@ impl Queue {
         let kind = match self.kind.as_ref().map(Value::as_str) {
             Some(Some(kind)) => kind,
             Some(None) => {
-                problems.add(at.key("kind"), "is no text in quotes; write kind = \"codel\"");
+                problems.add(at.key("kind"), "is not text in quotes; write kind = \"codel\"");
                 return (drop_tail, None);
             }
             None => {

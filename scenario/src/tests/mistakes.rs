@@ -165,7 +165,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "[path]",
             "sweep.path.rate = [\"1 Gbps\"]\n[path]",
-            "test.toml:3:7: sweep.path: is no list of values; write \"path.rate\" = [\"1 Gbps\", \"10 Gbps\"], with the whole key in quotes\n",
+            "test.toml:3:7: sweep.path: is not a list of values; write \"path.rate\" = [\"1 Gbps\", \"10 Gbps\"], with the whole key in quotes\n",
         ),
         (
             "[path]",
