@@ -101,6 +101,7 @@ fn record(controller: &Controller) -> Vec<Call> {
         packet: Bytes(1000),
         ack_every: 1,
         late: Duration::ZERO,
+        quantum: Duration::ZERO,
     };
     let calls = Arc::new(Mutex::new(Vec::new()));
     let Parties { sender, receiver } = build(controller);

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 pub fn transfer(name: &str, run: Duration) -> Result<Bytes, Box<dyn std::error::Error>> {
     let controller = registry::find(name).ok_or("no such controller; see `thalweg controllers`")?;
     // Unlike the simulator, this host is not exact: its scheduler and its clock are off by some microseconds.
-    let host = Conditions { packet: PACKET, timing_error: Duration::from_micros(10) };
+    let host = Conditions { timing_error: Duration::from_micros(10), ..Conditions::exact(PACKET) };
     let Parties { sender, receiver } = controller.build(controller.defaults(), &host)?;
 
     let (near, far) = (UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);

@@ -43,7 +43,7 @@ fn nanoseconds(router: &mut dyn Router, protocol: &str, flows: u64) -> f64 {
     for i in 0..PACKETS {
         now += gap;
         while let Some(tick) = router.next_tick().filter(|&tick| tick <= now) {
-            router.on_tick(tick, Bytes(0));
+            router.on_tick(tick, now, Bytes(0));
         }
         // Windows and round-trip times differ between flows.
         let flow = i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;

@@ -65,6 +65,13 @@ impl<S: Sender> Sender for Assisted<S> {
         self.active().next(now, pipe)
     }
 
+    fn window(&self) -> Option<Bytes> {
+        match self.routers {
+            Routers::Unknown | Routers::Present => self.guided.window(),
+            Routers::Absent => self.reno.window(),
+        }
+    }
+
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
         self.active().on_send(now, size, pipe)
     }

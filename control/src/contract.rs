@@ -81,8 +81,16 @@ impl Sender for Checked {
         if let Next::At(time) = next {
             assert!(time >= now, "contract: the sender asks to be asked in the past, at {time}; it is {now}");
         }
+        if let Some(window) = self.sender.window() {
+            let expected = if pipe.in_flight + packet <= window { Next::Now } else { Next::AfterAck };
+            assert!(next == expected, "contract: with a window of {window} and {pipe:?}, the answer is {next:?}");
+        }
         self.answer = Some((now, *pipe, next));
         next
+    }
+
+    fn window(&self) -> Option<Bytes> {
+        self.sender.window()
     }
 
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
@@ -98,7 +106,10 @@ impl Sender for Checked {
             assert!(time <= now, "contract: a packet leaves at {now}, before its time {time}");
         }
         (self.sent_since_loss, self.sent_since_timeout) = (true, true);
-        self.sender.on_send(now, size, pipe)
+        let has_window = self.sender.window().is_some();
+        let stamp = self.sender.on_send(now, size, pipe);
+        assert!(!has_window || stamp == Stamp::None, "contract: a stamp from a sender that only has a window");
+        stamp
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {

@@ -12,8 +12,8 @@
 //! - **Conditions.** The host states what it can do ([`Conditions`]) when the parties are made. That does not change
 //!   during the flow; in particular, a full packet ([`Pipe::packet`]) always has the same size.
 //! - **Time.** The times of [`Sender::next`] and [`Sender::on_send`] never go back, nor do the times of the other
-//!   calls. A host that hands packets over ahead of time (launch times) states when they will leave, so times passed to
-//!   [`Sender::next`] and [`Sender::on_send`] may be later than the time of the other calls.
+//!   calls. A host that sends what is due within its quantum together states when each packet was due, so times
+//!   passed to [`Sender::next`] and [`Sender::on_send`] may be later than the time of the other calls.
 //! - **Opening.** [`Sender::open`] (once per packet that asks for the connection) and [`Sender::on_open`] come before
 //!   the first [`Sender::next`], or not at all.
 //! - **Sending.** [`Sender::on_send`] follows [`Sender::next`] at once, with the same time and [`Pipe`]. After
@@ -46,12 +46,15 @@ pub struct Conditions {
     /// The largest difference between the times that the host states and the times at which packets really leave and
     /// arrive. It comes from scheduling, batches and clocks. Zero in the simulator, whose times are exact.
     pub timing_error: Duration,
+    /// The shortest time between two departures that the host can keep, its *quantum*. Packets that are to leave less
+    /// than a quantum apart leave together, as one burst. Zero for a host that can time any gap, as the simulator can.
+    pub quantum: Duration,
 }
 
 impl Conditions {
     /// The conditions of a host whose times are exact, with packets of this size.
     pub fn exact(packet: Bytes) -> Conditions {
-        Conditions { packet, timing_error: Duration::ZERO }
+        Conditions { packet, timing_error: Duration::ZERO, quantum: Duration::ZERO }
     }
 
     /// Whether packets leave and arrive exactly at the times that the host tells.
@@ -74,6 +77,13 @@ pub trait Sender: Send {
     /// Returns when the next packet may leave. A host asks whenever there is something to send: after each packet that
     /// is sent, each acknowledgment and each loss, and at the time of an earlier [`Next::At`].
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next;
+
+    /// The congestion window in bytes, while it alone decides when packets leave. Then [`Sender::next`] answers
+    /// [`Next::Now`] if a full packet more would still fit into the window and [`Next::AfterAck`] if not, and packets
+    /// carry no stamp. A transport that enforces a window itself need not ask for each packet.
+    fn window(&self) -> Option<Bytes> {
+        None
+    }
 
     /// A packet of `size` leaves now, and `pipe` is without it. Returns the packet's stamp.
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp;
@@ -115,8 +125,10 @@ pub trait Router: Send {
     /// When [`Router::on_tick`] is due next, if it is.
     fn next_tick(&self) -> Option<Time>;
 
-    /// A control interval ends, while `backlog` bytes wait.
-    fn on_tick(&mut self, now: Time, backlog: Bytes);
+    /// A control interval ends, while `backlog` bytes wait. Until `until`, which is not before `now`, no packet arrives
+    /// or leaves, and the capacity stays the same. So a router that a further interval would leave as it is may skip to
+    /// the last interval that ends by then: the work after a long idle time must not grow with that time.
+    fn on_tick(&mut self, now: Time, until: Time, backlog: Bytes);
 
     /// From now on, the link has this capacity.
     fn on_capacity(&mut self, rate: Rate);

@@ -140,6 +140,10 @@ impl<R: WindowRule> Sender for Window<R> {
         }
     }
 
+    fn window(&self) -> Option<Bytes> {
+        Some(Bytes((self.cwnd * self.packet.0 as f64) as u64))
+    }
+
     fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
         Stamp::None
     }

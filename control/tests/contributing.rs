@@ -54,6 +54,7 @@ fn the_entry_of_the_example_is_a_controller_that_moves_data() {
         packet: Bytes(1000),
         ack_every: 1,
         late: Duration::ZERO,
+        quantum: Duration::ZERO,
     };
     let mut host = toy::Host::new(&controller, path);
     let events: Vec<_> = (0..10_000).map(|_| host.step(false)).collect();

@@ -17,18 +17,18 @@ const LARGEST_STEP: f64 = 64.0;
 /// The families of window protocols.
 const WINDOWS: [Family; 2] = [Family::LossWindow, Family::DelayWindow];
 
-/// The paths: 10 kbps to 100 Gbps, 10 us to 1 s, any buffer.
+/// The paths: 10 kbps to 100 Gbps, 10 us to 1 s, any buffer; and hosts that are late, and can time any gap or not.
 fn paths() -> impl Strategy<Value = Path> {
-    (4.0..11.0f64, 1e-5..1.0f64, 1..2000u64, 40..9000u64, 1..5u64, 0..2000u64).prop_map(
-        |(rate, rtt, buffer, packet, ack_every, late)| Path {
+    (4.0..11.0f64, 1e-5..1.0f64, 1..2000u64, 40..9000u64, 1..5u64, 0..2000u64, prop_oneof![Just(0), 1..2000u64])
+        .prop_map(|(rate, rtt, buffer, packet, ack_every, late, quantum)| Path {
             rate: Rate::from_bps(10f64.powf(rate)),
             rtt: Duration::from_secs(rtt),
             buffer,
             packet: Bytes(packet),
             ack_every,
             late: Duration::from_micros(late),
-        },
-    )
+            quantum: Duration::from_micros(quantum),
+        })
 }
 
 /// Runs of packets: how many arrive, how many are lost after them, and whether the application limits the flow

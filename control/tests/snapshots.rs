@@ -23,6 +23,7 @@ fn a_hundred_round_trips() {
         packet: Bytes(1000),
         ack_every: 1,
         late: Duration::ZERO,
+        quantum: Duration::ZERO,
     };
     for controller in registry::all() {
         let mut host = Host::new(controller, path.clone());

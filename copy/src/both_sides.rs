@@ -5,6 +5,7 @@ use crate::files::destination::Destination;
 use crate::files::root::Root;
 use crate::message::{Options, Summary};
 use crate::pipe::{Reader, Writer, channel};
+use crate::receiver::Reception;
 use crate::sender::Sources;
 use crate::thread::Stop;
 use crate::{receiver, sender};
@@ -64,8 +65,8 @@ fn copy(from: &Path, to: &Path, options: Options) -> (Observed, Observed) {
     let mut bodies =
         sender::threads(sources, offers, answered, contents, Box::new(|| told), at_sender.observer(), stop.clone());
     let heard = Arc::new(Mutex::new(Summary::default()));
-    let destination = (destination, options);
-    bodies.extend(receiver::threads(destination, offered, answers, sent, heard.clone(), at_receiver.observer(), stop));
+    let reception = Reception { destination, options, counts: true };
+    bodies.extend(receiver::threads(reception, offered, answers, sent, heard.clone(), at_receiver.observer(), stop));
     let threads: Vec<_> = bodies.into_iter().map(std::thread::spawn).collect();
     let ended: io::Result<()> = threads.into_iter().try_for_each(|thread| thread.join().unwrap());
     ended.unwrap();
@@ -73,7 +74,7 @@ fn copy(from: &Path, to: &Path, options: Options) -> (Observed, Observed) {
     (at_sender, at_receiver)
 }
 
-const ALL: Options = Options { recursive: true, preserve: false };
+const ALL: Options = Options { recursive: true, preserve: false, sync: true };
 
 fn folders() -> (TempDir, PathBuf, PathBuf) {
     let home = TempDir::new().unwrap();
@@ -163,7 +164,7 @@ fn permissions_of_folders_are_set_after_their_contents_are_written() {
     fs::write(from.join("folder/file"), "file").unwrap();
     let read_only = |mode| fs::Permissions::from_mode(mode);
     fs::set_permissions(from.join("folder"), read_only(0o555)).unwrap();
-    copy(&from, &to, Options { recursive: true, preserve: true });
+    copy(&from, &to, Options { recursive: true, preserve: true, sync: true });
     assert_eq!(fs::read(to.join("folder/file")).unwrap(), b"file");
     assert_eq!(fs::metadata(to.join("folder")).unwrap().permissions().mode() & 0o777, 0o555);
     // So that a user without privileges can remove it.

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::name::printable;
-use quinn::{ConnectionError, VarInt};
+use quinn::{ConnectionError, TransportErrorCode, VarInt};
 use std::time::Duration;
 use tokio::time::timeout;
 use wire::{Connection, Endpoint};
@@ -25,6 +25,18 @@ pub(crate) mod code {
     pub(crate) const STOPPED: u32 = 3;
     /// The client has opened another connection, which replaces this one.
     pub(crate) const REPLACED: u32 = 4;
+    /// The client has proved that it knows another key than the server's.
+    pub(crate) const WRONG_KEY: u32 = 5;
+    /// The client has not proved in time that it knows the key, or its place was given to another one.
+    pub(crate) const UNPROVED: u32 = 6;
+    /// The server has as many clients as it takes.
+    pub(crate) const BUSY: u32 = 7;
+}
+
+/// TLS's error for ends that have no application protocol in common (RFC 7301, section 3.2), and so different versions
+/// of the copy protocol.
+pub(crate) fn no_common_version() -> TransportErrorCode {
+    TransportErrorCode::crypto(120)
 }
 
 /// Why a copy over one connection ended early.
@@ -64,8 +76,20 @@ pub(crate) fn explain(error: &ConnectionError) -> Ended {
                     Ended::Failed(Error::Refused("another client has connected with the same key".into()))
                 }
                 Ok(code::REFUSED) => Ended::Failed(Error::Refused("the server refuses the copy".into())),
+                Ok(code::WRONG_KEY) => Ended::Failed(Error::Refused(
+                    "the key is not this server's; use the string that it printed last".into(),
+                )),
+                Ok(code::BUSY) => Ended::Failed(Error::Refused(
+                    "the server has as many clients as it takes at a time; try again later, or start it with a larger \
+                     --max-clients"
+                        .into(),
+                )),
+                Ok(code::UNPROVED) => Ended::Lost("the server has waited for too long, or has no place".into()),
                 _ => Ended::Lost("the other end was stopped".into()),
             }
+        }
+        ConnectionError::ConnectionClosed(close) if close.error_code == no_common_version() => {
+            Ended::Failed(Error::OtherVersion)
         }
         ConnectionError::TransportError(e)
             if e.code.to_string().contains("certificate") || e.reason.contains("fingerprint") =>

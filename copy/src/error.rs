@@ -24,11 +24,13 @@ pub enum Error {
     NoFolder(PathBuf),
     /// This file holds something other than a server's credentials.
     NotCredentials(PathBuf),
+    /// Others can read or write this file with a server's credentials.
+    ExposedCredentials(PathBuf),
     /// The system returns no random numbers.
     NoRandomness,
     /// TLS cannot be set up.
     Tls(Box<dyn error::Error + Send + Sync>),
-    /// The paths of the sources have more than 4 MiB together.
+    /// There are more than 131,072 sources, or their paths have more than 4 MiB together.
     TooManySources,
     /// No UDP socket can be opened at this port; zero means any port.
     Socket {
@@ -45,6 +47,10 @@ pub enum Error {
     Unreachable(String),
     /// The server answers with a certificate that does not belong to the connection string.
     WrongCertificate,
+    /// The other end runs another version of thalweg, with another copy protocol.
+    OtherVersion,
+    /// The source has no name that its copy could have. The text says what to do.
+    Unnamed(String),
     /// The server refuses the copy. The text says why.
     Refused(String),
     /// One end breaks the copy protocol. The text says which and how.
@@ -82,6 +88,12 @@ impl fmt::Display for Error {
                 "{}: this file was not written by thalweg serve --key-file; name another file",
                 printable_path(path)
             ),
+            Error::ExposedCredentials(path) => write!(
+                f,
+                "{}: others can read or write this file, and so may know the secret; remove it to get another one, or \
+                 make it yours alone with chmod 600",
+                printable_path(path)
+            ),
             Error::NoRandomness => write!(f, "no secret can be made: the system returns no random numbers"),
             Error::Tls(source) => write!(f, "TLS cannot be set up: {source}"),
             Error::TooManySources => {
@@ -95,9 +107,16 @@ impl fmt::Display for Error {
                 "the certificate is not the one in the connection string: the server was restarted and has another \
                  key, or somebody else answers in its place; use the string that the server printed last"
             ),
-            Error::Ssh(why) | Error::Unreachable(why) | Error::Refused(why) | Error::Protocol(why) => {
-                f.write_str(&printable(why))
-            }
+            Error::OtherVersion => write!(
+                f,
+                "the other end runs another version of thalweg, which copies in another way; install the same version \
+                 at both ends"
+            ),
+            Error::Ssh(why)
+            | Error::Unreachable(why)
+            | Error::Unnamed(why)
+            | Error::Refused(why)
+            | Error::Protocol(why) => f.write_str(&printable(why)),
             Error::At { address, source } => write!(f, "{address}: {source}"),
             Error::GaveUp { first, last } => {
                 f.write_str(&printable(first))?;

@@ -51,7 +51,7 @@ pub(crate) fn violation(how: &str) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Answer, Hello, Offer, Options, Piece, Request, Response, SourcePath};
+    use crate::message::{Answer, MAX_SOURCES, Offer, Options, Piece, Request, Response, SourcePath};
 
     /// The expected bytes follow from postcard's specification: the variant's index, then the fields in their order;
     /// integers are varints, 300 is `ac 02`.
@@ -63,14 +63,23 @@ mod tests {
         }
         let path = SourcePath { source: 0, path: b"a".to_vec() };
         check(Offer::File { id: 1, path, size: 300 }, b"\x01\x01\x00\x01a\xac\x02");
-        check(Answer::Want { id: 1, offset: 300, hash: [7; 32] }, &[&b"\x00\x01\xac\x02"[..], &[7; 32]].concat());
-        check(Answer::Finished { received: 300 }, b"\x05\xac\x02");
+        check(Offer::Hash { id: 1, hash: Some([7; 32]) }, &[&b"\x02\x01\x01"[..], &[7; 32]].concat());
+        check(Answer::Want { id: 1, offset: 300 }, b"\x00\x01\xac\x02");
+        check(Answer::Compare { id: 1, length: 300 }, b"\x01\x01\xac\x02");
+        check(Answer::Finished { received: 300 }, b"\x06\xac\x02");
         check(Piece::Hole(300), b"\x02\xac\x02");
         check(Piece::Over, b"\x05");
-        check(Response::Granted { renames: true }, b"\x00\x01");
-        let options = Options { recursive: true, preserve: false };
+        check(Response::Granted { renames: true, folder: b"a".to_vec() }, b"\x00\x01\x01a");
+        let options = Options { recursive: true, preserve: false, sync: true };
         let request = Request::Push { destination: vec![], names: vec![b"a".to_vec()], renames: false, options };
-        check(Hello { proof: [7; 32], request }, &[&[7; 32][..], b"\x01\x00\x01\x01a\x00\x01\x00"].concat());
+        check(request, b"\x01\x00\x01\x01a\x00\x01\x00\x01");
+    }
+
+    #[test]
+    fn a_request_with_too_many_sources_is_not_decoded() {
+        let with = |count| encode(&Request::Fetch { paths: vec![vec![]; count], recursive: false }).unwrap();
+        assert!(decode::<Request>(&with(MAX_SOURCES)[4..]).is_ok());
+        assert!(decode::<Request>(&with(MAX_SOURCES + 1)[4..]).is_err());
     }
 
     #[test]

@@ -7,12 +7,15 @@ use crate::error::Error;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::error;
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::str::FromStr;
 use wire::{Fingerprint, Identity};
+
+/// The longest file with credentials, in bytes.
+const MAX_CREDENTIALS: u64 = 64 << 10;
 
 /// What a client must know of a server. It is written `FINGERPRINT-SECRET`, 64 and 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,11 +61,15 @@ impl Credentials {
     }
 
     /// Reads the credentials in `file`. If there is no such file, generates credentials and writes them to it, readable
-    /// only by its owner. Fails if the file cannot be read or written, or holds something else.
+    /// only by its owner. Fails if the file cannot be read or written, holds something else, or can be read or written
+    /// by others.
     pub fn load_or_generate(file: &Path) -> Result<Credentials, Error> {
         let error = |source: io::Error| Error::File { path: file.into(), source };
-        match std::fs::read(file) {
-            Ok(bytes) => Credentials::from_bytes(&bytes).ok_or_else(|| Error::NotCredentials(file.into())),
+        match read(file) {
+            Ok((bytes, mode)) => {
+                let found = Credentials::from_bytes(&bytes).ok_or_else(|| Error::NotCredentials(file.into()))?;
+                if mode & 0o077 == 0 { Ok(found) } else { Err(Error::ExposedCredentials(file.into())) }
+            }
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 let credentials = Credentials::generate()?;
                 let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
@@ -74,10 +81,19 @@ impl Credentials {
         }
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Credentials> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Credentials> {
         let (secret, identity) = bytes.split_first_chunk()?;
         Some(Credentials { identity: Identity::from_bytes(identity)?, secret: *secret })
     }
+}
+
+/// The contents of a file that may hold credentials, as far as they can be some, and its permission bits.
+fn read(file: &Path) -> io::Result<(Vec<u8>, u32)> {
+    let opened = File::open(file)?;
+    let mode = opened.metadata()?.mode();
+    let mut bytes = Vec::new();
+    opened.take(MAX_CREDENTIALS).read_to_end(&mut bytes)?;
+    Ok((bytes, mode))
 }
 
 impl fmt::Display for Key {
@@ -133,6 +149,18 @@ mod tests {
         let file = home.path().join("key");
         let key = Credentials::load_or_generate(&file).unwrap().key();
         assert_eq!(Credentials::load_or_generate(&file).unwrap().key(), key);
+    }
+
+    #[test]
+    fn credentials_that_others_can_read_are_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("key");
+        Credentials::load_or_generate(&file).unwrap();
+        for mode in [0o640, 0o604, 0o620] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert!(matches!(Credentials::load_or_generate(&file), Err(Error::ExposedCredentials(_))), "{mode:o}");
+        }
     }
 
     #[test]

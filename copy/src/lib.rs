@@ -17,7 +17,7 @@
 //! - `session`: one copy over one connection. `handshake` and `close` are the connection's beginning and end.
 //! - `sender`, `receiver`: the two sides of the protocol. Each is a few threads, which read and write messages and
 //!   files with blocking calls.
-//! - `streams`: the tasks that carry bytes between the threads' `pipe`s and QUIC.
+//! - `streams`: the tasks that carry bytes between the threads' `pipe`s and QUIC, in `blocks` of memory.
 //! - `files`: what may be read, where files are written, partial files, hashes.
 //! - [`message`] and [`frame`]: the protocol's messages and their encoding.
 //!
@@ -31,12 +31,15 @@
 #![cfg(unix)]
 
 mod address;
+mod blocks;
 mod client;
 mod close;
 mod error;
 mod event;
 mod files;
 pub mod frame;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod handshake;
 mod key;
 pub mod message;

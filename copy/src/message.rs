@@ -1,34 +1,50 @@
 //! The messages of the copy protocol.
 //!
-//! A connection has one bidirectional stream. On it the client sends [`Hello`] and the server answers with
-//! [`Response`]; then the sender of the files sends [`Offer`]s and the receiver sends [`Answer`]s. The contents of the
-//! files are [`Piece`]s, on unidirectional streams from the sender. Each message is a frame ([`crate::frame`]); the
-//! order of the fields and variants below is the wire format (postcard).
+//! A connection has one bidirectional stream. On it the client sends 32 bytes, the proof that it knows the server's
+//! secret ([`crate::Key::proof`]), which a server without a secret ignores. Then it sends a [`Request`], and the server
+//! answers with [`Response`]; then the sender of the files sends [`Offer`]s and the receiver sends [`Answer`]s. The
+//! contents of the files are [`Piece`]s, on unidirectional streams from the sender. Each message is a frame
+//! ([`crate::frame`]); the order of the fields and variants below is the wire format (postcard).
+//!
+//! # States of a file
+//!
+//! A message that is not listed for the state of its file breaks the protocol, which ends the connection.
+//!
+//! | state | the receiver may send | the sender may send |
+//! |---|---|---|
+//! | offered | [`Answer::Want`] from zero on, [`Answer::Compare`], [`Answer::Failed`] | |
+//! | compared | [`Answer::Failed`] | [`Offer::Hash`] |
+//! | hashed | [`Answer::Want`] from zero or from the compared length on, [`Answer::Failed`] | |
+//! | wanted | [`Answer::Failed`] | [`Piece::Begin`] |
+//! | begun | [`Answer::Progress`], [`Answer::Done`], [`Answer::Failed`] | pieces, until [`Piece::End`] or [`Piece::Abandoned`] |
 
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// The longest message other than [`Hello`], in bytes.
+/// The longest message other than [`Request`], in bytes.
 pub const MAX_MESSAGE: usize = 16 << 10;
-/// The longest [`Hello`], in bytes: it can name many files.
-pub const MAX_HELLO: usize = 4 << 20;
+/// The longest [`Request`], in bytes: it can name many files.
+pub const MAX_REQUEST: usize = 4 << 20;
+/// The largest number of sources in a [`Request`].
+pub const MAX_SOURCES: usize = 1 << 17;
 /// The longest path in [`SourcePath`], in bytes.
 pub const MAX_PATH: usize = 8 << 10;
 /// The largest value of [`Piece::Data`], in bytes.
 pub const MAX_DATA: u32 = 1 << 20;
+/// The largest value of [`Piece::Hole`], in bytes: the receiver hashes it as zeros, which takes part of a second.
+pub const MAX_HOLE: u64 = 1 << 30;
+/// The largest size of a file, in bytes.
+pub const MAX_SIZE: u64 = 1 << 50;
 /// The largest number of files that are offered and not yet done or failed. It bounds what both ends remember.
 pub const MAX_OPEN_FILES: usize = 1 << 15;
+/// Once the paths of these files have this number of bytes together, no further file is offered.
+pub const MAX_OPEN_PATHS: usize = 8 << 20;
+/// The largest number of files that are to be resumed: those for which the receiver has asked to compare a part, and
+/// whose contents have not begun. It bounds the hashers that the sender keeps.
+pub const MAX_RESUMED: usize = 64;
 /// The longest text of a reason in a message, in bytes.
 const MAX_REASON: usize = 500;
-
-/// The client's first message, sent after it has verified the server's certificate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hello {
-    /// The proof that the client knows the server's secret ([`crate::Key::proof`]). A server without a secret ignores
-    /// it.
-    pub proof: [u8; 32],
-    /// What the client asks for.
-    pub request: Request,
-}
 
 /// What a client asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +52,7 @@ pub enum Request {
     /// The server is to send files.
     Fetch {
         /// The paths of the sources, as the user wrote them.
+        #[serde(deserialize_with = "bounded")]
         paths: Vec<Vec<u8>>,
         /// Whether folders are copied, with everything in them.
         recursive: bool,
@@ -45,6 +62,7 @@ pub enum Request {
         /// The destination, as the user wrote it.
         destination: Vec<u8>,
         /// The last component of each source's path; empty if it has none.
+        #[serde(deserialize_with = "bounded")]
         names: Vec<Vec<u8>>,
         /// The value of [`Response::Granted`] in an earlier attempt of the same copy: if true, a folder that has the
         /// destination's name now was made by that attempt.
@@ -54,6 +72,41 @@ pub enum Request {
     },
 }
 
+impl Request {
+    /// The number of sources.
+    pub(crate) fn sources(&self) -> usize {
+        match self {
+            Request::Fetch { paths, .. } => paths.len(),
+            Request::Push { names, .. } => names.len(),
+        }
+    }
+}
+
+/// Deserializes at most [`MAX_SOURCES`] byte strings: in memory, an empty one takes twenty times the bytes that it has
+/// in the message.
+fn bounded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<u8>>, D::Error> {
+    struct Bounded;
+    impl<'de> Visitor<'de> for Bounded {
+        type Value = Vec<Vec<u8>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "at most {MAX_SOURCES} sources")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+            let mut sources = Vec::new();
+            while let Some(source) = sequence.next_element()? {
+                if sources.len() == MAX_SOURCES {
+                    return Err(serde::de::Error::invalid_length(MAX_SOURCES + 1, &self));
+                }
+                sources.push(source);
+            }
+            Ok(sources)
+        }
+    }
+    deserializer.deserialize_seq(Bounded)
+}
+
 /// How files are copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
@@ -61,9 +114,11 @@ pub struct Options {
     pub recursive: bool,
     /// Whether copies get the permissions and times of their sources.
     pub preserve: bool,
+    /// Whether each file is flushed to the disk before it gets its name (`fsync`).
+    pub sync: bool,
 }
 
-/// The server's answer to [`Hello`].
+/// The server's answer to [`Request`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Response {
     /// The copy begins.
@@ -71,6 +126,9 @@ pub enum Response {
         /// Whether the destination's last component is the name of the copy of the one source, and not a folder that
         /// the source goes into.
         renames: bool,
+        /// The name of the folder that the empty path means: that of the served folder or, for a server that ssh has
+        /// started, of the home folder. Empty if it has none.
+        folder: Vec<u8>,
     },
     /// The server refuses, for this reason.
     Refused(String),
@@ -110,6 +168,13 @@ pub enum Offer {
         /// Its size in bytes when it was listed. The size that counts is that of [`Piece::Begin`].
         size: u64,
     },
+    /// The hash that [`Answer::Compare`] asks for.
+    Hash {
+        /// The file's number.
+        id: u64,
+        /// The BLAKE3 of the file's first bytes; `None` if it cannot be read or has another size by now.
+        hash: Option<[u8; 32]>,
+    },
     /// Something that cannot be sent, and why.
     Problem(SourcePath, String),
     /// The list is complete.
@@ -132,14 +197,21 @@ pub struct Summary {
 /// The receiver's answers to offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// Send this file. The receiver has `offset` bytes that may be its beginning.
+    /// Send this file from here on.
     Want {
         /// The file's number.
         id: u64,
-        /// Bytes that the receiver has.
+        /// Zero for the whole file; the length of [`Answer::Compare`] if the receiver has bytes with the same hash.
         offset: u64,
-        /// The BLAKE3 of these bytes; zeros if there are none.
-        hash: [u8; 32],
+    },
+    /// Send the hash of the beginning of this file: the receiver has as many bytes that may be the same. It says
+    /// nothing of these bytes but their number, and in [`Answer::Want`] whether their hash is the same. So a sender
+    /// learns no hash of a file that it does not have.
+    Compare {
+        /// The file's number.
+        id: u64,
+        /// How many bytes, from one to the file's size.
+        length: u64,
     },
     /// How much of a file has been received, for the display of progress.
     Progress {
@@ -170,16 +242,16 @@ pub enum Piece {
     Begin {
         /// The file's number.
         id: u64,
-        /// The first byte that is sent: the offset of [`Answer::Want`] if its hash matched, or zero.
+        /// The first byte that is sent: the offset of [`Answer::Want`], or zero if the file has changed since.
         offset: u64,
         /// The file's size in bytes.
         size: u64,
         /// The file's attributes when it was opened.
         attributes: Attributes,
     },
-    /// This number of bytes of the file follows the message.
+    /// This number of bytes of the file, at least one, follows the message.
     Data(u32),
-    /// The file has a hole of this number of bytes.
+    /// The file has a hole of this number of bytes, at least one.
     Hole(u64),
     /// The file is complete.
     End {

@@ -3,11 +3,10 @@
 
 use crate::close::{Ended, LINGER, code, why_ended};
 use crate::error::Error;
-use crate::event::{Event, Observer};
-use crate::files::destination::Destination;
+use crate::event::Observer;
 use crate::handshake::Streams;
-use crate::message::{Options, Summary};
-use crate::receiver;
+use crate::message::Summary;
+use crate::receiver::{self, Reception};
 use crate::sender::{self, Sources};
 use crate::streams;
 use crate::thread::Stop;
@@ -21,7 +20,7 @@ use wire::{Connection, Stamps};
 /// What this end does in a copy.
 pub(crate) enum Role {
     Send(Sources),
-    Receive(Destination, Options),
+    Receive(Reception),
 }
 
 /// Runs a copy until it is complete or the connection ends. Files that could not be copied are reported to `observer`
@@ -38,7 +37,6 @@ pub(crate) async fn run(
     let (to, sent) = streams::writer(to);
     let bodies = match role {
         Role::Send(sources) => {
-            observer(Event::Detail(format!("pacing: {}", connection.pacing())));
             let (own, result) = (connection.clone(), summary.clone());
             let summarize = Box::new(move || {
                 let summary = summarize(&own);
@@ -48,9 +46,9 @@ pub(crate) async fn run(
             let contents = streams::contents_writer((**connection).clone());
             sender::threads(sources, to, from, contents, summarize, observer, stop.clone())
         }
-        Role::Receive(destination, options) => {
+        Role::Receive(reception) => {
             let contents = streams::contents_reader((**connection).clone());
-            receiver::threads((destination, options), from, to, contents, summary.clone(), observer, stop.clone())
+            receiver::threads(reception, from, to, contents, summary.clone(), observer, stop.clone())
         }
     };
     let mut threads = JoinSet::new();

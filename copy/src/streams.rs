@@ -1,27 +1,32 @@
 //! The tasks that carry bytes between pipes and QUIC streams.
 
+use crate::blocks::Blocks;
 use crate::pipe::{BLOCK, Reader, Writer, channel};
 use bytes::{Bytes, BytesMut};
 use quinn::{Connection, RecvStream, SendStream};
+use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, Sleep, sleep};
 
-/// How long a task collects what arrives before it hands it to the thread: a thread that is woken for each packet would
-/// spend most of its time on waking up.
-const COLLECT: Duration = Duration::from_millis(1);
-/// QUIC stream frames that are taken from a stream at a time, at most.
-const FRAMES: usize = 64;
+/// The longest time for which contents are collected into one block before the thread gets them. A thread that is woken
+/// for each packet would spend most of its time on waking up.
+const COLLECT: Duration = Duration::from_millis(5);
+/// Bytes of messages that are handed over at a time, at most.
+const MESSAGES: usize = 16 << 10;
 /// Bytes of contents on one stream; the next ones follow on the next stream. quinn closes a connection when one of its
 /// streams has more than 1024 gaps (so that a peer cannot fill memory with tiny fragments), and a fast path with many
 /// losses can leave that many in a large window. This number of bytes fits into fewer than 1024 packets.
 const STREAM: usize = 1 << 20;
 
-/// Reads from one stream. The end of the stream and the end of the connection look the same to the reader: the messages
-/// say when everything was sent.
+/// Reads messages from one stream. The end of the stream and the end of the connection look the same to the reader: the
+/// messages say when everything was sent.
 pub(crate) fn reader(stream: RecvStream) -> Reader {
     let (to, blocks) = channel();
-    tokio::spawn(async move { receive(stream, &to).await });
+    tokio::spawn(receive_messages(stream, to));
     Reader::new(blocks)
 }
 
@@ -35,12 +40,7 @@ pub(crate) fn writer(stream: SendStream) -> (Writer, JoinHandle<()>) {
 /// Reads what the peer writes with [`contents_writer`].
 pub(crate) fn contents_reader(connection: Connection) -> Reader {
     let (to, blocks) = channel();
-    tokio::spawn(async move {
-        // A stream that ends before it is full is the last one.
-        while let Ok(stream) = connection.accept_uni().await
-            && receive(stream, &to).await == Some(STREAM)
-        {}
-    });
+    tokio::spawn(receive_contents(connection, to));
     Reader::new(blocks)
 }
 
@@ -51,31 +51,89 @@ pub(crate) fn contents_writer(connection: Connection) -> Writer {
     Writer::new(blocks)
 }
 
-/// Carries a stream to its end and returns its length in bytes; `None` if the stream broke off or nobody reads the pipe
-/// any more.
-async fn receive(mut stream: RecvStream, to: &mpsc::Sender<Bytes>) -> Option<usize> {
-    let mut length = 0;
-    let mut frames = [const { Bytes::new() }; FRAMES];
+/// Hands over what arrives as soon as it is there, since a peer may wait for the answer.
+async fn receive_messages(mut stream: RecvStream, to: mpsc::Sender<Bytes>) {
+    let mut buffer = BytesMut::new();
     loop {
-        let count = match stream.read_chunks(&mut frames).await {
-            Ok(Some(count)) => count,
-            end => return end.ok().map(|_| length),
-        };
-        let mut block = BytesMut::with_capacity(BLOCK);
-        frames[..count].iter().for_each(|frame| block.extend_from_slice(frame));
-        tokio::time::sleep(COLLECT).await;
-        while block.len() < BLOCK {
-            // Only what has arrived already.
-            let more = tokio::select! {
-                biased;
-                more = stream.read_chunks(&mut frames) => more,
-                () = std::future::ready(()) => break,
-            };
-            let Ok(Some(count)) = more else { break };
-            frames[..count].iter().for_each(|frame| block.extend_from_slice(frame));
+        buffer.reserve(MESSAGES);
+        match stream.read_buf(&mut buffer).await {
+            Ok(1..) if to.send(buffer.split().freeze()).await.is_ok() => {}
+            _ => return,
         }
-        length += block.len();
-        to.send(block.freeze()).await.ok()?;
+    }
+}
+
+async fn receive_contents(connection: Connection, to: mpsc::Sender<Bytes>) {
+    let mut collector = Collector::new(to);
+    while let Some(Ok(stream)) = collector.collect_while(connection.accept_uni()).await
+        // A stream that ends before it is full is the last one.
+        && collector.receive(stream).await == Some(STREAM)
+    {}
+    let _ = collector.hand_over().await;
+}
+
+/// Collects contents into blocks. It hands over a block when it is full, and otherwise [`COLLECT`] after its first byte
+/// has arrived.
+struct Collector {
+    to: mpsc::Sender<Bytes>,
+    blocks: Blocks,
+    block: BytesMut,
+    due: Pin<Box<Sleep>>,
+}
+
+impl Collector {
+    fn new(to: mpsc::Sender<Bytes>) -> Collector {
+        let block = BytesMut::with_capacity(BLOCK);
+        Collector { to, blocks: Blocks::default(), block, due: Box::pin(sleep(COLLECT)) }
+    }
+
+    /// Carries a stream to its end and returns its length in bytes; `None` if the stream broke off or nobody reads the
+    /// pipe any more.
+    async fn receive(&mut self, mut stream: RecvStream) -> Option<usize> {
+        let mut length = 0;
+        loop {
+            let before = self.block.len();
+            let read = tokio::select! {
+                biased;
+                read = stream.read_buf(&mut self.block) => read.ok()?,
+                () = self.due.as_mut(), if before > 0 => {
+                    self.hand_over().await?;
+                    continue;
+                }
+            };
+            if read == 0 {
+                return Some(length);
+            }
+            length += read;
+            if self.block.len() >= BLOCK {
+                self.hand_over().await?;
+            } else if before == 0 {
+                self.due.as_mut().reset(Instant::now() + COLLECT);
+            }
+        }
+    }
+
+    /// Waits for `event`, and hands over the block if it becomes due. Returns `None` if nobody reads the pipe any more.
+    async fn collect_while<T>(&mut self, event: impl Future<Output = T>) -> Option<T> {
+        tokio::pin!(event);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut event => return Some(done),
+                () = self.due.as_mut(), if !self.block.is_empty() => self.hand_over().await?,
+            }
+        }
+    }
+
+    /// Hands over what was collected, if anything. Returns `None` if nobody reads the pipe any more.
+    async fn hand_over(&mut self) -> Option<()> {
+        if !self.block.is_empty() {
+            let mut next = self.blocks.take(BLOCK);
+            next.clear();
+            let block = self.blocks.give(std::mem::replace(&mut self.block, next));
+            self.to.send(block).await.ok()?;
+        }
+        Some(())
     }
 }
 

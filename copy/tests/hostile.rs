@@ -5,20 +5,20 @@ use quinn::{RecvStream, SendStream};
 use serde::Serialize;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 use thalweg_copy::frame::{decode, encode, read};
-use thalweg_copy::message::{Answer, Attributes, Hello, Offer, Piece, Request, Response, SourcePath};
-use thalweg_copy::{Access, Client, Credentials, Event, Job, Key, Observer, Options, Peer, Server};
+use thalweg_copy::message::{Answer, Attributes, MAX_SIZE, Offer, Piece, Request, Response, SourcePath};
+use thalweg_copy::{Access, Client, Credentials, Event, Job, Key, Observer, Options, Peer, Server, Summary};
 use tokio::time::timeout;
 use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
 
-const PROTOCOL: &[u8] = b"thalweg-cp/2";
+const PROTOCOL: &[u8] = b"thalweg-cp/3";
 const LOOPBACK: &str = "127.0.0.1:0";
 /// How long a test may take.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn choice() -> Choice {
     Choice::new("cubic", &serde_json::Map::new()).unwrap()
@@ -42,7 +42,10 @@ fn bytes(messages: &[impl Serialize]) -> Vec<u8> {
 }
 
 /// What a hostile server sends after it has granted the request.
+#[derive(Default)]
 struct Script {
+    /// The name of its folder.
+    folder: Vec<u8>,
     /// Bytes on the stream of the messages.
     messages: Vec<u8>,
     /// Bytes on the stream of the contents.
@@ -64,6 +67,17 @@ fn contents(text: &[u8]) -> Vec<u8> {
 
 /// Runs a client against a server that follows `script`. Returns how the copy ended and the events of the client.
 async fn fetch_from(script: Script, path: &str, options: Options, to: &Path) -> (Result<(), String>, Vec<Event>) {
+    let (outcome, events, _) = fetch_and_listen(script, path, options, to).await;
+    (outcome, events)
+}
+
+/// Does the same, and also returns what the client has said on the stream of the messages.
+async fn fetch_and_listen(
+    script: Script,
+    path: &str,
+    options: Options,
+    to: &Path,
+) -> (Result<(), String>, Vec<Event>, Vec<u8>) {
     let identity = Identity::new().unwrap();
     let key: Key = format!("{}-{}", identity.fingerprint(), "0".repeat(32)).parse().unwrap();
     let tls = server_tls(identity, None, PROTOCOL).unwrap();
@@ -75,15 +89,21 @@ async fn fetch_from(script: Script, path: &str, options: Options, to: &Path) -> 
     let events = Arc::new(Mutex::new(Vec::new()));
     let heard = events.clone();
     let observer: Observer = Arc::new(move |event| heard.lock().unwrap().push(event));
+    let said = Arc::new(Mutex::new(Vec::new()));
     let serve = async {
         loop {
             let connection = server.accept().await.unwrap().finish().await.unwrap();
             let (mut control, mut hear) = connection.accept_bi().await.unwrap();
             let mut data = connection.open_uni().await.unwrap();
-            let welcome = encode(&Response::Granted { renames: false }).unwrap();
+            let welcome = encode(&Response::Granted { renames: false, folder: script.folder.clone() }).unwrap();
             let _ = control.write_all(&[&welcome, &script.messages[..]].concat()).await;
-            // The contents are sent when the client wants them, or a little later although it does not.
-            let _ = timeout(Duration::from_millis(300), hear.read_exact(&mut [0; 100])).await;
+            // The contents are sent a little later, whether the client wants them or not.
+            let listen = async {
+                while let Ok(Some(chunk)) = hear.read_chunk(1000, true).await {
+                    said.lock().unwrap().extend_from_slice(&chunk.bytes);
+                }
+            };
+            let _ = timeout(Duration::from_millis(300), listen).await;
             let _ = data.write_all(&script.contents).await;
             // Both streams stay open until the client closes the connection.
             let _ = timeout(Duration::from_secs(1), connection.closed()).await;
@@ -93,8 +113,8 @@ async fn fetch_from(script: Script, path: &str, options: Options, to: &Path) -> 
         outcome = client.run(&observer) => outcome.map(drop).map_err(|e| e.to_string()),
         () = serve => unreachable!(),
     };
-    let events = events.lock().unwrap().clone();
-    (outcome, events)
+    let (events, said) = (events.lock().unwrap().clone(), said.lock().unwrap().clone());
+    (outcome, events, said)
 }
 
 #[test]
@@ -122,22 +142,31 @@ fn a_hostile_server_writes_nothing_that_was_not_asked_for() {
             (vec![file(0, 7, b"x")], true),
             (vec![folder(b"../x")], true),
             (vec![folder(b"")], false),
+            // A hash that the client has not asked for, an end before the end, and offers after the end.
+            (vec![folder(b""), file(0, 0, b"x"), Offer::Hash { id: 0, hash: None }], true),
+            (vec![folder(b""), file(0, 0, b"x"), Offer::Goodbye(Summary::default())], true),
+            (vec![Offer::End, folder(b"")], true),
+            (vec![Offer::End, Offer::End], true),
+            (vec![Offer::End, file(0, 0, b"x")], true),
+            (vec![Offer::File { id: 0, path: source_path(0, b"x"), size: MAX_SIZE + 1 }], true),
             // File numbers begin at zero, and each file is begun once.
             (vec![file(1, 0, b"x")], true),
             (vec![folder(b""), file(0, 0, b"x"), file(0, 0, b"y")], true),
         ] {
             let said = format!("{offers:?}");
-            let script = Script { messages: bytes(&offers), contents: contents(b"evil") };
-            let options = Options { recursive, preserve: true };
+            let messages = [bytes(&offers), bytes(&[Offer::End])].concat();
+            let script = Script { messages, contents: contents(b"evil"), ..Script::default() };
+            let options = Options { recursive, preserve: true, sync: true };
             let (outcome, _) = fetch_from(script, "asked", options, &to).await;
             assert!(outcome.is_err_and(|why| why.contains("breaks the protocol")), "{said}");
             assert!(!home.path().join("x").exists() && !to.join("x").exists(), "{said}");
         }
         // A link in the destination has the name of the source and leads elsewhere.
-        let offers = [folder(b""), file(0, 0, b"x")];
-        let script = Script { messages: bytes(&offers), contents: vec![] };
-        let (outcome, events) = fetch_from(script, "way", Options { recursive: true, preserve: true }, &to).await;
-        assert!(outcome.is_err() && events.iter().any(|event| matches!(event, Event::Problem { .. })), "{outcome:?}");
+        let offers = [folder(b""), file(0, 0, b"x"), Offer::End];
+        let script = Script { messages: bytes(&offers), ..Script::default() };
+        let options = Options { recursive: true, preserve: true, sync: true };
+        let (outcome, events) = fetch_from(script, "way", options, &to).await;
+        assert!(events.iter().any(|event| matches!(event, Event::Problem { .. })), "{outcome:?}: {events:?}");
     });
     assert_eq!(fs::read_dir(home.path().join("elsewhere")).unwrap().count(), 0);
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
@@ -152,7 +181,7 @@ fn contents_that_do_not_match_their_hash_get_no_name() {
     let end = Piece::End { hash: [0; 32], changed: false };
     let damaged = [bytes(&[begin(0, 4), Piece::Data(4)]), b"evil".to_vec(), bytes(std::slice::from_ref(&end))].concat();
     run(async {
-        let script = Script { messages: control.clone(), contents: damaged };
+        let script = Script { messages: control.clone(), contents: damaged, ..Script::default() };
         let (_, events) = fetch_from(script, "asked", Options::default(), home.path()).await;
         assert!(
             events.iter().any(|event| matches!(event, Event::Problem { reason, .. } if reason.contains("damaged"))),
@@ -163,19 +192,63 @@ fn contents_that_do_not_match_their_hash_get_no_name() {
             vec![begin(3, 4), end.clone()],
             vec![begin(0, 4), Piece::Data(u32::MAX)],
             vec![begin(0, 4), Piece::Hole(u64::MAX)],
-            vec![begin(0, u64::MAX), Piece::Hole(u64::MAX), Piece::Hole(1)],
+            vec![begin(0, 4), Piece::Data(0)],
+            // An immense hole would be hashed for ever.
+            vec![begin(0, 1 << 62), Piece::Hole(1 << 62)],
+            vec![begin(0, 1 << 40), Piece::Hole(1 << 40)],
             vec![begin(0, 4), begin(0, 4)],
             vec![end.clone()],
         ] {
             let said = format!("{pieces:?}");
-            let script = Script { messages: control.clone(), contents: bytes(&pieces) };
-            let fetch = fetch_from(script, "asked", Options::default(), home.path());
-            // An immense hole is hashed for as long as the connection lasts, and not longer.
-            let (outcome, _) = fetch.await;
-            assert!(outcome.is_err(), "{said}");
+            let script = Script { messages: control.clone(), contents: bytes(&pieces), ..Script::default() };
+            let (outcome, _) = fetch_from(script, "asked", Options::default(), home.path()).await;
+            assert!(outcome.is_err_and(|why| why.contains("breaks the protocol")), "{said}");
         }
     });
     assert!(!home.path().join("asked").exists());
+}
+
+#[test]
+fn nobody_learns_the_hash_of_a_file_by_offering_one_of_its_size() {
+    let home = TempDir::new().unwrap();
+    fs::write(home.path().join("secret"), "1234").unwrap();
+    let hash = blake3::hash(b"1234");
+    run(async {
+        for told in [None, Some([7; 32])] {
+            let mut messages = vec![file(0, 0, b""), Offer::End];
+            messages.extend(told.map(|hash| Offer::Hash { id: 0, hash: Some(hash) }));
+            let script = Script { messages: bytes(&messages), ..Script::default() };
+            let (_, _, said) = fetch_and_listen(script, "secret", Options::default(), home.path()).await;
+            assert!(!said.windows(32).any(|bytes| bytes == hash.as_bytes()), "the client tells the hash");
+            // A wrong hash is answered like any other: the whole file is wanted.
+            let asked = bytes(&[Answer::Compare { id: 0, length: 4 }]);
+            let wanted = bytes(&[Answer::Want { id: 0, offset: 0 }]);
+            let end = if told.is_some() { [asked, wanted].concat() } else { asked };
+            assert!(said.ends_with(&end), "{said:?}");
+        }
+    });
+    assert_eq!(fs::read_to_string(home.path().join("secret")).unwrap(), "1234");
+}
+
+#[test]
+fn a_server_cannot_name_its_folder_so_that_it_is_hidden_or_leads_elsewhere() {
+    let home = TempDir::new().unwrap();
+    let to = home.path().join("to");
+    fs::create_dir(&to).unwrap();
+    let messages = bytes(&[Offer::Folder(source_path(0, b""), Attributes::default()), Offer::End]);
+    let options = Options { recursive: true, preserve: false, sync: true };
+    run(async {
+        for folder in [&b""[..], b".", b"..", b".ssh", b"a/b", b"/tmp", b"a\0", b"../x"] {
+            let script = Script { folder: folder.to_vec(), messages: messages.clone(), ..Script::default() };
+            let (outcome, _) = fetch_from(script, "", options, &to).await;
+            assert!(outcome.is_err_and(|why| why.contains("/.")), "{folder:?}");
+            assert_eq!(fs::read_dir(&to).unwrap().count(), 0, "{folder:?}");
+        }
+        let script = Script { folder: b"photos".to_vec(), messages: messages.clone(), ..Script::default() };
+        let _ = fetch_from(script, "", options, &to).await;
+        assert!(to.join("photos").is_dir());
+    });
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
 }
 
 /// A server of `folder` with its key and its address.
@@ -183,7 +256,8 @@ fn server(folder: &Path, writable: bool) -> (Server, Key, SocketAddr) {
     let credentials = Credentials::generate().unwrap();
     let key = credentials.key();
     let addresses = [LOOPBACK.parse().unwrap()].into_iter();
-    let server = Server::new(folder, addresses, &choice(), credentials, Access { writable, keep: true }).unwrap();
+    let access = Access { writable, keep: true, max_clients: 3 };
+    let server = Server::new(folder, addresses, &choice(), credentials, access).unwrap();
     let address = server.endpoint.quinn().local_addr().unwrap();
     (server, key, address)
 }
@@ -194,15 +268,15 @@ async fn greet(key: &Key, address: SocketAddr, request: Request) -> (Endpoint, C
     let connection = endpoint.connect(address, "x", client_tls(key.server, None, PROTOCOL)).await.unwrap();
     let mut exported = [0; 32];
     connection.export_keying_material(&mut exported, b"EXPORTER-thalweg-cp-1", b"").unwrap();
-    let proof = *key.proof(&exported).as_bytes();
     let (mut to, from) = connection.open_bi().await.unwrap();
-    to.write_all(&encode(&Hello { proof, request }).unwrap()).await.unwrap();
+    to.write_all(key.proof(&exported).as_bytes()).await.unwrap();
+    to.write_all(&encode(&request).unwrap()).await.unwrap();
     (endpoint, connection, to, from)
 }
 
 fn push(names: &[&[u8]], destination: &[u8]) -> Request {
     let names = names.iter().map(|name| name.to_vec()).collect();
-    let options = Options { recursive: true, preserve: true };
+    let options = Options { recursive: true, preserve: true, sync: true };
     Request::Push { destination: destination.to_vec(), names, renames: false, options }
 }
 
@@ -215,12 +289,18 @@ async fn assert_serves(key: Key, address: SocketAddr, to: &Path) {
     assert_eq!(fs::read_to_string(to.join("fine")).unwrap(), "fine");
 }
 
-#[test]
-fn a_hostile_client_cannot_leave_the_folder_or_stop_the_server() {
+/// A temporary folder, in it the folder `inside` with the file `fine`, to be served, and the empty folder `to`.
+fn served_file() -> (TempDir, PathBuf, PathBuf) {
     let home = TempDir::new().unwrap();
     let (inside, to) = (home.path().join("inside"), home.path().join("to"));
     [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(inside.join("fine"), "fine").unwrap();
+    (home, inside, to)
+}
+
+#[test]
+fn a_hostile_client_cannot_leave_the_folder_or_stop_the_server() {
+    let (home, inside, to) = served_file();
     run(async {
         let (server, key, address) = server(&inside, true);
         let observer: Observer = Arc::new(|_| {});
@@ -240,13 +320,28 @@ fn a_hostile_client_cannot_leave_the_folder_or_stop_the_server() {
                 (push(&[b"x"], b""), vec![0xff; 100]),
                 (push(&[b"x"], b""), vec![0, 0, 0, 2, 0xff, 0xff]),
                 (fetch.clone(), bytes(&[Answer::Done(99)])),
-                (fetch.clone(), bytes(&[Answer::Want { id: 99, offset: 0, hash: [0; 32] }])),
+                (fetch.clone(), bytes(&[Answer::Want { id: 99, offset: 0 }])),
                 (fetch.clone(), bytes(&[Answer::Failed(0, "no".into()), Answer::Failed(0, "no".into())])),
+                // Each file is hashed once and sent once.
+                (fetch.clone(), bytes(&[Answer::Want { id: 0, offset: 0 }, Answer::Want { id: 0, offset: 0 }])),
+                (fetch.clone(), bytes(&[Answer::Compare { id: 0, length: 4 }, Answer::Compare { id: 0, length: 4 }])),
+                (fetch.clone(), bytes(&[Answer::Want { id: 0, offset: 4 }])),
+                (fetch.clone(), bytes(&[Answer::Compare { id: 0, length: 5 }])),
+                (fetch.clone(), bytes(&[Answer::Compare { id: 0, length: 0 }])),
+                (fetch.clone(), bytes(&[Answer::Progress { id: 0, position: 4, received: 4 }])),
+                (fetch.clone(), bytes(&[Answer::Done(0)])),
+                (fetch.clone(), bytes(&[Answer::Problem(source_path(0, b""), "no".into())])),
+                (fetch.clone(), bytes(&[Answer::Finished { received: 0 }])),
                 (fetch, vec![0xff; 100]),
             ] {
-                let (_endpoint, connection, mut to, _from) = greet(&key, address, request).await;
+                let (_endpoint, connection, mut to, mut from) = greet(&key, address, request).await;
+                // The offer, which follows the server's answer, must have been sent.
+                from.read_exact(&mut [0; 8]).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(50)).await;
                 to.write_all(&said).await.unwrap();
-                assert!(matches!(connection.closed().await, quinn::ConnectionError::ApplicationClosed(_)), "{said:?}");
+                let closed = connection.closed().await;
+                let quinn::ConnectionError::ApplicationClosed(close) = closed else { panic!("{closed}: {said:?}") };
+                assert_eq!(close.error_code, 2u32.into(), "{said:?}");
             }
             // A message that is too long, and one that never comes, from a client without the key.
             let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice()).unwrap();
@@ -264,6 +359,55 @@ fn a_hostile_client_cannot_leave_the_folder_or_stop_the_server() {
     });
     assert_eq!(fs::read_dir(&inside).unwrap().count(), 1);
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_server_has_a_bounded_number_of_clients_at_a_time() {
+    let (_home, inside, to) = served_file();
+    run(async {
+        let (server, key, address) = server(&inside, false);
+        let observer: Observer = Arc::new(|_| {});
+        let attack = async {
+            let fetch = Request::Fetch { paths: vec![b"fine".to_vec()], recursive: true };
+            let mut clients = Vec::new();
+            for _ in 0..3 {
+                let mut client = greet(&key, address, fetch.clone()).await;
+                client.3.read_exact(&mut [0; 8]).await.unwrap();
+                clients.push(client);
+            }
+            let job = Job::Fetch { paths: vec![b"fine".to_vec()], destination: to.clone() };
+            let peer = Peer::Served { host: address.to_string(), key };
+            let refused = Client::new(job, peer, Options::default(), choice()).run(&observer).await;
+            assert!(refused.is_err_and(|why| why.to_string().contains("--max-clients")));
+            clients.pop().unwrap().1.close(0u32.into(), b"");
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            assert_serves(key, address, &to).await;
+        };
+        tokio::select! {
+            () = server.run(&observer) => unreachable!(),
+            () = attack => {}
+        }
+    });
+}
+
+#[test]
+fn a_request_that_is_longer_than_a_strangers_window_is_read_after_the_proof() {
+    let home = TempDir::new().unwrap();
+    run(async {
+        let (server, key, address) = server(home.path(), false);
+        let observer: Observer = Arc::new(|_| {});
+        let ask = async {
+            let request = Request::Fetch { paths: vec![vec![b'x'; 200]; 5000], recursive: true };
+            let (_endpoint, _connection, _to, mut from) = greet(&key, address, request).await;
+            let mut answer = [0; 5];
+            from.read_exact(&mut answer).await.unwrap();
+            assert_eq!(answer[4], 0, "the request is granted");
+        };
+        tokio::select! {
+            () = server.run(&observer) => unreachable!(),
+            () = ask => {}
+        }
+    });
 }
 
 /// The first datagrams of `count` clients, which never receive an answer.
@@ -286,10 +430,7 @@ async fn first_datagrams(key: Key, count: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn datagrams_with_forged_addresses_keep_no_client_out() {
-    let home = TempDir::new().unwrap();
-    let (inside, to) = (home.path().join("inside"), home.path().join("to"));
-    [&inside, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
-    fs::write(inside.join("fine"), "fine").unwrap();
+    let (_home, inside, to) = served_file();
     run(async {
         let (server, key, address) = server(&inside, false);
         let observer: Observer = Arc::new(|_| {});
@@ -320,7 +461,7 @@ proptest! {
             }
             let _ = read::<T>(&mut &bytes[..]);
         }
-        check::<Hello>(&bytes);
+        check::<Request>(&bytes);
         check::<Response>(&bytes);
         check::<Offer>(&bytes);
         check::<Answer>(&bytes);

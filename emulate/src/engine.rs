@@ -1,16 +1,23 @@
 //! The emulator's loop: receives packets, sends those that are due, and waits.
 
 use crate::crossing::Crossing;
+use crate::departures::{Departure, Departures, MOST};
 use crate::emulated_path::EmulatedPath;
-use crate::handle::{Direction, Handle};
+use crate::ends::{Ends, Received};
+use crate::handle::Handle;
 use crate::histogram::Histogram;
+use crate::load::Load;
 use crate::pool::Pool;
 use crate::record::{Record, Totals};
-use control::{Duration, Stamp, Time};
+use control::{Duration, Time};
 use path::Counters;
 use realtime::{Clock, Rest, Waking, hurry, to_std};
 use std::io;
 
+/// The emulator's rounds, in each of which it receives what has arrived and sends what is due, begin about this long
+/// after one another while there is more to do than that. No packet leaves early, and one that becomes due just after a
+/// round is late by as much as this, and by what waking takes.
+pub const QUANTUM: Duration = Duration::from_micros(30);
 /// The emulator's real-time priority. The ends of a path on the same host may have the priority below.
 const FIRST: u8 = 2;
 /// One packet in this many may leave late because the emulator slept for too long.
@@ -19,49 +26,6 @@ const LATE: u64 = 10;
 const CHECK: Duration = Duration::from_millis(20);
 /// The time between two calls of `tell`.
 const TELL: Duration = Duration::from_millis(1000);
-/// The most packets sent before the sockets are read again.
-const BATCH: usize = 64;
-
-/// The ends of the path: where packets come from and go to.
-pub trait Ends {
-    /// Hands some of the packets that have arrived to `take`. Does not wait for any.
-    ///
-    /// # Errors
-    /// If the emulation cannot go on.
-    fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()>;
-
-    /// Writes `stamp`, as the routers on the path have changed it, into `payload`. See [`Received::stamp`].
-    fn answer(&self, payload: &mut [u8], stamp: &Stamp);
-
-    /// A packet that [arrived](Ends::receive) with this `flow` leaves the path. Returns whether the kernel accepted it.
-    fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool;
-
-    /// Waits until a packet arrives, `at_most` for this long.
-    ///
-    /// # Errors
-    /// If the emulation cannot go on.
-    fn wait(&mut self, at_most: std::time::Duration) -> io::Result<()>;
-
-    /// Packets so far that the kernel dropped because they were not received in time, and packets refused because there
-    /// were too many clients.
-    fn missed(&self) -> (u64, u64);
-}
-
-/// A packet at an end of the path.
-pub struct Received<'a> {
-    /// When the packet arrived.
-    pub at: Time,
-    /// Which of the [`EmulatedPath`]'s routes it takes.
-    pub route: u16,
-    /// Its direction.
-    pub direction: Direction,
-    /// The number of its flow.
-    pub flow: u64,
-    /// The stamp that it carries, for routers to read and rewrite.
-    pub stamp: Stamp,
-    /// Its bytes.
-    pub payload: &'a [u8],
-}
 
 /// What happened in the last second, to show while the emulation runs.
 #[derive(Debug)]
@@ -96,35 +60,50 @@ pub fn run(
 ) -> io::Result<Record> {
     let mut record = Record::new(path.observed(), sample);
     record.realtime = hurry(FIRST);
-    let mut emulator =
-        Emulator { crossing: Crossing::new(path), pool: Pool::default(), record, recent: Histogram::default() };
+    let load = Load::now();
+    let mut emulator = Emulator {
+        crossing: Crossing::new(path),
+        pool: Pool::default(),
+        departures: Departures::default(),
+        record,
+        recent: Histogram::default(),
+    };
     let mut told = Told { at: Time::ZERO, delivered: [Totals::default(); 2], hops: emulator.counters(Time::ZERO) };
     let (mut rest, mut waking) = (Rest::new(emulator.record.realtime), Waking::new(LATE));
-    let mut check = Time::ZERO;
+    let (mut check, mut busy) = (Time::ZERO, Time::ZERO);
     loop {
-        let now = clock.now();
-        if now >= check {
-            check = now + CHECK;
+        let round = clock.now();
+        if round >= check {
+            check = round + CHECK;
             if !go_on() {
                 break;
             }
         }
-        if now >= emulator.record.next_sample() {
-            let hops = emulator.counters(now);
-            emulator.record.sample(now, hops);
+        if round >= emulator.record.next_sample() {
+            let hops = emulator.counters(round);
+            emulator.record.sample(round, hops);
             (emulator.record.missed, emulator.record.refused) = ends.missed();
         }
-        if now >= told.at + TELL {
-            emulator.tell(now, &mut told, tell);
+        if round >= told.at + TELL {
+            emulator.tell(round, &mut told, tell);
         }
-        ends.receive(&clock, &mut |packet| emulator.take(packet))?;
-        let full = emulator.let_out(ends, &clock);
-        let next = emulator.crossing.next_exit();
+        ends.receive(&clock, &mut |packet| {
+            busy = round;
+            emulator.take(packet);
+        })?;
+        // What arrives from here on is received in the next round: nothing moves beyond the time at which this one
+        // began.
+        let left = emulator.let_out(ends, &clock, round);
+        if left > 0 {
+            busy = round;
+        }
+        let next = emulator.crossing.next_exit() - waking.takes();
+        let soonest = busy + QUANTUM - waking.takes().min(Duration(QUANTUM.0 / 2));
+        let until = next.max(soonest).min(check).min(emulator.record.next_sample());
         let now = clock.now();
         let must_rest = rest.due(now);
-        if !full && next > now + waking.takes() {
-            let until = (next - waking.takes()).min(check).min(emulator.record.next_sample());
-            ends.wait(to_std(until.since(now)))?;
+        if left < MOST && until > now {
+            pause(ends, &clock, soonest, until)?;
             let woken = clock.now();
             waking.learn(until, woken);
             rest.rested(woken);
@@ -137,12 +116,28 @@ pub fn run(
     let hops = emulator.counters(now);
     emulator.record.sample(now, hops);
     (emulator.record.missed, emulator.record.refused) = ends.missed();
+    (emulator.record.processor, emulator.record.host_share) = Load::now().since(&load);
     Ok(emulator.record)
+}
+
+/// Sleeps until the time `until`, or until a packet arrives; but where the kernel notes when packets arrive, not before
+/// `soonest`.
+fn pause(ends: &mut dyn Ends, clock: &Clock, soonest: Time, until: Time) -> io::Result<()> {
+    let left = |until: Time| to_std(until.since(clock.now()));
+    let soonest = if ends.dated() { until.min(soonest) } else { Time::ZERO };
+    if until > soonest {
+        ends.wait(left(until))?;
+    }
+    if clock.now() < soonest {
+        std::thread::sleep(left(soonest));
+    }
+    Ok(())
 }
 
 struct Emulator {
     crossing: Crossing,
     pool: Pool,
+    departures: Departures,
     record: Record,
     /// How late packets left since the last call of `tell`.
     recent: Histogram,
@@ -170,27 +165,26 @@ impl Emulator {
         }
     }
 
-    /// Sends the packets that are due, up to a batch. Returns whether more may be due.
-    fn let_out(&mut self, ends: &mut dyn Ends, clock: &Clock) -> bool {
-        let Emulator { crossing, pool, record, recent } = self;
-        let now = clock.now();
-        for _ in 0..BATCH {
-            let Some((due, packet)) = crossing.pass(now, pool) else { return false };
-            ends.answer(pool.get(packet.slot), &packet.stamp);
-            // The bit is flipped back afterwards, since an intact copy of the packet may still be on the path.
-            packet.flipped.inspect(|&bit| pool.flip(packet.slot, bit));
-            if ends.send(packet.direction, packet.flow, pool.get(packet.slot)) {
-                record.delivered[packet.direction as usize].add(packet.size.into());
-            } else {
-                record.unsent += 1;
+    /// Sends the packets that were due at `until`, [`MOST`] at most. Returns how many.
+    fn let_out(&mut self, ends: &mut dyn Ends, clock: &Clock, until: Time) -> usize {
+        let Emulator { crossing, pool, departures, record, recent } = self;
+        let due = std::iter::from_fn(|| crossing.pass(until, pool)).take(MOST);
+        due.for_each(|(due, packet)| departures.push(due, packet));
+        let left = departures.len();
+        departures.leave(pool, ends, |together, accepted, pool| {
+            let now = clock.now();
+            for (i, Departure { due, packet, .. }) in together.iter().enumerate() {
+                if i < accepted {
+                    record.delivered[packet.direction as usize].add(packet.size.into());
+                }
+                let late = now.since(*due);
+                record.lateness.add(late);
+                recent.add(late);
+                pool.release(packet.slot);
             }
-            packet.flipped.inspect(|&bit| pool.flip(packet.slot, bit));
-            pool.release(packet.slot);
-            let late = clock.now().since(due);
-            record.lateness.add(late);
-            recent.add(late);
-        }
-        true
+            record.unsent += (together.len() - accepted) as u64;
+        });
+        left
     }
 
     fn counters(&mut self, now: Time) -> Vec<Counters> {

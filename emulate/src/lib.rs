@@ -8,10 +8,15 @@
 //! the emulator wakes up late, the packet leaves late, which is counted, but later packets are not delayed.
 
 mod crossing;
+mod departures;
 mod emulated_path;
+mod ends;
 mod engine;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod handle;
 mod histogram;
+mod load;
 pub mod namespace;
 mod pool;
 pub mod record;
@@ -20,7 +25,8 @@ pub mod tunnel;
 mod udp;
 
 pub use emulated_path::EmulatedPath;
-pub use engine::{Ends, Progress, Received, run};
+pub use ends::{Ends, Received};
+pub use engine::{Progress, QUANTUM, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;
 pub use record::{Record, Sample, Totals};

@@ -42,6 +42,16 @@ impl Pool {
         &mut self.slots[at as usize].payload
     }
 
+    /// The bytes in slot `at`, to read.
+    pub fn bytes(&self, at: u32) -> &[u8] {
+        &self.slots[at as usize].payload
+    }
+
+    /// Whether slot `at` has more than one handle.
+    pub fn shared(&self, at: u32) -> bool {
+        self.slots[at as usize].uses > 1
+    }
+
     /// Flips bit `bit`, modulo the number of bits, in slot `at`.
     pub fn flip(&mut self, at: u32, bit: u32) {
         let payload = self.get(at);
@@ -60,7 +70,7 @@ impl Pool {
     }
 
     /// Number of slots in use.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fuzzing"))]
     pub fn used(&self) -> usize {
         self.slots.len() - self.free.len()
     }

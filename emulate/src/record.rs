@@ -52,6 +52,10 @@ pub struct Record {
     pub lateness: Histogram,
     /// Whether the system scheduled the emulator with real-time priority.
     pub realtime: bool,
+    /// Processor time that the emulator used.
+    pub processor: Duration,
+    /// The share of the host's processor time that all programs used, 0 to 1; none if the kernel does not tell.
+    pub host_share: Option<f64>,
     /// Packets that the kernel dropped because the emulator did not take them in time.
     pub missed: u64,
     /// Packets that left the path and that the kernel did not accept.
@@ -71,6 +75,8 @@ impl Record {
             delivered: [Totals::default(); 2],
             lateness: Histogram::default(),
             realtime: false,
+            processor: Duration::ZERO,
+            host_share: None,
             missed: 0,
             unsent: 0,
             refused: 0,

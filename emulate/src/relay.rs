@@ -1,19 +1,24 @@
 //! A UDP relay: clients at one end of the path, a server at the other.
 //!
 //! It listens at an address per route of the path. The server sees each client at a port of its own, as behind a NAT.
+//!
+//! Datagrams that a sender hands to its kernel together (`UDP_SEGMENT`) arrive as one message (`UDP_GRO`) at one time.
+//! On the path they are packets of their own again.
 
-use crate::engine::{Ends, Received};
+use crate::ends::{Ends, Received};
 use crate::handle::Direction;
 use control::Stamp;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
+};
 use nix::sys::time::TimeSpec;
 use realtime::Clock;
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, IoSliceMut};
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::{Duration, Instant};
@@ -23,9 +28,9 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_secs(120);
 /// Size of the kernel's socket buffers, in bytes: 10 ms at several Gbps. The kernel may give less.
 const SOCKET_BUFFER: usize = 8 << 20;
-/// The most datagrams received from a socket before the next socket's turn.
-const BATCH: usize = 32;
-/// Size of the receive buffer, in bytes, which is larger than any datagram.
+/// The most messages received from a socket before the next socket's turn.
+const BATCH: usize = 64;
+/// Size of the receive buffer, in bytes, which is larger than any message.
 const LARGEST: usize = 1 << 16;
 /// The epoll number of the first socket that clients send to. Numbers below are those of clients.
 const LISTENERS: u64 = 1 << 32;
@@ -38,6 +43,8 @@ pub struct Relay {
     clients: Vec<Client>,
     most_clients: usize,
     by_address: HashMap<(u16, SocketAddr), usize>,
+    /// The client that was heard last.
+    last: usize,
     epoll: Epoll,
     events: Vec<EpollEvent>,
     receiver: Receiver,
@@ -84,9 +91,10 @@ impl Relay {
             clients: Vec::new(),
             most_clients,
             by_address: HashMap::new(),
+            last: 0,
             epoll,
             events: vec![EpollEvent::empty(); 64],
-            receiver: Receiver { buffer: vec![0; LARGEST], control: cmsg_space!(TimeSpec, u32) },
+            receiver: Receiver { buffer: vec![0; LARGEST], control: cmsg_space!(TimeSpec, u32, i32) },
             refused: 0,
             missed_before: 0,
         })
@@ -122,18 +130,17 @@ impl Relay {
         for _ in 0..BATCH {
             let Relay { listeners, receiver, .. } = self;
             let Some(listener) = listeners.get_mut(usize::from(route)) else { return Ok(()) };
-            let Some(datagram) = receiver.receive(listener, clock)? else { break };
-            let Some(address) = datagram.from else { continue };
-            let flow = match self.client(route, address) {
-                Ok(flow) => flow,
-                Err(_) => {
+            let Some(message) = receiver.receive(listener, clock)? else { break };
+            let Some(address) = message.from else { continue };
+            let flow = self.client(route, address);
+            for payload in self.receiver.datagrams(&message) {
+                let Ok(flow) = flow else {
                     self.refused += 1;
                     continue;
-                }
-            };
-            let payload = &self.receiver.buffer[..datagram.size];
-            let stamp = header::stamp(payload).unwrap_or_default();
-            take(Received { at: datagram.at, route, direction: Direction::Forward, flow, stamp, payload });
+                };
+                let stamp = header::stamp(payload).unwrap_or_default();
+                take(Received { at: message.at, route, direction: Direction::Forward, flow, stamp, payload });
+            }
         }
         Ok(())
     }
@@ -142,18 +149,22 @@ impl Relay {
         let Relay { clients, receiver, .. } = self;
         let Some(client) = clients.get_mut(at) else { return Ok(()) };
         for _ in 0..BATCH {
-            let Some(datagram) = receiver.receive(&mut client.socket, clock)? else { break };
-            let payload = &receiver.buffer[..datagram.size];
+            let Some(message) = receiver.receive(&mut client.socket, clock)? else { break };
             let (route, flow) = (client.route, flow(at, client.generation));
-            let stamp = header::stamp(payload).unwrap_or_default();
-            take(Received { at: datagram.at, route, direction: Direction::Reverse, flow, stamp, payload });
+            for payload in receiver.datagrams(&message) {
+                let stamp = header::stamp(payload).unwrap_or_default();
+                take(Received { at: message.at, route, direction: Direction::Reverse, flow, stamp, payload });
+            }
         }
         Ok(())
     }
 
     /// The flow of the client at `address`, which may be new on this route. Fails if there are too many clients.
     fn client(&mut self, route: u16, address: SocketAddr) -> io::Result<u64> {
-        if let Some(&at) = self.by_address.get(&(route, address)) {
+        let last = self.clients.get(self.last).filter(|last| (last.route, last.address) == (route, address));
+        let known = last.map(|_| self.last).or_else(|| self.by_address.get(&(route, address)).copied());
+        if let Some(at) = known {
+            self.last = at;
             self.clients[at].heard = Instant::now();
             return Ok(flow(at, self.clients[at].generation));
         }
@@ -206,18 +217,22 @@ impl Ends for Relay {
         header::answer(payload, stamp);
     }
 
-    fn send(&mut self, direction: Direction, flow: u64, payload: &[u8]) -> bool {
+    fn send(&mut self, direction: Direction, flow: u64, payloads: &[IoSlice]) -> usize {
         let client = self.clients.get(flow as u32 as usize);
-        let Some(client) = client.filter(|client| u64::from(client.generation) == flow >> 32) else { return false };
-        let send = || match direction {
-            Direction::Forward => client.socket.udp.send(payload),
-            Direction::Reverse => self.listeners[usize::from(client.route)].udp.send_to(payload, client.address),
+        let Some(client) = client.filter(|client| u64::from(client.generation) == flow >> 32) else { return 0 };
+        let (socket, to) = match direction {
+            Direction::Forward => (&client.socket, None),
+            Direction::Reverse => (&self.listeners[usize::from(client.route)], Some(client.address.into())),
         };
-        match send() {
-            // The error is about an earlier datagram, which the other side refused. This one has not been sent yet.
-            Err(e) if e.kind() == ErrorKind::ConnectionRefused => send().is_ok(),
-            sent => sent.is_ok(),
+        // A kernel or a path that does not take them together may take them one by one.
+        if payloads.len() > 1 && socket.send(payloads, to.as_ref()) {
+            return payloads.len();
         }
+        payloads.iter().take_while(|payload| socket.send(&[**payload], to.as_ref())).count()
+    }
+
+    fn dated(&self) -> bool {
+        true
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
@@ -235,6 +250,8 @@ impl Socket {
         udp.set_nonblocking(true)?;
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         setsockopt(&udp, sockopt::RxqOvfl, &1)?;
+        // Before Linux 5.0 there is none, and each message is a datagram.
+        let _ = setsockopt(&udp, sockopt::UdpGroSegment, &true);
         // Only root may exceed the system's limit; others get as much as it allows.
         if setsockopt(&udp, sockopt::RcvBufForce, &SOCKET_BUFFER).is_err() {
             let _ = setsockopt(&udp, sockopt::RcvBuf, &SOCKET_BUFFER);
@@ -244,23 +261,48 @@ impl Socket {
         }
         Ok(Socket { udp, missed: 0 })
     }
+
+    /// Sends datagrams of one size, the last of which may be shorter, with one call, and returns whether the kernel
+    /// took them: to the address `to`, if the socket is not connected.
+    fn send(&self, payloads: &[IoSlice], to: Option<&SockaddrStorage>) -> bool {
+        let size = payloads.first().map_or(0, |first| first.len()) as u16;
+        let segments = [ControlMessage::UdpGsoSegments(&size)];
+        let segments = if payloads.len() > 1 { &segments[..] } else { &[] };
+        let send = || sendmsg(self.udp.as_raw_fd(), payloads, segments, MsgFlags::empty(), to);
+        match send() {
+            // The error is about an earlier datagram, which the other side refused. These have not been sent yet.
+            Err(Errno::ECONNREFUSED | Errno::EINTR) => send().is_ok(),
+            sent => sent.is_ok(),
+        }
+    }
 }
 
-/// Buffers for receiving. A datagram is in `buffer` until the next one is received.
+/// Buffers for receiving. A message is in `buffer` until the next one is received.
 struct Receiver {
     buffer: Vec<u8>,
     control: Vec<u8>,
 }
 
-struct Datagram {
+/// Datagrams that arrived at one time.
+struct Message {
     at: control::Time,
     from: Option<SocketAddr>,
+    /// The length of the message in bytes.
     size: usize,
+    /// The length of each datagram but the last, in bytes.
+    segment: usize,
 }
 
 impl Receiver {
-    /// Receives the next datagram that waits at `socket`, if there is one.
-    fn receive(&mut self, socket: &mut Socket, clock: &Clock) -> io::Result<Option<Datagram>> {
+    /// The datagrams of `message`, which was received last. An empty message is an empty datagram.
+    fn datagrams(&self, message: &Message) -> impl Iterator<Item = &[u8]> {
+        let whole = &self.buffer[..message.size];
+        let (segments, empty) = (whole.chunks(message.segment), whole.is_empty().then_some(whole));
+        empty.into_iter().chain(segments)
+    }
+
+    /// Receives the next message that waits at `socket`, if there is one.
+    fn receive(&mut self, socket: &mut Socket, clock: &Clock) -> io::Result<Option<Message>> {
         let mut slices = [IoSliceMut::new(&mut self.buffer)];
         let fd = socket.udp.as_raw_fd();
         let message = loop {
@@ -272,11 +314,12 @@ impl Receiver {
                 Err(e) => return Err(e.into()),
             }
         };
-        let mut at = None;
+        let (mut at, mut segment) = (None, LARGEST);
         for control in message.cmsgs()? {
             match control {
                 ControlMessageOwned::ScmTimestampns(stamp) => at = Some(clock.of_stamp(stamp.into())),
                 ControlMessageOwned::RxqOvfl(missed) => socket.missed = missed,
+                ControlMessageOwned::UdpGroSegments(size) if size > 0 => segment = size as usize,
                 _ => {}
             }
         }
@@ -284,7 +327,7 @@ impl Receiver {
             let v4 = address.as_sockaddr_in().map(|&v4| SocketAddr::V4(v4.into()));
             v4.or(address.as_sockaddr_in6().map(|&v6| SocketAddr::V6(v6.into())))
         });
-        Ok(Some(Datagram { at: at.unwrap_or_else(|| clock.now()), from, size: message.bytes }))
+        Ok(Some(Message { at: at.unwrap_or_else(|| clock.now()), from, size: message.bytes, segment }))
     }
 }
 

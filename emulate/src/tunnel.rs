@@ -1,6 +1,6 @@
 //! Two TUN devices as the ends of the path: one on the host, one in a network namespace.
 
-use crate::engine::{Ends, Received};
+use crate::ends::{Ends, Received};
 use crate::handle::Direction;
 use crate::relay::wait;
 use crate::udp;
@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollOp};
 use realtime::Clock;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
@@ -141,8 +141,13 @@ impl Ends for Tunnel {
         udp::answer(payload, stamp);
     }
 
-    fn send(&mut self, direction: Direction, _: u64, payload: &[u8]) -> bool {
-        self.devices[1 - direction as usize].send(payload).is_ok()
+    fn send(&mut self, direction: Direction, _: u64, payloads: &[IoSlice]) -> usize {
+        let device = &self.devices[1 - direction as usize];
+        payloads.iter().take_while(|payload| device.send(payload).is_ok()).count()
+    }
+
+    fn dated(&self) -> bool {
+        false
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
@@ -162,7 +167,7 @@ fn ports(packet: &[u8]) -> Option<&[u8]> {
 }
 
 /// The port on the host of an IPv4 packet that goes to the host or comes from it.
-fn host_port(packet: &[u8], direction: Direction) -> Option<u16> {
+pub(crate) fn host_port(packet: &[u8], direction: Direction) -> Option<u16> {
     let ports = ports(packet)?;
     let at = if direction == Direction::Forward { 2 } else { 0 };
     Some(u16::from_be_bytes([ports[at], ports[at + 1]]))
@@ -170,7 +175,7 @@ fn host_port(packet: &[u8], direction: Direction) -> Option<u16> {
 
 /// A number for the flow of an IPv4 packet, from its addresses, its protocol and its ports, if it has them; none for
 /// other packets.
-fn flow(packet: &[u8]) -> Option<u64> {
+pub(crate) fn flow(packet: &[u8]) -> Option<u64> {
     let first = *packet.first()?;
     if first >> 4 != 4 || packet.len() < 20 {
         return None;

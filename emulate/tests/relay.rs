@@ -2,10 +2,15 @@
 //! which order, and that none arrives before the path allows.
 
 use control::{Duration, Rate};
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::cmsg_space;
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, sendmsg, setsockopt, sockopt,
+};
 use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
 use realtime::Clock;
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{IoSlice, IoSliceMut};
+use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -275,4 +280,69 @@ fn of_a_datagram_that_is_corrupted_one_bit_is_flipped() {
     let of = |bits| flipped.iter().filter(|&&flipped| flipped == bits).count() as u64;
     assert_eq!((of(0), of(1)), (1000 - counters.corrupted, counters.corrupted));
     assert!(counters.corrupted > 100, "{counters:?}");
+}
+
+/// Sends `bytes` as datagrams of 1000 bytes, the last of which may be shorter, with one call.
+fn send_together(socket: &UdpSocket, bytes: &[u8], to: SocketAddr) {
+    let SocketAddr::V4(to) = to else { panic!("{to}") };
+    let to = SockaddrIn::from(SocketAddrV4::new(*to.ip(), to.port()));
+    let segments = [ControlMessage::UdpGsoSegments(&1000)];
+    let sent = sendmsg(socket.as_raw_fd(), &[IoSlice::new(bytes)], &segments, MsgFlags::empty(), Some(&to));
+    assert_eq!(sent, Ok(bytes.len()));
+}
+
+/// Datagrams that the sender's kernel took with one call arrive as one message. On the path they are packets of their
+/// own, which the link transmits one after the other.
+#[test]
+fn datagrams_that_were_sent_together_cross_the_path_one_by_one() {
+    let server = socket();
+    let running = Running::start(server.local_addr().unwrap(), 8, link(8.0, 5, Buffer::Packets(30)));
+    let client = socket();
+    let mut bytes: Vec<u8> = (0..40).flat_map(numbered).collect();
+    bytes.truncate(39_500);
+    let begin = Instant::now();
+    send_together(&client, &bytes, running.address);
+    client.send_to(&[], running.address).unwrap();
+    server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
+    let mut buffer = [0; 2000];
+    let received: Vec<_> = std::iter::from_fn(|| {
+        let size = server.recv(&mut buffer).ok()?;
+        Some((size, number(&buffer), Instant::now()))
+    })
+    .collect();
+    let record = running.stop();
+    // One is transmitted and 30 wait; no other finds room, though the empty datagram came later.
+    assert_eq!(record.arrived[0].packets, 41);
+    assert_eq!(received.len() as u64 + record.samples.last().unwrap().hops[0].dropped, 41);
+    for (i, (size, number, at)) in received.iter().take(31).enumerate() {
+        assert_eq!((*size, *number), (1000, i as u32));
+        let due = Wall::from_millis(i as u64 + 1 + 5);
+        assert!(at.duration_since(begin) >= due, "{i}: {:?}", at.duration_since(begin));
+    }
+}
+
+/// Packets of a flow that are due at the same time leave with one call, and a receiver that can takes them as one
+/// message; as a few if they were due in several rounds.
+#[test]
+fn packets_that_are_due_together_leave_together() {
+    let server = socket();
+    setsockopt(&server, sockopt::UdpGroSegment, &true).unwrap();
+    let running = Running::start(server.local_addr().unwrap(), 8, link(1e6, 5, Buffer::UNLIMITED));
+    let mut bytes: Vec<u8> = (0..40).flat_map(numbered).collect();
+    bytes.truncate(39_500);
+    send_together(&socket(), &bytes, running.address);
+    let mut buffer = vec![0; 1 << 16];
+    let mut control = cmsg_space!(i32);
+    let (mut received, mut messages) = (Vec::new(), 0);
+    while received.len() < bytes.len() {
+        let mut slices = [IoSliceMut::new(&mut buffer)];
+        let message = recvmsg::<()>(server.as_raw_fd(), &mut slices, Some(&mut control), MsgFlags::empty()).unwrap();
+        let (size, segments) = (message.bytes, message.cmsgs().unwrap().next());
+        assert!(size <= 1000 || segments == Some(ControlMessageOwned::UdpGroSegments(1000)), "{size}: {segments:?}");
+        received.extend_from_slice(&buffer[..size]);
+        messages += 1;
+    }
+    assert_eq!(received, bytes);
+    assert!(messages <= 10, "{messages} messages for 40 packets");
+    assert_eq!(running.stop().delivered[0].packets, 40);
 }

@@ -30,6 +30,30 @@ pub struct EmulatorSummary {
     pub unsent: u64,
     /// Datagrams of clients for which the emulator had no room.
     pub refused: u64,
-    /// Whether the run is to be trusted: no packet was missed or unsent, and at most 1 % left more than 200 us late.
+    /// Whether the emulator kept up: no packet was missed, unsent or refused, and at most 1 % left more than 200 us
+    /// late.
     pub kept_up: bool,
+    /// Share of one core that the emulator used.
+    pub core_share: f64,
+    /// The share of the host's processor time that all programs used; none if the kernel does not tell.
+    pub host_share: Option<f64>,
+    /// Whether all programs used more than 95 % of the host's processor time: senders or receivers may have been slower
+    /// than their controllers and the path.
+    pub host_full: bool,
+}
+
+impl EmulatorSummary {
+    /// Whether the emulator kept up, and the host had processor time left.
+    pub fn trusted(&self) -> bool {
+        self.kept_up && !self.host_full
+    }
+
+    /// What tables say of the run: `kept up`, or why it is not to be trusted.
+    pub fn verdict(&self) -> &'static str {
+        match self {
+            EmulatorSummary { kept_up: false, .. } => "LATE",
+            EmulatorSummary { host_full: true, .. } => "HOST FULL",
+            _ => "kept up",
+        }
+    }
 }

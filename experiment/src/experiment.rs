@@ -83,6 +83,9 @@ pub struct Flow {
     pub coalesce: Option<Duration>,
     /// If given, each packet leaves the source late by a random time up to this one, in order; otherwise on time.
     pub jitter: Option<Duration>,
+    /// If given, the source cannot keep shorter times than this between two departures, and says so to its controller,
+    /// which may send bursts; otherwise it can time any gap.
+    pub quantum: Option<Duration>,
     /// The least margin of the retransmission timeout over the smoothed round-trip time (200 ms in Linux).
     pub min_rto: Duration,
 }

@@ -1,8 +1,5 @@
 //! No text makes the reader of scenarios panic, hang or take much memory, and each problem that it reports is one line.
 //! The first line of the input is a `--set`.
-//!
-//! `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none scenario` runs it. Scenarios to begin with:
-//! `mkdir -p fuzz/corpus/scenario; cp scenarios/*.toml fuzz/corpus/scenario`.
 
 #![no_main]
 

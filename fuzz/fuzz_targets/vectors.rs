@@ -1,8 +1,5 @@
 //! No bytes make the reader of connection vectors panic, hang or take much memory, and the error that it reports is one
 //! line.
-//!
-//! `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none vectors` runs it. A file to begin with: `mkdir -p fuzz/corpus/vectors`,
-//! then `cargo run --release -- vectors --load 1Mbps --duration 1s --out fuzz/corpus/vectors/mix.cvec`.
 
 #![no_main]
 

@@ -20,6 +20,11 @@ impl Flight {
         self.outstanding - self.given_up
     }
 
+    /// Bytes that were given up and that the stack still counts as in flight.
+    pub(crate) fn given_up(&self) -> Bytes {
+        self.given_up
+    }
+
     /// Whether a packet that was sent then was given up.
     pub(crate) fn was_given_up(&self, sent: Time) -> bool {
         self.given_up_until.is_some_and(|until| sent <= until)

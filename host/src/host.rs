@@ -1,6 +1,6 @@
 //! The host of one direction of one connection.
 
-use crate::departures::Departures;
+use crate::departures::{Departure, Departures};
 use crate::flight::Flight;
 use crate::limit::ConfirmedLimit;
 use crate::owed::OwedAcks;
@@ -20,10 +20,6 @@ const PROBES: u32 = 2;
 
 /// How long the host waits at least when neither the sender nor the retransmission timer names a time to come.
 const PAUSE: Duration = Duration::from_millis(1);
-
-/// How much later than the stack's clock shows an acknowledgment may really have arrived: a stack may read the clock
-/// once for all datagrams that it handles together.
-const CLOCK_LAG: Duration = Duration::from_micros(100);
 
 /// What the stack has to send and to acknowledge, when the host is asked about packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +104,8 @@ pub struct Host {
     collapsed: Option<Time>,
     /// Whether a packet has left since the sender was told of a loss.
     sent_since_loss: bool,
+    /// Whether a packet has left since the sender was told of a timeout.
+    sent_since_timeout: bool,
     /// The latest time at which the sender was asked for a packet, and at which it was told of anything else.
     told: Told,
 }
@@ -154,6 +152,7 @@ impl Host {
             recovery_began: None,
             collapsed: None,
             sent_since_loss: true,
+            sent_since_timeout: true,
             told: Told::default(),
         }
     }
@@ -212,20 +211,15 @@ impl Host {
 
     /// A packet that was sent at `sent` ([`Packet::sent`]) and has `size` bytes is acknowledged. To be called for each
     /// packet of an acknowledgment, and followed by [`Host::on_ack_end`].
-    ///
-    /// Returns whether the acknowledgment came before the packet was to leave. Whoever was to hold the packet until
-    /// then did not, and the host takes no sample of the round-trip time from it.
-    pub fn on_acked(&mut self, now: Time, sent: Time, size: Bytes) -> bool {
+    pub fn on_acked(&mut self, now: Time, sent: Time, size: Bytes) {
         self.ack.acked += size;
         self.latest_acked = self.latest_acked.max(Some(sent));
         self.limit.on_acked(now, sent, size);
         self.flight.on_acked(sent, size);
-        let Some(departure) = self.departures.take(sent) else { return false };
+        let Some(departure) = self.departures.take(sent) else { return };
         // The stack may have built this packet together with one that was given up, and this may be the acknowledgment
         // of that one (Karn and Partridge, "Improving round-trip time estimates", SIGCOMM 1987).
-        let is_clear = !self.flight.was_given_up(sent);
-        let too_early = is_clear && now + CLOCK_LAG < departure.left;
-        if is_clear && !too_early {
+        if !self.flight.was_given_up(sent) {
             self.ack.rtt = Some(now.since(departure.left));
         }
         if size + self.stamp_size > self.packet
@@ -234,8 +228,9 @@ impl Host {
         {
             self.senders.give_stamps_up();
             self.report = None;
+            // The sender that decides again has sent nothing since it was last told of a loss.
+            (self.sent_since_loss, self.sent_since_timeout) = (false, false);
         }
-        too_early
     }
 
     /// Packets are lost. If an acknowledgment showed it, this is to be called before the [`Host::on_ack_end`] of that
@@ -257,6 +252,7 @@ impl Host {
         self.recovery_began = Some(now);
         if lost.persistent {
             self.collapsed = Some(now);
+            self.sent_since_timeout = false;
         }
         self.sent_since_loss = false;
         self.senders.current().on_loss(self.told.hearing(now), &loss);
@@ -309,8 +305,9 @@ impl Host {
     /// to leave without one, as all packets do before [`Host::stamp`].
     pub fn on_sent(&mut self, now: Time, packet: &Packet, waiting: &Waiting) -> Option<Stamp> {
         let pipe = self.pipe(waiting);
+        let is_plain = self.senders.window().is_some();
         let stamp = self.senders.current().on_send(self.told.sending(now), packet.size, &pipe);
-        self.sent_since_loss = true;
+        (self.sent_since_loss, self.sent_since_timeout) = (true, true);
         if packet.size > SMALL {
             self.probes = self.probes.saturating_sub(1);
         }
@@ -321,11 +318,29 @@ impl Host {
         self.flight.on_sent(packet.sent, packet.size);
         self.last_departure = Some(now);
         let stamp = self.senders.on_sent(now, stamp, self.timer.answer_time());
-        let stamped = self.is_stamped() && self.stamped_path.takes_stamp(self.timer.timeouts());
+        let stamped = self.is_stamped() && !is_plain && self.stamped_path.takes_stamp(self.timer.timeouts());
         if let Some(sent) = packet.sent {
-            self.departures.push(sent, now, stamped);
+            self.departures.push(Departure { sent, left: now, stamped });
         }
         stamped.then_some(stamp)
+    }
+
+    /// The window for a stack that enforces it itself, in bytes of the stack's own count of what is in flight; none
+    /// while packets leave one by one as the host says ([`Host::may_send`]), with or without stamps. It may change with
+    /// every other call. A stack that enforces it keeps its own timers, need not call [`Host::on_wakeup`], and tells of
+    /// each packet with [`Host::on_sent_in_window`].
+    pub fn window(&self) -> Option<Bytes> {
+        // What was given up after a timeout is in flight for the stack until it declares that lost.
+        self.senders.window().map(|window| window.min(self.limit()) + self.flight.given_up())
+    }
+
+    /// A packet leaves that the stack sends because it fits into [`Host::window`], or as a probe of its own timer. It
+    /// carries no stamp.
+    pub fn on_sent_in_window(&mut self, now: Time, packet: &Packet) {
+        let waiting = Waiting { backlog: packet.size, received: packet.received };
+        let pipe = self.pipe(&waiting);
+        self.senders.current().next(self.told.sending(now), &pipe);
+        self.on_sent(now, packet, &waiting);
     }
 
     /// A packet that carries nothing but an acknowledgment or a report was sent without calling [`Host::may_send`].
@@ -394,7 +409,15 @@ impl Host {
         self.flight.give_up();
         self.departures.clear();
         self.sent_since_loss = false;
+        // If persistent congestion was found since the last packet left, the sender knows.
+        if !core::mem::replace(&mut self.sent_since_timeout, false) {
+            return;
+        }
+        let was_plain = self.senders.window().is_some();
         self.senders.current().on_loss(self.told.hearing(now), &Loss::Timeout);
+        if self.is_stamped() && !was_plain && self.senders.window().is_some() {
+            self.stamped_path.on_plain_again();
+        }
     }
 
     /// If routers were asked: the newest report is their answer, or there is none.

@@ -2,7 +2,7 @@
 //! agreed to them: at once, or after the routers on the path have been asked.
 
 use alloc::boxed::Box;
-use control::{Duration, Report, Sender, Stamp, Time};
+use control::{Bytes, Duration, Report, Sender, Stamp, Time};
 
 /// How much longer than an acknowledgment the routers' answer may take: reports travel by themselves.
 const REPORT_DELAY: Duration = Duration::from_millis(50);
@@ -47,6 +47,12 @@ impl Senders {
 
     pub(crate) fn is_stamped(&self) -> bool {
         !matches!(self.stamps, Stamps::Off)
+    }
+
+    /// The window, in bytes, while it alone decides when packets leave and these carry no stamp, not even a question to
+    /// the routers.
+    pub(crate) fn window(&self) -> Option<Bytes> {
+        if matches!(self.stamps, Stamps::Asking { .. }) { None } else { self.current.window() }
     }
 
     pub(crate) fn is_unanswered(&self) -> bool {

@@ -2,8 +2,9 @@
 //! 9000, section 14): a path that takes only the 1280 bytes that every IPv6 path must take (RFC 8200, section 5) drops
 //! them. A peer that was restarted does not know the stamps, and answers only to plain QUIC.
 //!
-//! So packets that leave during an outage carry no stamp, where an outage is two or more timeouts in a row. If plain
-//! packets alone end two outages, with no stamped packet acknowledged in between, stamps are given up for good.
+//! So packets that leave during an outage carry no stamp, where an outage is two or more timeouts in a row, or a
+//! timeout after which the sender goes on with a window and without stamps. If plain packets alone end two outages,
+//! with no stamped packet acknowledged in between, stamps are given up for good.
 
 /// The number of timeouts in a row from which on packets carry no stamp.
 const OUTAGE: u32 = 2;
@@ -25,6 +26,11 @@ impl StampedPath {
     pub(crate) fn takes_stamp(&mut self, timeouts: u32) -> bool {
         self.tried_plain |= timeouts >= OUTAGE;
         timeouts < OUTAGE
+    }
+
+    /// There was a timeout while packets carried stamps, and the sender goes on without them.
+    pub(crate) fn on_plain_again(&mut self) {
+        self.tried_plain = true;
     }
 
     /// A full packet was acknowledged. Returns whether it is time to give stamps up.

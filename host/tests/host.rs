@@ -26,13 +26,22 @@ enum Told {
 #[derive(Clone)]
 struct Recorder {
     next: Arc<Mutex<Next>>,
+    window: Arc<Mutex<Option<Bytes>>>,
     told: Arc<Mutex<Vec<(Time, Told)>>>,
     question: Stamp,
+    /// The window after a timeout, if that brings one.
+    resumes: Arc<Mutex<Option<Bytes>>>,
 }
 
 impl Recorder {
     fn new(next: Next) -> Recorder {
-        Recorder { next: Arc::new(Mutex::new(next)), told: Arc::default(), question: Stamp::None }
+        Recorder {
+            next: Arc::new(Mutex::new(next)),
+            window: Arc::default(),
+            told: Arc::default(),
+            question: Stamp::None,
+            resumes: Arc::default(),
+        }
     }
 
     fn say(&self, next: Next) {
@@ -63,6 +72,9 @@ impl Sender for Recorder {
     fn next(&mut self, _: Time, _: &Pipe) -> Next {
         *self.next.lock().unwrap()
     }
+    fn window(&self) -> Option<Bytes> {
+        *self.window.lock().unwrap()
+    }
     fn on_send(&mut self, now: Time, _: Bytes, pipe: &Pipe) -> Stamp {
         self.write(now, Told::Sent { in_flight: pipe.in_flight.0 / PACKET.0 });
         Stamp::None
@@ -73,6 +85,9 @@ impl Sender for Recorder {
         self.write(now, Told::Acked { acked, lost, rtt, recovery, app_limited });
     }
     fn on_loss(&mut self, now: Time, loss: &Loss) {
+        if let (Loss::Timeout, Some(window)) = (loss, *self.resumes.lock().unwrap()) {
+            *self.window.lock().unwrap() = Some(window);
+        }
         self.write(now, Told::Lost(*loss));
     }
     fn state(&self) -> State {
@@ -101,7 +116,7 @@ fn full(host: &mut Host, now: Time, count: usize) -> u64 {
 
 /// An acknowledgment of `acked` packets sent at `sent`, after which so many are in flight.
 fn ack(host: &mut Host, now: Time, sent: Time, acked: u64, in_flight: u64) {
-    (0..acked).for_each(|_| assert!(!host.on_acked(now, sent, PACKET)));
+    (0..acked).for_each(|_| host.on_acked(now, sent, PACKET));
     host.on_ack_end(now, &AckEnd { in_flight: Bytes(in_flight * PACKET.0), app_limited: false });
 }
 
@@ -115,7 +130,7 @@ fn a_loss_is_told_before_the_acknowledgment_that_showed_it_and_counts_with_it() 
     let mut host = recorder.host();
     assert_eq!(full(&mut host, ms(0), 10), 10);
     recorder.take();
-    (0..4).for_each(|_| assert!(!host.on_acked(ms(100), ms(0), PACKET)));
+    (0..4).for_each(|_| host.on_acked(ms(100), ms(0), PACKET));
     lost(&mut host, ms(100), ms(0), 2, false);
     host.on_ack_end(ms(100), &AckEnd { in_flight: Bytes(4 * PACKET.0), app_limited: true });
     let rtt = Some(Duration::from_millis(100));
@@ -150,6 +165,25 @@ fn persistent_congestion_is_a_timeout_to_the_sender_even_within_a_loss_event() {
     lost(&mut host, ms(100), ms(0), 1, false);
     recorder.take();
     lost(&mut host, ms(150), ms(0), 5, true);
+    assert_eq!(recorder.take(), [Told::Lost(Loss::Timeout)]);
+}
+
+/// A timer of the stack's finds persistent congestion, and the window that it leaves is full. The timeout that follows
+/// is the same one to the sender, but lets two packets leave as any other.
+#[test]
+fn persistent_congestion_and_the_timeout_after_it_are_one_if_nothing_leaves_between_them() {
+    let recorder = Recorder::new(Next::Now);
+    let mut host = recorder.host();
+    full(&mut host, ms(0), 10);
+    full(&mut host, ms(10), 10);
+    recorder.say(Next::AfterAck);
+    lost(&mut host, ms(900), ms(0), 10, true);
+    recorder.take();
+    let end = host.wake_at(ms(900), &PLENTY);
+    assert_eq!(full(&mut host, end, 10), 2);
+    assert!(matches!(recorder.take()[..], [Told::Sent { .. }, Told::Sent { .. }]));
+    let end = host.wake_at(end, &PLENTY);
+    host.on_wakeup(end, &PLENTY);
     assert_eq!(recorder.take(), [Told::Lost(Loss::Timeout)]);
 }
 
@@ -228,7 +262,7 @@ fn bytes_that_were_given_up_do_not_count_as_lost_when_the_stack_declares_them_lo
         assert_eq!(full(&mut host, ms(1000), 2), 2, "a timeout, RFC 6298, section 2.1");
         recorder.take();
         // An acknowledgment of the last two of the ten.
-        (0..2).for_each(|_| assert!(!host.on_acked(ms(1010), ms(0), PACKET)));
+        (0..2).for_each(|_| host.on_acked(ms(1010), ms(0), PACKET));
         let all = steps.iter().map(|&(_, count)| count).sum::<u64>();
         steps.into_iter().for_each(|(sent, count)| lost(&mut host, ms(1010), ms(sent), count, false));
         ack(&mut host, ms(1010), ms(0), 0, 10 - all);
@@ -300,15 +334,6 @@ fn time_goes_back_for_the_sender_neither_when_packets_leave_nor_when_it_hears_of
     }
 }
 
-#[test]
-fn an_acknowledgment_of_a_packet_that_was_to_leave_later_is_reported_and_no_round_trip_time() {
-    let mut host = Recorder::new(Next::Now).host();
-    host.on_wakeup(ms(1), &PLENTY);
-    host.on_sent(ms(9), &Packet { size: PACKET, sent: Some(ms(1)), received: 0 }, &PLENTY);
-    assert!(host.on_acked(ms(5), ms(1), PACKET));
-    assert_eq!(host.rtt(), None);
-}
-
 /// A host of a sender that asks the routers on the path, with a round-trip time of 100 ms.
 fn asking(question: Stamp) -> (Host, Recorder) {
     let mut host = Recorder::new(Next::Now).host();
@@ -372,6 +397,70 @@ fn stamps_that_do_not_get_through_are_given_up_and_the_first_sender_decides_agai
     }
     assert!(!host.is_stamped());
     first.take();
+    // A packet of the other sender's.
+    lost(&mut host, now + Duration::from_millis(3), now + Duration::from_millis(2), 1, false);
+    assert_eq!(first.take(), []);
     stamp(&mut host, now + Duration::from_millis(5));
     assert_eq!(first.take().len(), 1);
+}
+
+#[test]
+fn a_stack_may_enforce_the_window_of_a_sender_that_has_nothing_else() {
+    let recorder = Recorder::new(Next::Now);
+    let mut host = recorder.host();
+    assert_eq!(host.window(), None);
+    *recorder.window.lock().unwrap() = Some(Bytes(10 * PACKET.0));
+    assert_eq!(host.window(), Some(Bytes(10 * PACKET.0)));
+    for _ in 0..10 {
+        host.on_sent_in_window(ms(0), &Packet { size: PACKET, sent: Some(ms(0)), received: 0 });
+    }
+    assert_eq!(host.in_flight(), Bytes(10 * PACKET.0));
+    assert_eq!(recorder.take().last(), Some(&Told::Sent { in_flight: 9 }));
+    ack(&mut host, ms(100), ms(0), 2, 8);
+    assert_eq!(host.rtt(), Some(Duration::from_millis(100)));
+    *recorder.window.lock().unwrap() = Some(Bytes(1 << 50));
+    assert_eq!(host.window(), Some(Bytes((64 + 4 * 2) * PACKET.0)), "a multiple of what is confirmed");
+    // What is given up after a timeout is in flight for the stack until it declares that lost.
+    *recorder.window.lock().unwrap() = Some(PACKET);
+    recorder.say(Next::AfterAck);
+    host.on_wakeup(ms(5000), &PLENTY);
+    assert_eq!((host.timeouts(), host.window()), (1, Some(Bytes(9 * PACKET.0))));
+    lost(&mut host, ms(5001), ms(0), 8, false);
+    ack(&mut host, ms(5001), ms(0), 0, 0);
+    assert_eq!(host.window(), Some(PACKET));
+}
+
+#[test]
+fn packets_of_a_sender_that_only_has_a_window_carry_no_stamps_and_no_question_stays_unasked() {
+    let (mut host, recorder) = asking(Stamp::Rate { rate: f32::INFINITY, rtt: 0.0 });
+    *recorder.window.lock().unwrap() = Some(Bytes(10 * PACKET.0));
+    assert_eq!(host.window(), None, "the routers are asked first");
+    assert!(stamp(&mut host, ms(10_000)).is_some());
+    host.on_report(ms(10_100), Report::Allowed { rate: 1e6 });
+    assert_eq!(host.window(), Some(Bytes(10 * PACKET.0)));
+    assert_eq!(stamp(&mut host, ms(10_110)), None);
+    *recorder.window.lock().unwrap() = None;
+    assert_eq!(stamp(&mut host, ms(10_120)), Some(Stamp::None));
+}
+
+#[test]
+fn stamps_are_given_up_when_a_window_without_stamps_gets_through_after_timeouts_with_stamps() {
+    let first = Recorder::new(Next::Now);
+    let mut host = first.host();
+    let hybrid = Recorder::new(Next::AfterAck);
+    *hybrid.resumes.lock().unwrap() = Some(Bytes(4 * PACKET.0));
+    host.stamp(ms(0), Box::new(hybrid.clone()), STAMP);
+    let mut now = ms(0);
+    for outage in 1..=2 {
+        // Stamped packets are lost. At the timeout the sender resumes its window.
+        *hybrid.window.lock().unwrap() = None;
+        assert!(stamp(&mut host, now).is_some());
+        now = host.wake_at(now, &PLENTY);
+        host.on_wakeup(now, &PLENTY);
+        assert_eq!(host.timeouts(), 1);
+        assert_eq!(stamp(&mut host, now), None, "a plain packet, after one timeout");
+        ack(&mut host, now + Duration::from_millis(10), now, 1, 0);
+        now += Duration::from_millis(20);
+        assert_eq!(host.is_stamped(), outage < 2);
+    }
 }

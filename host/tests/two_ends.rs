@@ -14,7 +14,7 @@ fn ms(ms: u64) -> Time {
 }
 
 fn parties(controller: &Controller) -> Parties {
-    let conditions = Conditions { packet: PACKET, timing_error: Duration::from_micros(10) };
+    let conditions = Conditions { timing_error: Duration::from_micros(10), ..Conditions::exact(PACKET) };
     let parties = controller.build(controller.defaults(), &conditions).unwrap();
     Parties { sender: checked(parties.sender), ..parties }
 }

@@ -1,7 +1,7 @@
 //! From what the emulator recorded to the results of a run, by the simulator's definitions.
 
 use control::{Bytes, Duration, Rate, Time};
-use emulate::{Direction, Record, Sample, Totals};
+use emulate::{Direction, Histogram, Record, Sample, Totals};
 use experiment::{
     EmulatorSummary, Experiment, Finished, Flow, FlowOutcome, FlowSeries, Identity, LinkOutcome, LinkSeries, Outcome,
     Place, Run,
@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 /// The emulator's error counts from this many microseconds on: a packet that leaves later is late.
 pub const LATE_US: usize = 200;
 /// The largest share of late packets with which the emulator has kept up.
-pub const LATE_SHARE: f64 = 0.01;
+const LATE_SHARE: f64 = 0.01;
+/// If all programs use a larger share of the host's processor time, it is full.
+const FULL: f64 = 0.95;
 
 /// What a run in real time gave.
 #[derive(Clone, Debug)]
@@ -138,11 +140,21 @@ pub fn link(
     LinkOutcome::between(name, &counters(from), &counters(to), longest.unwrap_or(0), series)
 }
 
+/// The share of packets that left more than [`LATE_US`] microseconds late.
+pub fn late_share(lateness: &Histogram) -> f64 {
+    lateness.above(LATE_US) as f64 / lateness.count().max(1) as f64
+}
+
+/// Whether the emulator kept up while packets were as late as `lateness` says and as many as `failed` says were missed,
+/// unsent or refused.
+pub fn kept_up(lateness: &Histogram, failed: u64) -> bool {
+    late_share(lateness) <= LATE_SHARE && failed == 0
+}
+
 /// The packets that crossed the path until `end`, and the emulator's own error.
 pub fn emulator(record: &Record, end: Time) -> EmulatorSummary {
     let us = |quantile: f64| record.lateness.quantile(quantile).map(|time| time.as_secs() * 1e6);
     let rate = |bytes: Bytes| -> Rate { bytes.over(end.since(Time::ZERO)) };
-    let late_share = record.lateness.above(LATE_US) as f64 / record.lateness.count().max(1) as f64;
     EmulatorSummary {
         arrived_packets: record.arrived.map(|all| all.packets),
         delivered_packets: record.delivered.map(|all| all.packets),
@@ -151,11 +163,14 @@ pub fn emulator(record: &Record, end: Time) -> EmulatorSummary {
         late_p99_us: us(0.99),
         late_p999_us: us(0.999),
         late_max_us: (record.lateness.longest() > Duration::ZERO).then(|| record.lateness.longest().as_secs() * 1e6),
-        late_share,
+        late_share: late_share(&record.lateness),
         realtime: record.realtime,
         missed: record.missed,
         unsent: record.unsent,
         refused: record.refused,
-        kept_up: late_share <= LATE_SHARE && record.missed == 0 && record.unsent == 0,
+        kept_up: kept_up(&record.lateness, record.missed + record.unsent + record.refused),
+        core_share: if end > Time::ZERO { record.processor.as_secs() / end.as_secs() } else { 0.0 },
+        host_share: record.host_share,
+        host_full: record.host_share.is_some_and(|share| share > FULL),
     }
 }

@@ -1,13 +1,11 @@
 //! What an experiment may not have if it is to run in real time.
 
-use control::{Bytes, Rate};
+use control::Bytes;
 use experiment::Experiment;
 
 /// The size of full packets on the path, with `wire`'s header. An experiment must have packets of this size to run in
 /// real time, so that its simulation compares.
 pub const PACKET: Bytes = Bytes(wire::PACKET + wire::header::SIZE as u64);
-/// The fastest link: an emulator on one core carries no more.
-const FASTEST: Rate = Rate::from_gbps(1.0);
 /// The most flows: each has two endpoints on this host.
 const MOST_FLOWS: usize = 64;
 
@@ -16,10 +14,6 @@ pub fn unsupported(experiment: &Experiment) -> Option<String> {
     let Experiment { links, flows, cross, workloads, .. } = experiment;
     if !cross.is_empty() || !workloads.is_empty() {
         return Some("traffic: is not played in real runs; remove it".into());
-    }
-    if let Some(link) = links.iter().find(|link| link.rate.as_bps() > FASTEST.as_bps()) {
-        let (name, rate) = (&link.name, link.rate);
-        return Some(format!("{name}: {rate} is more than real runs can have; --set a rate of at most {FASTEST}"));
     }
     if let Some(link) = links.iter().find(|link| link.trace.is_some()) {
         return Some(format!("{}: trace: is not followed in real runs; write a rate", link.name));
@@ -34,6 +28,7 @@ pub fn unsupported(experiment: &Experiment) -> Option<String> {
             ("delayed-ack", flow.delayed_ack.is_some()),
             ("coalesce", flow.coalesce.is_some()),
             ("jitter", flow.jitter.is_some()),
+            ("quantum", flow.quantum.is_some()),
         ];
         let (key, _) = keys.into_iter().find(|(_, given)| *given)?;
         Some(format!("flow {}: {key}: is the hosts' own in real runs; remove it", i + 1))

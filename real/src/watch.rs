@@ -1,6 +1,6 @@
 //! What a caller sees of a run while it lasts, and how the caller ends it.
 
-use crate::measured::{LATE_SHARE, LATE_US};
+use crate::measured::{kept_up, late_share};
 use control::{Duration, Rate, Time};
 use emulate::Totals;
 use experiment::mean_queue;
@@ -33,7 +33,7 @@ pub struct Progress {
     /// The lateness that 99 % of packets did not exceed: from when a packet was due to when the kernel took it. None if
     /// no packet left.
     pub late_p99: Option<Duration>,
-    /// The share of packets that left more than [`LATE_US`] microseconds late.
+    /// The share of packets that left more than [`LATE_US`](crate::LATE_US) microseconds late.
     pub late_share: f64,
     /// Packets since the beginning that the kernel dropped before the emulator took them.
     pub missed: u64,
@@ -49,31 +49,30 @@ pub struct Progress {
 pub(crate) struct Observer {
     /// The directions of links that are observed.
     links: Vec<LinkDirection>,
-    /// Packets missed, unsent and refused before the last second.
-    failed: [u64; 3],
+    /// Packets missed, unsent or refused before the last second.
+    failed: u64,
 }
 
 impl Observer {
     /// Observes `links`.
     pub(crate) fn new(links: Vec<LinkDirection>) -> Observer {
-        Observer { links, failed: [0; 3] }
+        Observer { links, failed: 0 }
     }
 
     /// The second that `told` is about.
     pub(crate) fn second(&mut self, told: &emulate::Progress) -> Progress {
         let emulate::Progress { now, interval, delivered, hops, lateness, failed } = told;
         let links = || self.links.iter().map(|link| (&hops.0[link.index()], &hops.1[link.index()]));
-        let late_share = lateness.above(LATE_US) as f64 / lateness.count().max(1) as f64;
-        let kept_up = late_share <= LATE_SHARE && *failed == self.failed;
-        self.failed = *failed;
         let [missed, unsent, refused] = *failed;
+        let before = std::mem::replace(&mut self.failed, missed + unsent + refused);
+        let kept_up = kept_up(lateness, self.failed - before);
         Progress {
             elapsed: now.since(Time::ZERO),
             delivered: delivered.map(|all: Totals| all.bytes.over(*interval)),
             queue: links().map(|(before, after)| mean_queue(before, after)).fold(0.0, f64::max),
             dropped: links().map(|(before, after)| after.dropped - before.dropped).sum(),
             late_p99: lateness.quantile(0.99),
-            late_share,
+            late_share: late_share(lateness),
             missed,
             unsent,
             refused,

@@ -84,8 +84,8 @@ fn a_panic_on_the_emulators_thread_ends_the_run() {
 #[test]
 fn what_cannot_run_in_real_time_is_refused_with_the_remedy() {
     let mut experiment = experiment("cubic");
-    experiment.links[0].rate = control::Rate::from_gbps(10.0);
+    experiment.flows[0].jitter = Some(control::Duration::from_micros(1));
     let refused = thalweg_real::run(&experiment, &Contestant::Ours, &no_helper(), &()).unwrap_err();
     assert!(matches!(refused, Error::Unsupported(_)) && refused.source().is_none());
-    assert!(refused.to_string().ends_with("--set a rate of at most 1 Gbps"), "{refused}");
+    assert!(refused.to_string().ends_with("jitter: is the hosts' own in real runs; remove it"), "{refused}");
 }

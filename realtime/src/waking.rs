@@ -6,6 +6,8 @@ use control::{Duration, Time};
 #[derive(Debug)]
 pub struct Waking {
     takes: Duration,
+    /// The longest time that waking is taken to last.
+    most: Duration,
     /// In one case of this many it takes longer.
     cases: u64,
 }
@@ -19,7 +21,14 @@ const STEP: Duration = Duration(100_000); // 0.1 us
 impl Waking {
     /// In one case in `cases` (at least 2), waking may take longer.
     pub fn new(cases: u64) -> Waking {
-        Waking { takes: BOUNDS.1, cases }
+        Waking::within(cases, BOUNDS.1)
+    }
+
+    /// The same, for a thread that spins for no longer than `most` (2 to 50 microseconds) and accepts to be late more
+    /// often than that.
+    pub fn within(cases: u64, most: Duration) -> Waking {
+        let most = most.clamp(BOUNDS.0, BOUNDS.1);
+        Waking { takes: most, most, cases }
     }
 
     /// How long waking takes: 2 to 50 microseconds.
@@ -33,7 +42,7 @@ impl Waking {
         if woken >= until {
             let enough = woken.since(until) <= self.takes;
             self.takes = if enough { self.takes - STEP } else { self.takes + Duration(STEP.0 * (self.cases - 1)) };
-            self.takes = self.takes.clamp(BOUNDS.0, BOUNDS.1);
+            self.takes = self.takes.clamp(BOUNDS.0, self.most);
         }
     }
 }

@@ -48,16 +48,13 @@ pub(super) fn delayed_ack(delay: Option<Duration>, at: KeyPath, problems: &mut P
     problems.unless(delay != Some(Duration::ZERO), at, "is zero; write one like \"40 ms\", or remove it");
 }
 
-/// Checks for how long receivers coalesce interrupts (`coalesce`) and by how much senders are late (`jitter`), both
-/// below `at`.
-pub(super) fn host_noise(coalesce: Option<Duration>, jitter: Option<Duration>, at: &KeyPath, problems: &mut Problems) {
-    for (key, delay, example) in [("coalesce", coalesce, "100 us"), ("jitter", jitter, "10 us")] {
-        let Some(delay) = delay else { continue };
-        let message = format!(
-            "{delay} is not more than 0 and at most {LONGEST_HOLD}; write one like \"{example}\", or remove it"
-        );
-        problems.unless(delay > Duration::ZERO && delay <= LONGEST_HOLD, at.key(key), message);
-    }
+/// Checks one of the times by which hosts are not exact: for how long receivers coalesce interrupts (`coalesce`), by
+/// how much senders are late (`jitter`), and the shortest time between two departures (`quantum`).
+pub(super) fn host_time(time: Option<Duration>, example: &str, at: KeyPath, problems: &mut Problems) {
+    let Some(time) = time else { return };
+    let message =
+        format!("{time} is not more than 0 and at most {LONGEST_HOLD}; write one like \"{example}\", or remove it");
+    problems.unless(time > Duration::ZERO && time <= LONGEST_HOLD, at, message);
 }
 
 /// Checks that a sender starts before the end of the run.

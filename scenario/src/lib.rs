@@ -109,3 +109,15 @@ fn parse_with<'t>(name: &'t str, text: &'t str, sets: &[Set]) -> Result<Document
     }
     Ok(document)
 }
+
+/// What reads bytes from outside, for the fuzz targets. No part of the interface.
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing {
+    /// The distribution of sizes in a file of these `bytes`, or what is wrong with it.
+    ///
+    /// # Errors
+    /// What is wrong with the first line that is wrong.
+    pub fn sizes(bytes: &[u8]) -> Result<experiment::traffic::Sizes, String> {
+        crate::files::size_distribution::read(bytes).map_err(|error| error.message)
+    }
+}

@@ -29,6 +29,7 @@ fn experiment(controller: &Controller) -> Experiment {
         delayed_ack: None,
         coalesce: None,
         jitter: None,
+        quantum: None,
         min_rto: Duration::from_millis(200),
     };
     let (rate, delay) = (Rate::from_mbps(10.0), Duration::from_millis(15));
@@ -103,6 +104,7 @@ fn hosts_with_late_interfaces_delayed_acknowledgments_and_small_windows() {
             flow.delayed_ack = Some(Duration::from_millis(40));
             flow.coalesce = Some(Duration::from_micros(300));
             flow.jitter = Some(Duration::from_micros(200));
+            flow.quantum = Some(Duration::from_millis(2));
             flow.receive_window = Some(10);
         }
         experiment.flows[0].stop = Some(Time::ZERO + Duration::from_millis(2000));

@@ -34,6 +34,14 @@ const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 /// The most flows that stay in the processor's caches without prefetching.
 const CACHED_FLOWS: usize = 256;
 
+/// What the hosts of a flow can do. Simulated times are exact, and `jitter` is a delay that hosts do not know of; but a
+/// host that knows the shortest gap that it can keep also knows by how much it misses the times of its departures.
+fn conditions(flow: &experiment::Flow) -> Conditions {
+    let exact = Conditions::exact(flow.packet);
+    let Some(quantum) = flow.quantum else { return exact };
+    Conditions { quantum, timing_error: flow.jitter.unwrap_or(exact.timing_error), ..exact }
+}
+
 struct Engine<'a> {
     experiment: &'a Experiment,
     network: Network,
@@ -55,13 +63,13 @@ impl<'a> Engine<'a> {
         let build = |flow: &experiment::Flow| {
             control::registry::find(&flow.controller)
                 .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
-                .build(&flow.parameters, &Conditions::exact(flow.packet))
+                .build(&flow.parameters, &conditions(flow))
         };
         let parties = experiment.flows.iter().map(build).collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         for (i, (flow, parties)) in experiment.flows.iter().zip(parties).enumerate() {
             let interfaces = [
-                flow.jitter.map(|most| Interface::jittering(most, experiment.seed, i)),
+                flow.jitter.map(|most| Interface::jittering(most, flow.quantum.is_some(), experiment.seed, i)),
                 flow.coalesce.map(Interface::coalescing),
             ];
             let [way_out, way_back] = network.connect(flow, interfaces);

@@ -1,12 +1,16 @@
 //! `thalweg bench`.
 
+mod micros;
+mod quantum;
+
 use crate::args::Bench;
 use crate::failure::Failure;
 use crate::print;
 use control::{Duration, Rate};
+use micros::{micros, shown};
 use scenario::reason;
 use std::io;
-use wire::bench::{GapErrors, TIMESTAMPS, pacing};
+use wire::bench::{TIMESTAMPS, pacing};
 
 /// The rates that are measured if none is given.
 const RATES: [Rate; 3] = [Rate::from_mbps(100.0), Rate::from_mbps(500.0), Rate::from_mbps(1000.0)];
@@ -19,22 +23,18 @@ pub fn bench(bench: &Bench) -> Result<(), Failure> {
     if *duration == Duration::ZERO || *duration > Duration::from_millis(10_000) {
         return Err(Failure::Wrong(vec![format!("--duration: {duration} is not within 10 s; write one like 500ms")]));
     }
-    let rates = if rates.is_empty() { &RATES[..] } else { rates };
+    let (bursts, rates) = (rates, if rates.is_empty() { &RATES[..] } else { rates });
     if let Some(rate) = rates.iter().find(|rate| !(1e5..=1e11).contains(&rate.as_bps())) {
         return Err(Failure::Wrong(vec![format!(
             "--rate: {rate} is not within 100 kbps and 100 Gbps; write one like 1Gbps"
         )]));
     }
     let run = |&rate| pacing(rate, *duration).map(|run| (rate, run));
-    let runs: Vec<_> = rates
-        .iter()
-        .map(run)
-        .collect::<io::Result<_>>()
-        .map_err(|e| Failure::Failed(format!("loopback: {}", reason(&e))))?;
+    let runs: Vec<_> = rates.iter().map(run).collect::<io::Result<_>>().map_err(failed)?;
     let mut text = format!(
-        "Packets of 1200 bytes on loopback. Pacing: {}. Arrival times: {}.\n\
+        "Packets of 1200 bytes on loopback. Arrival times: {}.\n\
          Differences between actual and planned gaps, microseconds:\n\n{:12} {:>9} {:>10}",
-        runs[0].1.pacing, TIMESTAMPS, "rate", "reached", "gap"
+        TIMESTAMPS, "rate", "reached", "gap"
     );
     for clock in ["left", "seen"] {
         QUANTILES.iter().for_each(|(_, name)| text += &format!(" {:>12}", format!("{clock} {name}")));
@@ -48,13 +48,10 @@ pub fn bench(bench: &Bench) -> Result<(), Failure> {
         }
         text += &format!(" {:>9}\n", run.sent - run.arrived);
     }
-    print::bytes(text.as_bytes())
+    print::bytes(text.as_bytes())?;
+    print::bytes(quantum::tables(bursts, *duration).map_err(failed)?.as_bytes())
 }
 
-fn micros(duration: Duration) -> f64 {
-    duration.as_secs() * 1e6
-}
-
-fn shown(errors: &GapErrors, share: f64) -> String {
-    errors.quantile(share).map_or("-".into(), |error| format!("{:.2}", micros(error)))
+fn failed(error: io::Error) -> Failure {
+    Failure::Failed(format!("loopback: {}", reason(&error)))
 }

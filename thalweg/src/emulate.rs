@@ -6,10 +6,10 @@ use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use crate::print;
 use crate::real::helper;
-use crate::status::Status;
+use crate::status::{Status, say_verdict};
 use emulate::relay::Relay;
 use experiment::Run;
-use real::{CommandEnded, Emulation, Error, LATE_US, Measured};
+use real::{CommandEnded, Emulation, Error, Measured};
 use scenario::{Machine, Plan, reason};
 use std::net::{SocketAddr, ToSocketAddrs};
 
@@ -32,7 +32,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         }
         let status = Status::new(&interrupt, args.output.quiet, args.verbose);
         let measured = emulation.relay(&mut relay, &status)?;
-        finish(&plan, run, destination, measured)
+        finish(&plan, run, destination, measured, args.output.quiet)
     } else {
         let guest = emulation.start(&args.command, &helper()?)?;
         if !args.output.quiet {
@@ -45,7 +45,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         let destination = Destination::prepare(&args.output)?;
         let status = Status::new(&interrupt, args.output.quiet, args.verbose);
         let CommandEnded { measured, code } = emulation.command(guest, &status)?;
-        finish(&plan, run, destination, measured)?;
+        finish(&plan, run, destination, measured, args.output.quiet)?;
         match u8::try_from(code) {
             Ok(0) => Ok(()),
             Ok(code) => Err(Failure::Command(code)),
@@ -70,19 +70,10 @@ fn wrong(args: &Emulate, why: &str) -> Failure {
 }
 
 /// Writes and prints the results, and says whether they are to be trusted.
-fn finish(plan: &Plan, run: &Run, destination: Destination, measured: Measured) -> Result<(), Failure> {
-    let emulator = measured.emulator.clone();
-    destination.finish(&plan.title, plan.seed, &[measured.into_finished(run)], None)?;
-    if !emulator.kept_up {
-        let remedy = if emulator.realtime { "" } else { ", or run it as root, which the system schedules in time" };
-        print::note(&format!(
-            "THE EMULATOR DID NOT KEEP UP: {:.2} % of packets left more than {LATE_US} us late, {} were missed, {} unsent; \
-             these results are not the path's alone: emulate a slower path, or leave it a core of its own{remedy}",
-            100.0 * emulator.late_share,
-            emulator.missed,
-            emulator.unsent
-        ));
-    }
+fn finish(plan: &Plan, run: &Run, destination: Destination, measured: Measured, quiet: bool) -> Result<(), Failure> {
+    let finished = measured.into_finished(run);
+    destination.finish(&plan.title, plan.seed, std::slice::from_ref(&finished), None)?;
+    say_verdict(&finished, quiet);
     Ok(())
 }
 

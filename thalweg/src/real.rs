@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
-use crate::status::Status;
+use crate::status::{Status, say_verdict};
 use experiment::Finished;
 use real::{Contestant, Error, Helper, RealRuns};
 use scenario::{Plan, Set};
@@ -42,5 +42,7 @@ pub fn run(
             print::note(&format!("{}: {} s", run.name(), run.experiment.duration.as_secs()));
         }
     });
-    Ok(all?)
+    let all = all?;
+    all.iter().for_each(|finished| say_verdict(finished, quiet));
+    Ok(all)
 }

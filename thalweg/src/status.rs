@@ -3,6 +3,7 @@
 use crate::interrupt::Interrupt;
 use crate::print;
 use control::Rate;
+use experiment::Finished;
 use real::{LATE_US, Progress, Watch};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,5 +59,32 @@ impl Watch for Status<'_> {
                 100.0 * late_share
             ));
         }
+    }
+}
+
+/// Says why the results of a run in real time are not to be trusted, if they are not; if `quiet`, only of an emulator
+/// that did not keep up.
+pub fn say_verdict(finished: &Finished, quiet: bool) {
+    let Some(emulator) = &finished.emulator else { return };
+    let name = finished.run.name();
+    if !emulator.kept_up {
+        let remedy = if emulator.realtime { "" } else { ", or run it as root, which the system schedules in time" };
+        print::note(&format!(
+            "{name}: THE EMULATOR DID NOT KEEP UP: {:.2} % of packets left more than {LATE_US} us late, {} were missed, {} \
+             unsent, {} refused; these results are not the path's alone: emulate a slower path, or leave it a core of \
+             its own{remedy}",
+            100.0 * emulator.late_share,
+            emulator.missed,
+            emulator.unsent,
+            emulator.refused,
+        ));
+    }
+    if emulator.host_full && !quiet {
+        print::note(&format!(
+            "{name}: THE HOST HAD NO TIME LEFT: all programs used {:.1} % of its processors' time, {:.0} % of a core for \
+             the emulator; senders and receivers may have been slower than the path",
+            100.0 * emulator.host_share.unwrap_or(1.0),
+            100.0 * emulator.core_share,
+        ));
     }
 }

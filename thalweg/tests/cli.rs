@@ -377,7 +377,11 @@ fn pacing_is_measured_and_mistakes_are_answered_in_a_line() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, _) = thalweg(home.path(), &["bench", "pacing", "--rate", "20Mbps", "--duration", "20ms"]);
     assert_eq!(code, 0);
-    assert!(out.contains("Pacing: sleep until") && out.contains("20 Mbps"), "{out}");
+    assert!(out.contains("Arrival times: ") && out.contains("20 Mbps"), "{out}");
+    let rows =
+        out.lines().filter(|line| line.contains(" us ") && line.contains("20 Mbps") && !line.contains("quantum"));
+    assert_eq!(rows.count(), 2 * 6, "{out}");
+    assert!(out.contains("This host's quantum: ") && out.contains("Then the quantum is: "), "{out}");
     for (option, value) in [("--rate", "0Mbps"), ("--rate", "1Pbps"), ("--duration", "0s"), ("--duration", "1h")] {
         let (code, out, err) = thalweg(home.path(), &["bench", "pacing", option, value]);
         assert_eq!((code, out.as_str(), err.lines().count()), (2, "", 1), "{err}");

@@ -47,6 +47,11 @@ impl Served {
         self.string.rsplit('@').next().unwrap().trim_end_matches('/')
     }
 
+    /// The source that means the contents of the served folder.
+    fn contents(&self) -> String {
+        format!("{}.", self.string)
+    }
+
     /// Waits until the server ends by itself. Returns its exit code and its standard error.
     fn end(&mut self) -> (Option<i32>, String) {
         let begin = Instant::now();
@@ -160,7 +165,7 @@ fn a_folder_is_copied_with_contents_permissions_and_times() {
     tree(&from);
     fs::create_dir(&to).unwrap();
     let mut served = Served::new(&from, &[]);
-    succeeds(&cp(&["-rp", &served.string, text(&to)]));
+    succeeds(&cp(&["-rp", &served.contents(), text(&to)]));
     assert_same(&from, &to, true);
     assert!(
         fs::metadata(to.join("sparse")).unwrap().blocks() * 512 < 5_000_000,
@@ -170,8 +175,7 @@ fn a_folder_is_copied_with_contents_permissions_and_times() {
 
     // In the other direction, to a folder that does not exist yet.
     let mut served = Served::new(&to, &["--writable"]);
-    let said = succeeds(&cp(&["-rpv", text(&from), &format!("{}new", served.string)]));
-    assert!(said.contains("pacing: sleep until"), "{said}");
+    succeeds(&cp(&["-rpv", text(&from), &format!("{}new", served.string)]));
     assert_same(&from, &to.join("new"), true);
     assert_eq!(served.end().0, Some(0));
 }
@@ -183,11 +187,11 @@ fn a_thousand_small_files_are_copied_and_not_sent_again() {
     fs::create_dir(&from).unwrap();
     (0..1000).for_each(|i| fs::write(from.join(i.to_string()), noise(i, i as u64)).unwrap());
     let served = Served::new(&from, &["--keep"]);
-    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    let said = succeeds(&cp(&["-r", &served.contents(), text(&to)]));
     assert!(said.contains("1000 files"), "{said}");
     assert_same(&from, &to, false);
     // The second copy has nothing to send.
-    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    let said = succeeds(&cp(&["-r", &served.contents(), text(&to)]));
     assert!(said.contains("of it there before") && said.contains(": 0.0 Mbps"), "{said}");
 }
 
@@ -204,7 +208,7 @@ fn a_file_that_cannot_be_copied_is_named_and_the_others_are_copied() {
     symlink("..", from.join("folder/loop")).unwrap();
     assert!(Command::new("mkfifo").arg(from.join("pipe")).status().unwrap().success());
     let served = Served::new(&from, &["--keep"]);
-    let output = cp(&["-r", &served.string, text(&to)]);
+    let output = cp(&["-r", &served.contents(), text(&to)]);
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
     for (name, why) in
@@ -225,8 +229,37 @@ fn a_file_that_cannot_be_copied_is_named_and_the_others_are_copied() {
     assert!(crate::said(&output).contains("-r copies folders"));
 }
 
+#[test]
+fn the_copy_of_a_served_folder_has_its_name_and_its_contents_are_asked_for_with_a_dot() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("photos"), home.path().join("to"));
+    [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(from.join(".bashrc"), "echo evil").unwrap();
+    fs::write(from.join("a"), "new").unwrap();
+    fs::write(to.join("a"), "old").unwrap();
+    let served = Served::new(&from, &["--keep"]);
+    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    assert_eq!(fs::read_dir(&to).unwrap().count(), 2, "{said}");
+    assert_same(&from, &to.join("photos"), false);
+    assert_eq!(fs::read_to_string(to.join("a")).unwrap(), "old");
+    assert!(!said.contains("of these names"), "{said}");
+    // To a name that does not exist yet.
+    succeeds(&cp(&["-r", &served.string, text(&to.join("b"))]));
+    assert_same(&from, &to.join("b"), false);
+    // The contents, over a file that is there.
+    let said = succeeds(&cp(&["-r", &served.contents(), text(&to)]));
+    assert_eq!(fs::read_to_string(to.join("a")).unwrap(), "new");
+    assert!(said.lines().next().is_some_and(|line| line.starts_with("1 file of these names exists")), "{said}");
+    let said = succeeds(&cp(&["-rq", &served.contents(), text(&to)]));
+    assert!(said.is_empty(), "{said}");
+    // A source without a name for its copy.
+    let output = cp(&["-r", &format!("{}x/..", served.string), text(&to)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(self::said(&output).contains("/. at its end"), "{}", self::said(&output));
+}
+
 /// The size of the file whose copy the tests interrupt, in bytes.
-const LARGE: usize = 12_000_000;
+const LARGE: usize = 60_000_000;
 
 /// Waits until a partial file in `folder` has at least `size` bytes.
 fn wait_for_partial(folder: &Path, size: u64) {
@@ -356,10 +389,10 @@ fn a_file_that_has_changed_since_the_last_copy_is_sent_again() {
     [&from, &to].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     fs::write(from.join("file"), noise(100_000, 7)).unwrap();
     let served = Served::new(&from, &["--keep"]);
-    succeeds(&cp(&["-r", &served.string, text(&to)]));
+    succeeds(&cp(&["-r", &served.contents(), text(&to)]));
     // The new contents have the same length.
     fs::write(from.join("file"), noise(100_000, 5)).unwrap();
-    let said = succeeds(&cp(&["-r", &served.string, text(&to)]));
+    let said = succeeds(&cp(&["-r", &served.contents(), text(&to)]));
     assert!(!said.contains("there before"), "{said}");
     assert_same(&from, &to, false);
 }
@@ -383,7 +416,7 @@ fn a_server_reads_and_writes_nothing_outside_of_its_folder() {
         assert_eq!(fs::read_dir(&to).unwrap().count(), 0, "{path}");
     }
     // Everything but the links to the outside is copied.
-    let output = cp(&["-r", &served.string, text(&to)]);
+    let output = cp(&["-r", &served.contents(), text(&to)]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(said(&output).matches("leads out of the folder").count(), 3, "{}", said(&output));
     assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
@@ -480,4 +513,69 @@ fn a_wrong_command_line_is_exit_code_2_and_one_line() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
         assert!(said(&output).contains(why) && said(&output).lines().count() == 1, "{args:?}: {}", said(&output));
     }
+}
+
+/// When the calls of `thalweg cp` that flush or rename began and ended, in order: `begin CALL` and `end CALL`, with the
+/// paths of open files.
+#[cfg(target_os = "linux")]
+fn flushes_and_renames(home: &Path, args: &[&str]) -> Vec<String> {
+    let trace = home.join("trace");
+    let calls = "trace=fsync,fdatasync,rename,renameat,renameat2";
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-y", "-q", "-e", calls, "-o", text(&trace)]).arg(cargo_bin!("thalweg")).arg("cp").args(args);
+    succeeds(&strace.output().unwrap());
+    let (mut unfinished, mut events) = (std::collections::HashMap::new(), Vec::new());
+    for line in fs::read_to_string(&trace).unwrap().lines() {
+        let (thread, call) = line.split_once(' ').unwrap();
+        let call = call.trim();
+        if let Some(begun) = call.strip_suffix(" <unfinished ...>") {
+            events.push(format!("begin {begun}"));
+            unfinished.insert(thread.to_string(), begun.to_string());
+        } else if call.contains(" resumed>") {
+            events.push(format!("end {}", unfinished.remove(thread).unwrap()));
+        } else if !call.starts_with(['+', '-']) {
+            // It is neither the end of a thread nor a signal.
+            events.extend([format!("begin {call}"), format!("end {call}")]);
+        }
+    }
+    events
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_is_on_the_disk_before_it_has_its_name_and_the_name_before_the_copy_ends() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "strace is not installed");
+        println!("skipped: it takes strace");
+        return;
+    }
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("from"), home.path().join("to"));
+    fs::create_dir_all(from.join("folder")).unwrap();
+    fs::create_dir(&to).unwrap();
+    for name in ["a", "b", "folder/c"] {
+        fs::write(from.join(name), noise(300_000, 7)).unwrap();
+    }
+    let served = Served::new(&from, &["--keep"]);
+    let source = format!("{}.", served.string);
+    let copy = ["-r", &source, text(&to)];
+    let events = flushes_and_renames(home.path(), &copy);
+    let last = |what: &str, of: &str| {
+        let found = events.iter().rposition(|event| event.starts_with(what) && event.contains(of));
+        found.unwrap_or_else(|| panic!("no `{what}` of {of} in {events:#?}"))
+    };
+    for (name, folder) in [("a", "/to>"), ("b", "/to>"), ("c", "/to/folder>")] {
+        let partial = format!(".{name}.thalweg-");
+        let (flushed, named) = (last("end fsync(", &partial), last("begin rename", &partial));
+        assert!(flushed < named, "{name} in {events:#?}");
+        assert!(last("end rename", &partial) < last("begin fsync(", folder), "the folder of {name} in {events:#?}");
+    }
+    // Files that are there already are flushed, too, since it is not known who wrote them.
+    let again = flushes_and_renames(home.path(), &copy);
+    assert_eq!(again.iter().filter(|event| event.starts_with("end fsync(")).count(), 5, "{again:#?}");
+    // Without flushing, none is.
+    fs::write(from.join("a"), noise(300_000, 9)).unwrap();
+    let none = flushes_and_renames(home.path(), &[&copy[..], &["--no-sync"]].concat());
+    assert!(none.iter().any(|event| event.starts_with("end rename")), "{none:#?}");
+    assert!(none.iter().all(|event| !event.contains("sync(")), "{none:#?}");
 }

@@ -118,13 +118,46 @@ fn the_kernels_tcp_runs_beside() {
     assert!(number(&kernel["links"][0]["mean_queue_packets"]) > 0.0);
 }
 
+/// Faster paths than the host can carry are tried, and the results say how far it could.
+#[test]
+fn a_run_says_how_much_of_the_host_it_took() {
+    let home = home(SCENARIO);
+    let args = ["path.toml", "--real", "--set", "path.rate=10Gbps", "--set", "duration=1 s", "--out", "results"];
+    let (code, out, said) = run(home.path(), &args);
+    assert_eq!(code, Some(0), "{said}");
+    let summary = fs::read_to_string(home.path().join("results/summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    let emulator = &summary["runs"][1]["emulator"];
+    assert!(number(&emulator["core_share"]) > 0.0 && number(&emulator["host_share"]) > 0.0, "{emulator}");
+    let [kept_up, full] = [&emulator["kept_up"], &emulator["host_full"]].map(|value| value.as_bool().unwrap());
+    let verdict = if !kept_up {
+        "LATE"
+    } else if full {
+        "HOST FULL"
+    } else {
+        "kept up"
+    };
+    assert!(out.trim_end().ends_with(verdict), "{verdict}: {out}");
+    assert_eq!(summary["agreement"][0]["trusted"], kept_up && !full);
+    assert_eq!(said.contains("THE EMULATOR DID NOT KEEP UP"), !kept_up, "{said}");
+    assert_eq!(said.contains("THE HOST HAD NO TIME LEFT"), full, "{said}");
+}
+
+/// Before anything is delivered there is nothing to compare.
+#[test]
+fn a_run_of_a_millisecond_has_no_verdict() {
+    let home = home(SCENARIO);
+    let (code, out, said) = run(home.path(), &["path.toml", "--real", "--set", "duration=1 ms"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!out.contains("NaN") && !out.contains("PASS"), "{out}");
+}
+
 #[test]
 fn what_cannot_run_in_real_time_is_refused_in_a_line() {
     let home = home(SCENARIO);
     let real = |args: &[&str]| run(home.path(), &[&["path.toml", "--real"], args].concat());
     for (args, said) in [
-        (&["--set", "path.rate=10Gbps"][..], "path.toml: bottleneck: 10 Gbps is more than real runs can have"),
-        (&["--set", "traffic=[{kind=\"cbr\",rate=\"1 Mbps\"}]"], "path.toml: traffic: is not played in real runs"),
+        (&["--set", "traffic=[{kind=\"cbr\",rate=\"1 Mbps\"}]"][..], "path.toml: traffic: is not played in real runs"),
         (&["--set", "jitter=1 ms"], "path.toml: flow 1: jitter: is the hosts' own in real runs; remove it"),
         (&["--set", "flow=[{count=65}]"], "path.toml: flow: there are 65; real runs have at most 64"),
         (&["--beside", "quinn-vegas"], "there are quinn-cubic, quinn-bbr, quinn-newreno, kernel-"),

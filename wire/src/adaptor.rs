@@ -1,9 +1,10 @@
 //! A [`SendingFlow`] as quinn's congestion controller: it passes on what quinn observes.
 //!
-//! quinn itself is not held back here: its window is larger than anything in flight, and above 2^32 bytes quinn does
-//! not pace. The socket holds it back, which takes no more packets than may soon leave.
+//! In the fast lane, quinn is told the sender's window: it enforces and paces that as it does for its own controllers.
+//! In the paced lane quinn is not held back here: its window is larger than anything in flight, and above 2^32 bytes
+//! quinn does not pace. The socket holds it back, which takes no more packets than may soon leave.
 
-use crate::sending::{QuinnAckEnd, QuinnLoss, SendingFlow};
+use crate::sending::{QuinnAckEnd, QuinnAcked, QuinnLoss, SendingFlow};
 use crate::{handover, held_ack};
 use quinn::congestion::{Controller, ControllerFactory};
 use quinn_proto::RttEstimator;
@@ -15,11 +16,9 @@ use std::time::Instant;
 #[derive(Clone)]
 pub(crate) struct Adaptor(pub(crate) Arc<SendingFlow>);
 
-/// The window that quinn is told, in bytes.
-const WINDOW: u64 = 1 << 40;
-
 impl ControllerFactory for Adaptor {
-    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
+    fn build(self: Arc<Self>, _: Instant, mtu: u16) -> Box<dyn Controller> {
+        self.0.on_mtu(mtu);
         self.clone_box()
     }
 }
@@ -32,12 +31,11 @@ impl Controller for Adaptor {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: bool, _: &RttEstimator) {
-        held_ack::release();
-        self.0.on_acked(now, sent, bytes);
+        held_ack::on_acked(&self.0, QuinnAcked { now, sent, bytes });
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        held_ack::hold(self.0.clone(), QuinnAckEnd { now, in_flight, app_limited });
+        held_ack::on_end(&self.0, QuinnAckEnd { now, in_flight, app_limited });
     }
 
     /// quinn calls this for lost packets, and with no bytes for packets that a router has marked (ECN). The senders'
@@ -47,10 +45,12 @@ impl Controller for Adaptor {
         held_ack::on_lost(&self.0, QuinnLoss { now, sent, persistent, lost });
     }
 
-    fn on_mtu_update(&mut self, _: u16) {}
+    fn on_mtu_update(&mut self, mtu: u16) {
+        self.0.on_mtu(mtu);
+    }
 
     fn window(&self) -> u64 {
-        WINDOW
+        self.0.quinn_window()
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -58,7 +58,7 @@ impl Controller for Adaptor {
     }
 
     fn initial_window(&self) -> u64 {
-        WINDOW
+        self.0.quinn_window()
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

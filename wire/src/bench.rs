@@ -2,18 +2,17 @@
 //! queue, pacer and socket as a connection's packets.
 
 use crate::datagram::PACKET;
-use crate::launch;
 use crate::pacer;
-use crate::pacing::Pacing;
-use crate::receive::DatagramReader;
-use crate::sending::{QuinnAckEnd, SendingFlow};
+use crate::receive::MessageReader;
+use crate::segments;
+use crate::sending::{QuinnAckEnd, QuinnAcked, SendingFlow};
 use crate::timer_queue::TimerQueue;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
-use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
+use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use realtime::Clock;
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -26,7 +25,7 @@ pub const TIMESTAMPS: &str =
 pub struct GapErrors(Vec<Duration>);
 
 impl GapErrors {
-    fn new(times: &[(u64, Time)], planned: Duration) -> GapErrors {
+    pub(crate) fn new(times: &[(u64, Time)], planned: Duration) -> GapErrors {
         let neighbours = times.windows(2).filter(|pair| pair[1].0 == pair[0].0 + 1);
         let mut errors: Vec<_> =
             neighbours.map(|pair| Duration(pair[1].1.since(pair[0].1).0.abs_diff(planned.0))).collect();
@@ -44,15 +43,13 @@ impl GapErrors {
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// How packets were sent at their time.
-    pub pacing: Pacing,
     /// The planned gap.
     pub planned: Duration,
     /// Packets sent.
     pub sent: u64,
     /// Packets that arrived.
     pub arrived: u64,
-    /// Errors of the departures: by the clock, read before a packet is given to the kernel, or by its launch time.
+    /// Errors of the departures: by the clock, read before a packet is given to the kernel.
     pub left: GapErrors,
     /// Errors of the arrivals, by [`TIMESTAMPS`].
     pub seen: GapErrors,
@@ -63,11 +60,10 @@ pub struct Run {
 /// Sends 1200-byte packets at `rate` (of their bytes, without headers) for `length`, and measures. Fails if loopback
 /// sockets do.
 pub fn pacing(rate: Rate, length: Duration) -> io::Result<Run> {
-    let (left, arrivals, pacing) = run(rate, length, launch::choose)?;
+    let (left, arrivals) = run(rate, length)?;
     let planned = rate.time_for(Bytes(PACKET));
     let whole = left.last().map_or(Duration::ZERO, |last| last.1.since(left[0].1));
     Ok(Run {
-        pacing,
         planned,
         sent: left.len() as u64,
         arrived: arrivals.len() as u64,
@@ -80,25 +76,17 @@ pub fn pacing(rate: Rate, length: Duration) -> io::Result<Run> {
 /// Times of packets, with their numbers.
 type Times = Vec<(u64, Time)>;
 
-/// Sends, and returns when packets left and when they arrived, and how they were sent at the end.
-fn run(
-    rate: Rate,
-    length: Duration,
-    choose: fn(&UdpSocket, SocketAddr) -> Pacing,
-) -> io::Result<(Times, Times, Pacing)> {
+/// Sends, and returns when packets left and when they arrived.
+fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
     let count = ((length.as_secs() * rate.as_bps() / Bytes(PACKET).as_bits()) as u64).max(2);
     let (near, far) = (UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?, UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?);
     near.set_nonblocking(true)?;
-    UdpSocketState::new(UdpSockRef::from(&far))?;
-    let (destination, reader) = (far.local_addr()?, DatagramReader::new(&far)?);
-    far.set_nonblocking(false)?;
-    far.set_read_timeout(Some(LAST_WAIT))?;
+    let (destination, far) = (far.local_addr()?, Far::new(far)?);
 
     let departures = Arc::new(Mutex::new(Vec::with_capacity(count as usize)));
     let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
     let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
-    let flow = SendingFlow::new(clock, timers.clone(), PACKET, Box::new(sender));
-    flow.pace(choose(&near, destination));
+    let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender));
     let state = UdpSocketState::new(UdpSockRef::from(&near))?;
     // All packets wait from the beginning, so that the pacer alone decides when they leave.
     let built = Instant::now();
@@ -108,33 +96,58 @@ fn run(
         flow.on_built(built, PACKET);
         flow.push(&Transmit { destination, ecn: None, contents: &contents, segment_size: None, src_ip: None });
     }
-    let thread = pacer::start(timers.clone(), clock, Arc::new((near, state)))?;
-    let arrivals = receive(&far, &reader, &flow, built, count);
+    let thread = pacer::start(timers.clone(), clock, Duration::ZERO, Arc::new((near, state)))?;
+    let arrivals = receive(&far, &flow, built, count);
     timers.end();
     let _ = thread.join();
     let departures = departures.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(((0..).zip(departures.iter().copied()).collect(), arrivals, flow.pacing()))
+    Ok(((0..).zip(departures.iter().copied()).collect(), arrivals))
 }
 
 /// A run is over when nothing has arrived for this time.
 const LAST_WAIT: std::time::Duration = std::time::Duration::from_millis(1000);
 
 /// Reads until all packets have arrived or none arrives any more, and acknowledges every other one as QUIC does.
-fn receive(socket: &UdpSocket, reader: &DatagramReader, flow: &Arc<SendingFlow>, built: Instant, count: u64) -> Times {
+fn receive(far: &Far, flow: &Arc<SendingFlow>, built: Instant, count: u64) -> Times {
     let mut arrivals = Vec::with_capacity(count as usize);
-    let mut buffer = [0; 2048];
-    while (arrivals.len() as u64) < count && socket.peek(&mut [0; 8]).is_ok() {
-        let Ok((time, meta)) = reader.read(socket, &mut IoSliceMut::new(&mut buffer)) else { continue };
-        let Some(number) = buffer[..meta.len].first_chunk() else { continue };
-        arrivals.push((u64::from_be_bytes(*number), time));
-        let now = Instant::now();
-        flow.on_acked(now, built, PACKET);
-        if arrivals.len() % 2 == 0 {
-            let in_flight = (count - arrivals.len() as u64) * PACKET;
-            flow.on_ack_end(&[], QuinnAckEnd { now, in_flight, app_limited: false });
+    let mut buffer = vec![0; 65536];
+    while (arrivals.len() as u64) < count
+        && let Ok((time, meta)) = far.read(&mut buffer)
+    {
+        for number in segments::of(&buffer, &meta).filter_map(|datagram| datagram.first_chunk()) {
+            arrivals.push((u64::from_be_bytes(*number), time));
+            let now = Instant::now();
+            if arrivals.len() % 2 == 0 {
+                let in_flight = (count - arrivals.len() as u64) * PACKET;
+                let end = QuinnAckEnd { now, in_flight, app_limited: false };
+                flow.on_ack(&[QuinnAcked { now, sent: built, bytes: PACKET }; 2], &[], Some(end));
+            }
         }
     }
     arrivals
+}
+
+/// The socket that receives.
+struct Far {
+    socket: UdpSocket,
+    state: UdpSocketState,
+    reader: MessageReader,
+}
+
+impl Far {
+    fn new(socket: UdpSocket) -> io::Result<Far> {
+        let (state, reader) = (UdpSocketState::new(UdpSockRef::from(&socket))?, MessageReader::new());
+        reader.take_times(&socket, true);
+        socket.set_nonblocking(false)?;
+        socket.set_read_timeout(Some(LAST_WAIT))?;
+        Ok(Far { socket, state, reader })
+    }
+
+    /// Waits for the next message. Fails if none arrives within [`LAST_WAIT`].
+    fn read(&self, buffer: &mut [u8]) -> io::Result<(Time, RecvMeta)> {
+        self.socket.peek(&mut [0; 1])?;
+        self.reader.read(&self.socket, &self.state, &mut IoSliceMut::new(buffer))
+    }
 }
 
 /// A sender of constant rate that writes down when its packets leave.
@@ -182,8 +195,8 @@ mod tests {
     #[test]
     fn a_sender_that_falls_behind_sends_no_burst() {
         let rate = Rate::from_mbps(50.0);
-        let (left, _, pacing) = run(rate, Duration::from_millis(200), launch::choose).expect("loopback");
-        assert_eq!((left.len(), pacing), (1041, Pacing::Spin));
+        let (left, _) = run(rate, Duration::from_millis(200)).expect("loopback");
+        assert_eq!(left.len(), 1041);
         // A packet that is late by less than a gap keeps the schedule, and a later one begins it anew. However busy
         // this machine is, three packets therefore take a gap at least.
         let gap = rate.time_for(Bytes(PACKET));
@@ -198,67 +211,6 @@ mod tests {
         }
     }
 
-    /// Launch times on loopback, which takes them and holds no packet.
-    #[cfg(target_os = "linux")]
-    fn launch(socket: &UdpSocket, _: SocketAddr) -> Pacing {
-        launch::allow(socket).unwrap();
-        Pacing::Launch
-    }
-
-    /// Of fifty packets with launch times, how many gaps between these were as planned, and how many packets were
-    /// handed over before theirs.
-    #[cfg(target_os = "linux")]
-    fn launched() -> (usize, usize) {
-        let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
-        let (destination, reader) = (far.local_addr().unwrap(), DatagramReader::new(&far).unwrap());
-        let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
-        let (departures, rate) = (Arc::new(Mutex::new(Vec::new())), Rate::from_mbps(20.0));
-        let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
-        let flow = SendingFlow::new(clock, timers.clone(), PACKET, Box::new(sender));
-        flow.pace(launch(&near, destination));
-        let begin = clock.now();
-        for _ in 0..50 {
-            flow.on_built(Instant::now(), PACKET);
-            let contents = &[0x40; PACKET as usize];
-            flow.push(&Transmit { destination, ecn: None, contents, segment_size: None, src_ip: None });
-        }
-        let state = UdpSocketState::new(UdpSockRef::from(&near)).unwrap();
-        let thread = pacer::start(timers.clone(), clock, Arc::new((near, state))).unwrap();
-        let arrivals = (0..50).map(|_| {
-            far.peek(&mut [0; 8]).unwrap();
-            reader.read(&far, &mut IoSliceMut::new(&mut [0; 2048])).unwrap();
-            clock.now()
-        });
-        let arrivals: Vec<_> = arrivals.collect();
-        timers.end();
-        thread.join().unwrap();
-        assert_eq!(flow.pacing(), Pacing::Launch);
-        let left = departures.lock().unwrap();
-        let planned = rate.time_for(Bytes(PACKET));
-        // A packet that is late by less than a gap does not move those behind it: by as much, and no more, the next may
-        // follow it too soon.
-        let ahead = |n: usize| left.windows(n + 2).any(|some| some[n + 1].since(some[0]) < planned.scale(n as f64));
-        assert!(left[0] >= begin && !(0..49).any(ahead), "faster than planned: {left:?}");
-        let kept = left.windows(2).filter(|pair| pair[1].since(pair[0]) == planned).count();
-        (kept, left.iter().zip(&arrivals).filter(|(left, arrival)| arrival < left).count())
-    }
-
-    /// A new schedule begins when the machine is busy for longer than a gap and the lead. It is not each time.
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn packets_with_launch_times_are_handed_over_early_and_planned_exactly() {
-        let tries: Vec<_> = (0..5).map(|_| launched()).collect();
-        let most = tries.iter().any(|&(kept, early)| kept >= 25 && early >= 25);
-        assert!(most, "(exact gaps of 49, early packets of 50) in each try: {tries:?}");
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_kernel_that_ignores_launch_times_is_found_out() {
-        let (left, arrivals, pacing) = run(Rate::from_mbps(50.0), Duration::from_millis(50), launch).expect("loopback");
-        assert_eq!((left.len(), arrivals.len(), pacing), (260, 260, Pacing::Spin));
-    }
-
     #[test]
     fn a_slow_flow_delays_no_other() {
         let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -269,7 +221,7 @@ mod tests {
             let departures = Arc::new(Mutex::new(Vec::new()));
             let sender =
                 Steady { rate: Rate::from_mbps(mbps), pacer: Pacer::default(), departures: departures.clone() };
-            let flow = SendingFlow::new(clock, timers.clone(), PACKET, Box::new(sender));
+            let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender));
             for _ in 0..50 {
                 flow.on_built(Instant::now(), PACKET);
                 let contents = &[0x40; PACKET as usize];
@@ -278,7 +230,7 @@ mod tests {
             departures
         };
         let (slow, fast) = (flow(0.01), flow(10.0)); // a packet each 960 ms, and each 0.96 ms
-        let thread = pacer::start(timers.clone(), clock, Arc::new((near, state))).unwrap();
+        let thread = pacer::start(timers.clone(), clock, Duration::ZERO, Arc::new((near, state))).unwrap();
         let begin = Instant::now();
         while fast.lock().unwrap().len() < 50 && begin.elapsed().as_secs() < 5 {
             std::thread::sleep(std::time::Duration::from_millis(5));

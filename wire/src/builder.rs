@@ -1,12 +1,12 @@
 //! How endpoints are made.
 
-use crate::choice::Choice;
+use crate::choice::{Choice, QUANTUM};
 use crate::endpoint::{Endpoint, Transport};
 use crate::error::EndpointError;
 use crate::held_ack::Releasing;
 use crate::reset_secret;
 use crate::socket::Socket;
-use crate::transport::{default_transport, with_stamps};
+use crate::transport::{JUMBO, PacketSizes, default_transport, with_stamps};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{EndpointConfig, Runtime, TokioRuntime, TransportConfig};
 use std::net::{SocketAddr, UdpSocket};
@@ -22,9 +22,12 @@ impl Endpoint {
     pub fn builder(choice: Choice) -> Builder {
         Builder {
             choice,
+            quantum: QUANTUM,
             tls: None,
             reset_secret: None,
             idle_timeout: None,
+            hold_grants: false,
+            sizes: PacketSizes::Ordinary,
             transport: Arc::new(default_transport),
             runtime: Arc::new(TokioRuntime),
         }
@@ -64,9 +67,12 @@ impl Endpoint {
 #[must_use = "a builder makes an endpoint when it is given an address or a socket"]
 pub struct Builder {
     choice: Choice,
+    quantum: control::Duration,
     tls: Option<rustls::ServerConfig>,
     reset_secret: Option<[u8; 32]>,
     idle_timeout: Option<Duration>,
+    hold_grants: bool,
+    sizes: PacketSizes,
     transport: Transport,
     runtime: Arc<dyn Runtime>,
 }
@@ -94,10 +100,41 @@ impl Builder {
         self
     }
 
-    /// quinn's transport settings, made anew for each connection, instead of [`default_transport`]. Four of them are
-    /// replaced: the congestion controller is the chosen one, packets have 1200 bytes without path MTU discovery, as an
-    /// analysis of delays wants packets of one size, and segmentation offload is off, because the pacer joins packets
-    /// itself. QUIC datagrams must stay enabled: they carry the receivers' reports.
+    /// Packets that a controller would have leave less than `quantum` apart leave together (200 us unless this is
+    /// called). A host that keeps shorter gaps probes with shorter bursts; zero spaces every packet, and takes a core
+    /// to do it.
+    pub fn quantum(mut self, quantum: Duration) -> Builder {
+        self.quantum = control::Duration::from_secs(quantum.as_secs_f64());
+        self
+    }
+
+    /// No connection reads its peer's stamps before the application calls [`Connection::grant_stamps`], for example
+    /// when the peer has proved who it is. Otherwise whoever completes the handshake has a controller of its choice
+    /// built here, with parameters of its choice.
+    ///
+    /// [`Connection::grant_stamps`]: crate::Connection::grant_stamps
+    pub fn hold_grants(mut self) -> Builder {
+        self.hold_grants = true;
+        self
+    }
+
+    /// Full packets have 1200 bytes, without path MTU discovery.
+    pub fn constant_size(mut self) -> Builder {
+        self.sizes = PacketSizes::Constant;
+        self
+    }
+
+    /// Path MTU discovery looks for packets of up to 8952 bytes (jumbo frames) with controllers that need no stamps.
+    /// Over loopback, which carries them, CUBIC is slower with them than without.
+    pub fn jumbo_frames(mut self) -> Builder {
+        self.sizes = PacketSizes::Jumbo;
+        self
+    }
+
+    /// quinn's transport settings, made anew for each connection, instead of [`default_transport`]. Two of them are
+    /// replaced: the congestion controller is the chosen one; and packets have 1200 bytes at first, and later as many
+    /// as path MTU discovery finds within the bounds that [`Builder::constant_size`] and [`Builder::jumbo_frames`] set.
+    /// QUIC datagrams must stay enabled: they carry the receivers' reports.
     pub fn transport(mut self, transport: impl Fn() -> TransportConfig + Send + Sync + 'static) -> Builder {
         self.transport = Arc::new(transport);
         self
@@ -123,16 +160,18 @@ impl Builder {
     /// Tokio runtime. Fails if the socket cannot be set up, if the pacer's thread cannot be started, or if the TLS
     /// configuration does not suit QUIC.
     pub fn socket(self, socket: UdpSocket) -> Result<Endpoint, EndpointError> {
-        let Builder { choice, tls, reset_secret, idle_timeout, transport, runtime } = self;
+        let Builder { choice, quantum, tls, reset_secret, idle_timeout, hold_grants, sizes, transport, runtime } = self;
         let server = tls.map(server_config).transpose()?;
         socket.set_nonblocking(true)?;
-        let socket = Arc::new(Socket::new(socket)?);
+        let choice = choice.on(quantum);
+        let socket = Arc::new(Socket::new(socket, quantum)?);
         let mut config = reset_secret.map_or_else(EndpointConfig::default, |secret| reset_secret::config(&secret));
         // The bit that tells QUIC's packets from stamped ones must be as it is (RFC 9287).
         config.grease_quic_bit(false);
+        config.max_udp_payload_size(JUMBO).expect("QUIC allows from 1200 to 65,527 bytes");
         let runtime: Arc<dyn Runtime> = Arc::new(Releasing(runtime));
         let quinn = quinn::Endpoint::new_with_abstract_socket(config, server.clone(), socket.clone(), runtime.clone())?;
-        Ok(Endpoint { quinn, socket, choice, server, transport, idle_timeout, runtime })
+        Ok(Endpoint { quinn, socket, choice, server, transport, idle_timeout, hold_grants, sizes, runtime })
     }
 }
 

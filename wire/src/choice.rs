@@ -15,9 +15,13 @@ const FALLBACK: &str = "cubic";
 /// clock is exact.
 const TIMING: Duration = Duration::from_micros(10);
 
+/// The quantum of a host on the wire unless an endpoint is told another: a thread that sleeps is woken some 50
+/// microseconds late, and a gap must be several times as long to stand for a rate.
+pub(crate) const QUANTUM: Duration = Duration::from_micros(200);
+
 /// What a host on the wire can do, as its controllers are told, with packets of `packet` bytes.
-fn conditions(packet: u64) -> Conditions {
-    Conditions { packet: Bytes(packet), timing_error: TIMING }
+fn conditions(packet: u64, quantum: Duration) -> Conditions {
+    Conditions { packet: Bytes(packet), timing_error: TIMING, quantum }
 }
 
 /// A controller and its parameters.
@@ -27,6 +31,8 @@ pub struct Choice {
     parameters: Value,
     /// Whether the controller has a receiver, which reads stamps.
     stamps: bool,
+    /// The host's quantum.
+    quantum: Duration,
 }
 
 impl Choice {
@@ -38,15 +44,25 @@ impl Choice {
         let controller = registry::find(name).ok_or_else(unknown)?;
         let wrong = |error| ChoiceError::Parameter { controller: controller.name, error };
         let parameters = controller.parameters(parameters).map_err(wrong)?;
-        let parties = controller.build(&parameters, &conditions(PACKET));
+        let parties = controller.build(&parameters, &conditions(PACKET, QUANTUM));
         let stamps = parties.map_err(|problem| wrong(Together { problem }))?.receiver.is_some();
-        Ok(Choice { controller, parameters, stamps })
+        Ok(Choice { controller, parameters, stamps, quantum: QUANTUM })
     }
 
     /// The choice that the peer names, with all of its parameters, as JSON; none if there is no such controller or they
     /// are wrong.
     pub(crate) fn parse(name: &str, parameters: &str) -> Option<Choice> {
         Choice::new(name, serde_json::from_str::<Value>(parameters).ok()?.as_object()?).ok()
+    }
+
+    /// The same on a host of another quantum.
+    pub(crate) fn on(self, quantum: Duration) -> Choice {
+        Choice { quantum, ..self }
+    }
+
+    /// The shortest time between two departures that the host can keep.
+    pub(crate) fn quantum(&self) -> Duration {
+        self.quantum
     }
 
     /// The controller's name.
@@ -66,8 +82,8 @@ impl Choice {
 
     /// The parties of a flow with packets of `packet` bytes.
     pub(crate) fn parties(&self, packet: u64) -> Parties {
-        let parties =
-            self.controller.build(&self.parameters, &conditions(packet)).expect("the parameters were checked");
+        let conditions = conditions(packet, self.quantum);
+        let parties = self.controller.build(&self.parameters, &conditions).expect("the parameters were checked");
         #[cfg(test)]
         let parties = Parties { sender: control::contract::checked(parties.sender), ..parties };
         parties
@@ -75,7 +91,7 @@ impl Choice {
 
     /// The sender of a connection's first packets: the controller's own, or the fallback's if it needs stamps.
     pub(crate) fn first_sender(&self, packet: u64) -> Box<dyn Sender> {
-        if self.stamps { fallback().parties(packet).sender } else { self.parties(packet).sender }
+        if self.stamps { fallback().on(self.quantum).parties(packet).sender } else { self.parties(packet).sender }
     }
 }
 

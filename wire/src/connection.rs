@@ -2,17 +2,16 @@
 
 use crate::choice::Choice;
 use crate::datagram::PACKET;
-use crate::negotiation::{Stamps, negotiate};
-use crate::pacing::Pacing;
+use crate::negotiation::{Negotiation, Stamps};
 use crate::sending::SendingFlow;
 use crate::socket::Socket;
 use crate::transport::knows_stamps;
 use control::State;
-use quinn::Runtime;
 use quinn::crypto::rustls::HandshakeData;
+use quinn::{Runtime, VarInt};
 use std::ops::Deref;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// A connection: quinn's, of which only the QUIC datagrams are taken, and a controller.
 #[derive(Clone)]
@@ -21,6 +20,8 @@ pub struct Connection {
     controller: &'static str,
     flow: Arc<SendingFlow>,
     stamps: watch::Receiver<Stamps>,
+    /// Notified when the peer's stamps may be granted.
+    allowed: Arc<Notify>,
 }
 
 impl Connection {
@@ -40,11 +41,20 @@ impl Connection {
             (true, false) => Stamps::Refused,
         };
         let (news, stamps) = watch::channel(begin);
+        let allowed = Arc::new(Notify::new());
         if known {
-            let negotiation = negotiate(quinn.clone(), flow.clone(), socket.clone(), choice.clone(), PACKET, news);
-            runtime.spawn(Box::pin(negotiation));
+            let negotiation = Negotiation {
+                connection: quinn.clone(),
+                flow: flow.clone(),
+                socket: socket.clone(),
+                choice: choice.clone(),
+                packet: PACKET,
+                stamps: news,
+                allowed: allowed.clone(),
+            };
+            runtime.spawn(Box::pin(negotiation.run()));
         }
-        Connection { quinn, controller: choice.name(), flow, stamps }
+        Connection { quinn, controller: choice.name(), flow, stamps, allowed }
     }
 
     /// The name of the controller that was chosen for what is sent here.
@@ -63,11 +73,6 @@ impl Connection {
         self.flow.rtt()
     }
 
-    /// How packets are sent at their time.
-    pub fn pacing(&self) -> Pacing {
-        self.flow.pacing()
-    }
-
     /// Whether packets sent here carry stamps, and so whether the chosen controller decides when they leave.
     pub fn stamps(&self) -> Stamps {
         match *self.stamps.borrow() {
@@ -75,6 +80,19 @@ impl Connection {
             Stamps::On if self.flow.is_unanswered() => Stamps::Unanswered,
             stamps => stamps,
         }
+    }
+
+    /// From now on, the peer's packets may carry stamps, if it has asked for that or will. Needed only if the endpoint
+    /// was made with [`Builder::hold_grants`](crate::Builder::hold_grants).
+    pub fn grant_stamps(&self) {
+        self.allowed.notify_one();
+    }
+
+    /// Closes the connection with an error code of the application, as quinn's does, whatever the congestion window
+    /// holds back.
+    pub fn close(&self, code: VarInt, reason: &[u8]) {
+        self.flow.close();
+        self.quinn.close(code, reason);
     }
 
     /// Waits until the peer has granted or refused stamps, which takes a round trip. Whether routers answer them shows

@@ -2,7 +2,6 @@
 
 use control::{Bytes, Time};
 use header::ROUTED;
-use quinn::udp::{EcnCodepoint, Transmit};
 use std::net::{IpAddr, SocketAddr};
 
 /// Bytes of a full QUIC packet. Path MTU discovery is off: what analyses delays needs packets of one size.
@@ -14,7 +13,6 @@ pub(crate) struct Addressing {
     pub(crate) destination: SocketAddr,
     /// The address it is sent from; none for the system's choice.
     pub(crate) source: Option<IpAddr>,
-    pub(crate) ecn: Option<EcnCodepoint>,
 }
 
 /// A datagram with room for a header in front of it.
@@ -31,13 +29,18 @@ pub(crate) struct Datagram {
 }
 
 impl Datagram {
-    /// A copy of `transmit`, in a buffer to use again.
-    pub(crate) fn new(mut buffer: Vec<u8>, transmit: &Transmit<'_>, sent: Option<Time>, received: u64) -> Datagram {
+    /// A copy of the QUIC packet `contents`, in a buffer to use again.
+    pub(crate) fn new(
+        mut buffer: Vec<u8>,
+        contents: &[u8],
+        addressing: Addressing,
+        sent: Option<Time>,
+        received: u64,
+    ) -> Datagram {
         buffer.clear();
         buffer.resize(ROUTED, 0);
-        buffer.extend_from_slice(transmit.contents);
-        let &Transmit { destination, src_ip: source, ecn, .. } = transmit;
-        Datagram { bytes: buffer, header: 0, addressing: Addressing { destination, source, ecn }, sent, received }
+        buffer.extend_from_slice(contents);
+        Datagram { bytes: buffer, header: 0, addressing, sent, received }
     }
 
     /// What the network sees: the header, if there is one, and the QUIC packet.
@@ -50,10 +53,9 @@ impl Datagram {
         Bytes((self.bytes.len() - ROUTED) as u64)
     }
 
-    /// Has `write` write a header into the end of the room for one and return its length, which this returns, too.
-    pub(crate) fn stamp(&mut self, write: impl FnOnce(&mut [u8; ROUTED]) -> usize) -> usize {
+    /// Has `write` write a header into the end of the room for one and return its length.
+    pub(crate) fn stamp(&mut self, write: impl FnOnce(&mut [u8; ROUTED]) -> usize) {
         self.header = self.bytes.first_chunk_mut().map_or(0, write);
-        self.header
     }
 
     pub(crate) fn into_buffer(self) -> Vec<u8> {

@@ -8,7 +8,7 @@ use crate::identity::{Fingerprint, NAME};
 use crate::sending::SendingFlow;
 use crate::socket::Socket;
 use crate::tls::client_tls;
-use crate::transport::{of_connection, with_stamps};
+use crate::transport::{PacketSizes, of_connection, with_stamps};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{Runtime, TransportConfig};
 use std::net::SocketAddr;
@@ -26,6 +26,10 @@ pub struct Endpoint {
     pub(crate) server: Option<quinn::ServerConfig>,
     pub(crate) transport: Transport,
     pub(crate) idle_timeout: Option<Duration>,
+    /// Whether connections grant stamps only when the application says so.
+    pub(crate) hold_grants: bool,
+    /// Whether full packets have 1200 bytes with all controllers.
+    pub(crate) sizes: PacketSizes,
     pub(crate) runtime: Arc<dyn Runtime>,
 }
 
@@ -35,7 +39,7 @@ pub(crate) type Transport = Arc<dyn Fn() -> TransportConfig + Send + Sync>;
 impl Endpoint {
     /// The same endpoint, whose further connections send with `choice`.
     pub fn with_choice(&self, choice: Choice) -> Endpoint {
-        Endpoint { choice, ..self.clone() }
+        Endpoint { choice: choice.on(self.choice.quantum()), ..self.clone() }
     }
 
     /// Connects to `address`. `tls` says whom to trust under which `name`, and names the application's protocol (ALPN).
@@ -50,7 +54,7 @@ impl Endpoint {
         tls.alpn_protocols = with_stamps(&tls.alpn_protocols);
         let crypto = QuicClientConfig::try_from(tls).map_err(ConnectError::Tls)?;
         let mut config = quinn::ClientConfig::new(Arc::new(crypto));
-        let flow = self.flow(address);
+        let flow = self.flow();
         config.transport_config(self.transport(&flow));
         let connecting = self.quinn.connect_with(config, address, name).map_err(ConnectError::Start)?;
         Ok(self.connection(connecting.await.map_err(ConnectError::Failed)?, flow))
@@ -83,19 +87,23 @@ impl Endpoint {
         self.socket.receiving.invalid_headers()
     }
 
-    fn flow(&self, peer: SocketAddr) -> Arc<SendingFlow> {
+    fn flow(&self) -> Arc<SendingFlow> {
         let first = self.choice.first_sender(PACKET);
-        let flow = SendingFlow::new(self.socket.clock, self.socket.timers.clone(), PACKET, first);
-        flow.pace(self.socket.pacing(peer));
-        flow
+        let (clock, timers) = (self.socket.clock, self.socket.timers.clone());
+        SendingFlow::new(clock, timers, PACKET, self.choice.quantum(), first)
     }
 
     fn transport(&self, flow: &Arc<SendingFlow>) -> Arc<TransportConfig> {
-        of_connection((self.transport)(), flow, self.idle_timeout)
+        let largest = self.sizes.largest(self.choice.needs_stamps());
+        of_connection((self.transport)(), flow, self.idle_timeout, largest)
     }
 
     fn connection(&self, quinn: quinn::Connection, flow: Arc<SendingFlow>) -> Connection {
-        Connection::new(quinn, flow, &self.socket, &self.choice, &*self.runtime)
+        let connection = Connection::new(quinn, flow, &self.socket, &self.choice, &*self.runtime);
+        if !self.hold_grants {
+            connection.grant_stamps();
+        }
+        connection
     }
 }
 
@@ -109,7 +117,7 @@ impl Incoming {
     /// Completes the handshake. Fails if the peer cannot, or goes away.
     pub async fn finish(self) -> Result<Connection, quinn::ConnectionError> {
         let mut config = self.endpoint.server.clone().ok_or(quinn::ConnectionError::LocallyClosed)?;
-        let flow = self.endpoint.flow(self.incoming.remote_address());
+        let flow = self.endpoint.flow();
         config.transport_config(self.endpoint.transport(&flow));
         let quinn = self.incoming.accept_with(Arc::new(config))?.await?;
         Ok(self.endpoint.connection(quinn, flow))

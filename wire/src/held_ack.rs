@@ -1,12 +1,13 @@
-//! The end of an acknowledgment, held back until quinn has told of the losses that the acknowledgment shows. Then
-//! losses and end are passed on together, so that nothing comes between them.
+//! An acknowledgment, held back until quinn has told of the losses that it shows. Then all of it is passed on together,
+//! so that nothing comes between.
 //!
-//! quinn tells its congestion controller that an acknowledgment is complete, and looks for losses after that. The
-//! senders' contract has the other order. So the end of an acknowledgment waits on the thread of quinn's driver until
-//! the driver has looked: it does so before it reads the next acknowledgment, and before it asks its [`Runtime`] for
-//! the time in order to send.
+//! quinn tells its congestion controller of each packet that is acknowledged, then that the acknowledgment is complete,
+//! and looks for losses after that. The senders' contract has the losses first. So an acknowledgment waits on the
+//! thread of quinn's driver until the driver has looked: it does so before it reads the next acknowledgment, and before
+//! it asks its [`Runtime`] for the time in order to send. All of this happens within one poll of the driver, and
+//! therefore on one thread, whichever thread the runtime polls the driver on.
 
-use crate::sending::{QuinnAckEnd, QuinnLoss, SendingFlow};
+use crate::sending::{QuinnAckEnd, QuinnAcked, QuinnLoss, SendingFlow};
 use quinn::{AsyncTimer, AsyncUdpSocket, Runtime};
 use std::cell::RefCell;
 use std::io;
@@ -15,35 +16,64 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// What quinn has told of an acknowledgment so far.
+#[derive(Default)]
 struct HeldAck {
-    flow: Arc<SendingFlow>,
+    /// Whose it is; none if none is held.
+    flow: Option<Arc<SendingFlow>>,
+    acked: Vec<QuinnAcked>,
     losses: Vec<QuinnLoss>,
-    end: QuinnAckEnd,
+    end: Option<QuinnAckEnd>,
 }
 
 thread_local! {
-    static HELD: RefCell<Option<HeldAck>> = const { RefCell::new(None) };
+    static HELD: RefCell<HeldAck> = RefCell::default();
 }
 
-/// Holds the end of an acknowledgment for `flow` back.
-pub(crate) fn hold(flow: Arc<SendingFlow>, end: QuinnAckEnd) {
-    release();
-    HELD.set(Some(HeldAck { flow, losses: Vec::new(), end }));
+impl HeldAck {
+    fn is_of(&self, flow: &Arc<SendingFlow>) -> bool {
+        self.flow.as_ref().is_some_and(|held| Arc::ptr_eq(held, flow))
+    }
+
+    /// The acknowledgment of `flow` that quinn has not completed yet. Another one that is held is released first.
+    fn unfinished(&mut self, flow: &Arc<SendingFlow>) -> &mut HeldAck {
+        if self.end.is_some() || !self.is_of(flow) {
+            self.release();
+            self.flow = Some(flow.clone());
+        }
+        self
+    }
+
+    fn release(&mut self) {
+        if let Some(flow) = self.flow.take() {
+            flow.on_ack(&self.acked, &self.losses, self.end.take());
+            self.acked.clear();
+            self.losses.clear();
+        }
+    }
+}
+
+/// A packet of `flow` is acknowledged.
+pub(crate) fn on_acked(flow: &Arc<SendingFlow>, acked: QuinnAcked) {
+    HELD.with_borrow_mut(|held| held.unfinished(flow).acked.push(acked));
+}
+
+/// The acknowledgment of these packets is complete.
+pub(crate) fn on_end(flow: &Arc<SendingFlow>, end: QuinnAckEnd) {
+    HELD.with_borrow_mut(|held| held.unfinished(flow).end = Some(end));
 }
 
 /// Passes a loss on: with the acknowledgment that is held if that is the same flow's, otherwise at once.
 pub(crate) fn on_lost(flow: &Arc<SendingFlow>, loss: QuinnLoss) {
-    HELD.with_borrow_mut(|held| match held {
-        Some(ack) if Arc::ptr_eq(&ack.flow, flow) => ack.losses.push(loss),
-        _ => flow.on_lost(loss),
+    HELD.with_borrow_mut(|held| match held.is_of(flow) {
+        true => held.losses.push(loss),
+        false => flow.on_lost(loss),
     });
 }
 
 /// quinn has looked for losses: passes on what is held on this thread.
 pub(crate) fn release() {
-    if let Some(HeldAck { flow, losses, end }) = HELD.take() {
-        flow.on_ack_end(&losses, end);
-    }
+    HELD.with_borrow_mut(HeldAck::release);
 }
 
 /// A runtime whose clock quinn reads when it has handled what arrived, which releases the acknowledgment that is held.

@@ -50,19 +50,17 @@ mod error;
 mod handover;
 mod held_ack;
 mod identity;
-#[cfg_attr(not(target_os = "linux"), path = "launch_unsupported.rs")]
-mod launch;
 mod message;
 mod negotiation;
-#[cfg(target_os = "linux")]
-mod netlink;
 mod pacer;
-mod pacing;
+#[cfg(any(test, feature = "bench"))]
+pub mod quantum;
 #[cfg_attr(not(target_os = "linux"), path = "receive_portable.rs")]
 mod receive;
 mod receiving;
 mod replays;
 mod reset_secret;
+mod segments;
 mod send_queue;
 mod sending;
 mod socket;
@@ -89,13 +87,14 @@ pub use error::{ChoiceError, ConnectError, EndpointError, FingerprintError, Iden
 pub use header;
 pub use identity::{Fingerprint, Identity};
 pub use negotiation::Stamps;
-pub use pacing::Pacing;
 pub use tls::{client_tls, server_tls};
 pub use transport::default_transport;
 
 /// What reads bytes from outside, for the fuzz targets. No part of the interface.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
+    pub use crate::message::Message;
+    pub use crate::negotiation::receiver;
     pub use crate::replays::Replays;
     pub use crate::tag::{Key, verify, write};
 }

@@ -16,7 +16,7 @@ const FEEDBACK: u8 = 7;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Message {
+pub enum Message {
     /// Asks for the receiver of a controller.
     Ask {
         /// The controller's name in the registry.
@@ -34,7 +34,7 @@ pub(crate) enum Message {
 
 impl Message {
     /// The message as bytes; none if it is too long.
-    pub(crate) fn encode(&self) -> Option<Vec<u8>> {
+    pub fn encode(&self) -> Option<Vec<u8>> {
         let bytes = match self {
             Message::Ask { controller, parameters } => {
                 let name = u8::try_from(controller.len()).ok()?;
@@ -55,7 +55,7 @@ impl Message {
     }
 
     /// The message in `bytes`; none if they are no message.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Message> {
+    pub fn decode(bytes: &[u8]) -> Option<Message> {
         let (kind, rest) = bytes.split_first()?;
         let rate = |bytes: [u8; 4]| Some(f32::from_be_bytes(bytes)).filter(|rate| rate.is_finite() && *rate >= 0.0);
         match *kind {

@@ -1,16 +1,15 @@
-//! The thread from which datagrams leave, each at its time: it sleeps until shortly before, then spins. Where the
-//! kernel keeps launch times, the thread hands datagrams over a little earlier and does not spin.
+//! The thread from which the datagrams of the paced lane leave, each at its time: it sleeps until shortly before, then
+//! spins.
 //!
-//! One thread serves all flows of an endpoint. It takes the flow whose datagram is due first, sends that one datagram
-//! (or the few that its sender lets go at once), and looks again, so that no flow waits for another's schedule. It does
-//! not catch up by itself: a sender is asked again after each datagram, with the time as it is.
+//! One thread serves all flows of an endpoint. It takes the flow whose datagrams are due first, sends those that leave
+//! together (a burst of the sender's, or what is due within the host's quantum), and looks again. It does not catch up
+//! by itself: a sender is asked again after each burst, with the time as it is.
 
-use crate::batch::Batch;
-use crate::launch::Launcher;
-use crate::pacing::Pacing;
+use crate::batch::Burst;
 use crate::sending::SendingFlow;
-use crate::timer_queue::{Timer, TimerQueue};
-use quinn::udp::{UdpSockRef, UdpSocketState};
+use crate::timer_queue::TimerQueue;
+use control::Duration;
+use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
 use realtime::{Clock, Waking, wake_in_time};
 use std::io;
 use std::net::UdpSocket;
@@ -18,45 +17,46 @@ use std::sync::Arc;
 
 /// In one case of this many, the thread may sleep too long and its datagram leave late.
 const OVERSLEEPS: u64 = 100;
+/// The share of the quantum for which the thread spins at most before a burst is due. A burst that leaves later than
+/// planned by this share falsifies the rate of its gap by as much.
+const SPIN: f64 = 0.1;
 /// How many times a socket whose buffer is full is tried before the datagram is given up.
 const TRIES: u32 = 1000;
 
-/// Starts the thread, which sends through `socket` until [`TimerQueue::end`].
+/// Starts the thread, which sends through `socket` until [`TimerQueue::end`]. The flows' bursts are a `quantum` apart.
 pub(crate) fn start(
     timers: Arc<TimerQueue<SendingFlow>>,
     clock: Clock,
+    quantum: Duration,
     socket: Arc<(UdpSocket, UdpSocketState)>,
 ) -> io::Result<std::thread::JoinHandle<()>> {
-    let launcher = Launcher::new(clock)?;
     std::thread::Builder::new().name("pacer".into()).spawn(move || {
-        let (yields, mut waking) = (wake_in_time(), Waking::new(OVERSLEEPS));
-        let mut batch = Batch::new(socket.1.max_gso_segments());
-        while let Some(Timer { due, owner: flow, .. }) = timers.wait(clock, &mut waking, yields) {
-            let launch = flow.depart(due, &mut batch);
-            let Some(transmit) = batch.transmit() else { continue };
-            let is_held = launch.is_some_and(|at| retry(|| launcher.send(&socket.0, &transmit, at)).is_ok());
-            if !is_held {
-                if let Some(at) = launch {
-                    flow.pace(Pacing::Spin); // the kernel refused the launch time
-                    while clock.now() < at {
-                        std::hint::spin_loop();
-                    }
-                }
-                // A datagram that cannot be sent is lost, as it might be on the path.
-                let _ = retry(|| socket.1.send(UdpSockRef::from(&socket.0), &transmit));
-            }
+        let yields = wake_in_time();
+        let mut waking = if quantum > Duration::ZERO {
+            Waking::within(OVERSLEEPS, quantum.scale(SPIN))
+        } else {
+            Waking::new(OVERSLEEPS)
+        };
+        let mut burst = Burst::new(socket.1.max_gso_segments());
+        while let Some((due, flow)) = timers.wait(clock, &mut waking, yields) {
+            flow.depart(due, &mut burst);
+            send(&socket, &burst);
             flow.on_left();
         }
     })
 }
 
-/// Tries again while the socket's buffer is full. A datagram that is given up for that reason is no failure.
-fn retry(mut send: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+/// Sends, and tries again while the socket's buffer is full. A datagram that cannot be sent is lost, as it might be on
+/// the path.
+pub(crate) fn send(socket: &(UdpSocket, UdpSocketState), burst: &Burst) {
+    burst.transmits().for_each(|transmit| send_together(socket, &transmit));
+}
+
+fn send_together((socket, state): &(UdpSocket, UdpSocketState), transmit: &Transmit<'_>) {
     for _ in 0..TRIES {
-        match send() {
+        match state.send(UdpSockRef::from(socket), transmit) {
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => std::thread::yield_now(),
-            done => return done,
+            _ => return,
         }
     }
-    Ok(())
 }

@@ -1,18 +1,23 @@
 //! The receiving side of stamps: whose header it is, whether it is genuine, and what the [`Receiver`] reports on it.
 
 use crate::replays::Replays;
+use crate::segments;
 use crate::tag::{Key, verify};
 use control::{Bytes, Receiver, Report, Time};
 use header::Unverified;
+use quinn::udp::RecvMeta;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::io::IoSliceMut;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::Notify;
 
 /// The flows whose peers were granted stamps, by the token in their headers.
 #[derive(Default)]
 pub(crate) struct ReceivingFlows {
     flows: RwLock<HashMap<u64, Arc<ReceivingFlow>>>,
+    /// Whether there are any.
+    any: AtomicBool,
     /// Datagrams that were dropped because of their header.
     invalid_headers: AtomicU64,
 }
@@ -40,19 +45,38 @@ impl ReceivingFlow {
 
     /// The newest report; none before the first.
     pub(crate) fn report(&self) -> Option<Report> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).report
+        self.lock().report
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ReceivingFlows {
-    /// Adds a flow under a token that nobody can guess.
-    pub(crate) fn add(&self, token: u64, flow: Arc<ReceivingFlow>) {
-        self.flows.write().unwrap_or_else(PoisonError::into_inner).insert(token, flow);
+    /// Adds a flow under a token that nobody can guess. Before the first one, calls `begin`.
+    pub(crate) fn add(&self, token: u64, flow: Arc<ReceivingFlow>, begin: impl FnOnce()) {
+        let mut flows = self.flows.write().unwrap_or_else(PoisonError::into_inner);
+        if flows.is_empty() {
+            self.any.store(true, Ordering::Relaxed);
+            begin();
+        }
+        flows.insert(token, flow);
     }
 
-    /// Removes a flow whose connection has ended.
-    pub(crate) fn remove(&self, token: u64) {
-        self.flows.write().unwrap_or_else(PoisonError::into_inner).remove(&token);
+    /// Removes a flow whose connection has ended. After the last one, calls `end`.
+    pub(crate) fn remove(&self, token: u64, end: impl FnOnce()) {
+        let mut flows = self.flows.write().unwrap_or_else(PoisonError::into_inner);
+        flows.remove(&token);
+        if flows.is_empty() {
+            end();
+            self.any.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether there is no flow.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.any.load(Ordering::Relaxed)
     }
 
     /// How many datagrams were dropped because of their header.
@@ -60,30 +84,58 @@ impl ReceivingFlows {
         self.invalid_headers.load(Ordering::Relaxed)
     }
 
-    /// A datagram arrived at `now`. Returns how many bytes of it are a header; none if it is to be dropped.
-    pub(crate) fn on_datagram(&self, now: Time, datagram: &[u8]) -> Option<usize> {
-        if !Unverified::claimed(datagram) {
-            return Some(0);
+    /// Takes the headers off the message in the first of the buffers, which arrived `at` this time; if that is not
+    /// known, the receivers are not told. Returns how many of the buffers are messages now ([`segments::strip`]).
+    pub(crate) fn on_message(&self, at: Option<Time>, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> usize {
+        if !segments::of(&buffers[0], &metas[0]).any(Unverified::claimed) {
+            return 1;
         }
-        let size = self.on_stamped(now, datagram);
-        if size.is_none() {
-            self.invalid_headers.fetch_add(1, Ordering::Relaxed);
-        }
-        size
+        let flows = self.flows.read().unwrap_or_else(PoisonError::into_inner);
+        let mut reading = Reading { flows: &flows, at, current: None };
+        let mut invalid = 0;
+        let count = segments::strip(buffers, metas, |datagram| {
+            if !Unverified::claimed(datagram) {
+                return Some(0);
+            }
+            let size = reading.read(datagram);
+            invalid += u64::from(size.is_none());
+            size
+        });
+        self.invalid_headers.fetch_add(invalid, Ordering::Relaxed);
+        count
     }
+}
 
-    fn on_stamped(&self, now: Time, datagram: &[u8]) -> Option<usize> {
+/// The headers of one message, most of which belong to one flow.
+struct Reading<'a> {
+    flows: &'a HashMap<u64, Arc<ReceivingFlow>>,
+    at: Option<Time>,
+    /// The flow of the last header and its token.
+    current: Option<(u64, &'a ReceivingFlow, MutexGuard<'a, Inner>)>,
+}
+
+impl Reading<'_> {
+    /// Returns the length in bytes of the header of `datagram`; none if it is not genuine.
+    fn read(&mut self, datagram: &[u8]) -> Option<usize> {
         let header = Unverified::read(datagram)?;
-        let flow = self.flows.read().unwrap_or_else(PoisonError::into_inner).get(&header.token())?.clone();
-        let stamped = verify(&header, &flow.key)?;
-        let mut inner = flow.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if !inner.replays.is_new(stamped.number) {
-            return None;
+        let token = header.token();
+        if self.current.as_ref().is_none_or(|(current, ..)| *current != token) {
+            self.current = None; // unlocked before the next is locked
+            let flow = self.flows.get(&token)?;
+            self.current = Some((token, flow, flow.lock()));
         }
-        let size = Bytes((datagram.len() - header.size) as u64);
-        if let Some(report) = inner.receiver.on_arrival(now, &stamped.stamp, size) {
-            inner.report = Some(report);
-            flow.news.notify_one();
+        let (_, flow, inner) = self.current.as_mut()?;
+        let stamped = verify(&header, &flow.key)?;
+        // The tag does not cover the packet behind the header. Whoever copies a header onto other bytes and is first
+        // must not have the genuine packet dropped: only the stamp of a replayed header is ignored.
+        if let Some(at) = self.at
+            && inner.replays.is_new(stamped.number)
+        {
+            let size = Bytes((datagram.len() - header.size) as u64);
+            if let Some(report) = inner.receiver.on_arrival(at, &stamped.stamp, size) {
+                inner.report = Some(report);
+                flow.news.notify_one();
+            }
         }
         Some(header.size)
     }
@@ -97,7 +149,7 @@ mod tests {
     use header::{Header, ROUTED, SIZE};
     use serde_json::Map;
 
-    const KEY: Key = [3; 32];
+    const KEY: Key = [3; 16];
     const TOKEN: u64 = 42;
 
     fn stamped(header: &Header, key: &Key) -> Vec<u8> {
@@ -123,15 +175,24 @@ mod tests {
         .collect()
     }
 
+    /// What is passed on of one datagram that arrives at `now`; none if it is dropped.
+    fn passed_on(flows: &ReceivingFlows, now: Time, datagram: &[u8]) -> Option<Vec<u8>> {
+        let mut buffer = datagram.to_vec();
+        let mut metas = [RecvMeta { len: datagram.len(), stride: datagram.len(), ..RecvMeta::default() }];
+        assert_eq!(flows.on_message(Some(now), &mut [IoSliceMut::new(&mut buffer)], &mut metas), 1);
+        buffer.truncate(metas[0].len);
+        Some(buffer).filter(|packet| !packet.is_empty() || datagram.is_empty())
+    }
+
     /// The report on that stream, if `disturb` is called before each of its packets.
     fn report(mut disturb: impl FnMut(&ReceivingFlows, Time, &[u8])) -> Option<Report> {
         let rapid = registry::find("rapid").unwrap();
         let parties = rapid.build(&rapid.parameters(&Map::new()).unwrap(), &Conditions::exact(Bytes(1000))).unwrap();
         let (flows, flow) = (ReceivingFlows::default(), Arc::new(ReceivingFlow::new(KEY, parties.receiver.unwrap())));
-        flows.add(TOKEN, flow.clone());
+        flows.add(TOKEN, flow.clone(), || ());
         for (at, datagram) in stream() {
             disturb(&flows, at, &datagram);
-            assert_eq!(flows.on_datagram(at, &datagram), Some(SIZE));
+            assert_eq!(passed_on(&flows, at, &datagram).as_deref(), Some(&datagram[SIZE..]));
         }
         flow.report()
     }
@@ -145,32 +206,86 @@ mod tests {
         let mut last: Option<Vec<u8>> = None;
         let disturbed = report(|flows, at, datagram| {
             let mut expect_refusal = |bytes: &[u8]| {
-                assert_eq!(flows.on_datagram(at, bytes), None);
+                assert_eq!(passed_on(flows, at, bytes), None);
                 dropped += 1;
             };
-            if let Some(replayed) = &last {
-                expect_refusal(replayed);
-            }
-            last = Some(datagram.to_vec());
             let mut faster = datagram.to_vec();
             faster[36..40].copy_from_slice(&1e12f32.to_be_bytes());
             expect_refusal(&faster);
             let stamp = Stamp::Probe { stream: 9, index: 0, len: 1, rate: 1e12, sent: at };
-            expect_refusal(&stamped(&Header { token: TOKEN, number: 5000, stamp }, &[4; 32]));
+            expect_refusal(&stamped(&Header { token: TOKEN, number: 5000, stamp }, &[4; 16]));
             let mut strange = datagram.to_vec();
             strange[8] ^= 1; // another token
             expect_refusal(&strange);
             (1..=SIZE).for_each(|len| expect_refusal(&datagram[..len]));
+            if let Some(replayed) = &last {
+                assert_eq!(passed_on(flows, at, replayed).as_deref(), Some(&replayed[SIZE..]));
+            }
+            last = Some(datagram.to_vec());
         });
         assert_eq!(disturbed, honest);
-        assert_eq!(dropped, 90 * (3 + SIZE) + 89);
+        assert_eq!(dropped, 90 * (3 + SIZE));
+    }
+
+    /// Its tag is genuine, but covers the header alone.
+    #[test]
+    fn whoever_copies_a_header_onto_other_bytes_and_is_first_has_no_packet_dropped() {
+        let garbled = report(|flows, at, datagram| {
+            let garbage = [&datagram[..SIZE], &[0x41; 1000]].concat();
+            assert_eq!(passed_on(flows, at, &garbage).unwrap(), [0x41; 1000], "QUIC finds out what it is");
+        });
+        assert_eq!(garbled, report(|_, _, _| ()), "each stamp counts once");
+    }
+
+    #[test]
+    fn datagrams_of_one_message_arrived_together() {
+        let rapid = registry::find("rapid").unwrap();
+        let parties = rapid.build(&rapid.parameters(&Map::new()).unwrap(), &Conditions::exact(Bytes(1000))).unwrap();
+        // A message of nine whose middle three are of another flow, and one of QUIC's.
+        let (flows, other) =
+            (ReceivingFlows::default(), Arc::new(ReceivingFlow::new([9; 16], parties.receiver.unwrap())));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let flow = Arc::new(ReceivingFlow::new(KEY, Box::new(Recording(seen.clone()))));
+        flows.add(TOKEN, flow.clone(), || ());
+        flows.add(7, other.clone(), || ());
+        let datagrams: Vec<_> = (0..9)
+            .map(|number| {
+                let is_other = (3..6).contains(&number);
+                let (token, key) = if is_other { (7, [9; 16]) } else { (TOKEN, KEY) };
+                let stamp = Stamp::Probe { stream: 1, index: number as u16, len: 9, rate: 1e6, sent: Time(0) };
+                stamped(&Header { token, number, stamp }, &key)
+            })
+            .chain([vec![0x40; SIZE + 1000]])
+            .collect();
+        let mut buffers = vec![vec![0; 65536]; 3];
+        let whole = datagrams.concat();
+        buffers[0][..whole.len()].copy_from_slice(&whole);
+        let mut slices: Vec<_> = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
+        let mut metas = [RecvMeta { len: whole.len(), stride: SIZE + 1000, ..RecvMeta::default() }; 3];
+        let at = Time::ZERO + Duration::from_millis(5);
+        assert_eq!(flows.on_message(Some(at), &mut slices, &mut metas), 2);
+        let sizes = |meta: RecvMeta| (meta.len, meta.stride);
+        assert_eq!((sizes(metas[0]), sizes(metas[1])), ((9000, 1000), (SIZE + 1000, SIZE + 1000)));
+        let seen = seen.lock().unwrap();
+        assert_eq!(*seen, [0, 1, 2, 6, 7, 8].map(|index| (at, index, Bytes(1000))));
+    }
+
+    /// Writes down what it sees.
+    struct Recording(Arc<Mutex<Vec<(Time, u16, Bytes)>>>);
+
+    impl Receiver for Recording {
+        fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
+            let Stamp::Probe { index, .. } = *stamp else { panic!("{stamp:?}") };
+            self.0.lock().unwrap().push((now, index, size));
+            None
+        }
     }
 
     #[test]
     fn a_datagram_that_claims_no_header_belongs_to_quic() {
         let flows = ReceivingFlows::default();
         for datagram in [&[][..], &[0x40], &[0xc0; 1200], &[0; 1200]] {
-            assert_eq!(flows.on_datagram(Time::ZERO, datagram), Some(0));
+            assert_eq!(passed_on(&flows, Time::ZERO, datagram).as_deref(), Some(datagram));
         }
         assert_eq!(flows.invalid_headers(), 0);
     }

@@ -1,17 +1,25 @@
 //! The datagrams of one connection that quinn has built and that wait for their time, and quinn's driver, which waits
 //! for room.
 
-use crate::datagram::Datagram;
+use crate::datagram::{Addressing, Datagram};
 use control::{Bytes, Duration, Time};
 use quinn::udp::Transmit;
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::task::{Context, Waker};
 
-/// The queue has room for as many datagrams as leave within this time, within [`LENGTH`].
+/// The queue has room for as many datagrams as leave within this time, or for two bursts, whichever is more, within
+/// [`LENGTH`].
 const AHEAD: Duration = Duration::from_millis(1);
 /// Bounds of the queue's length, in datagrams.
-const LENGTH: RangeInclusive<u64> = 2..=32;
+const LENGTH: RangeInclusive<u64> = 2..=1024;
+
+/// The latest departure: how many datagrams left together, and the time since the departure before.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Pace {
+    pub(crate) burst: u64,
+    pub(crate) since: Duration,
+}
 
 /// Datagrams that wait, first in, first out.
 #[derive(Default)]
@@ -57,13 +65,9 @@ impl SendQueue {
         if self.has_more { Bytes(u64::MAX) } else { self.bytes }
     }
 
-    pub(crate) fn first(&self) -> Option<&Datagram> {
-        self.waiting.front()
-    }
-
-    /// Whether there is room for one more, where `gap` passes between datagrams (none if that is not known yet).
-    pub(crate) fn has_room(&self, gap: Option<Duration>) -> bool {
-        self.len() < room(gap)
+    /// Whether there is room for one more, where datagrams leave at this pace.
+    pub(crate) fn has_room(&self, pace: Pace) -> bool {
+        self.len() < room(pace)
     }
 
     /// quinn's driver waits for room.
@@ -72,11 +76,14 @@ impl SendQueue {
         self.driver = Driver::Waiting(context.waker().clone());
     }
 
-    /// Takes a copy of a packet that quinn built.
+    /// Takes copies of the packets that quinn built.
     pub(crate) fn push(&mut self, transmit: &Transmit<'_>, sent: Option<Time>, received: u64) {
-        let datagram = Datagram::new(self.spare.pop().unwrap_or_default(), transmit, sent, received);
-        self.bytes += datagram.size();
-        self.waiting.push_back(datagram);
+        let addressing = Addressing { destination: transmit.destination, source: transmit.src_ip };
+        for packet in transmit.contents.chunks(transmit.segment_size.unwrap_or(transmit.contents.len()).max(1)) {
+            let datagram = Datagram::new(self.spare.pop().unwrap_or_default(), packet, addressing, sent, received);
+            self.bytes += datagram.size();
+            self.waiting.push_back(datagram);
+        }
         if matches!(self.driver, Driver::Woken) {
             self.driver = Driver::Building; // what it has besides is not known yet
         }
@@ -102,8 +109,8 @@ impl SendQueue {
     }
 
     /// Wakes quinn's driver if half of the room is free.
-    pub(crate) fn wake_driver(&mut self, gap: Option<Duration>) {
-        if self.len() <= room(gap) / 2
+    pub(crate) fn wake_driver(&mut self, pace: Pace) {
+        if self.len() <= room(pace) / 2
             && let Driver::Waiting(waker) = &self.driver
         {
             waker.wake_by_ref();
@@ -112,10 +119,10 @@ impl SendQueue {
     }
 }
 
-/// How many datagrams may wait, where `gap` passes between them.
-fn room(gap: Option<Duration>) -> usize {
-    let leave_in_time = AHEAD.0.checked_div(gap.unwrap_or(AHEAD).0).unwrap_or(u64::MAX);
-    leave_in_time.clamp(*LENGTH.start(), *LENGTH.end()) as usize
+/// How many datagrams may wait where they leave at this pace.
+fn room(Pace { burst, since }: Pace) -> usize {
+    let leave_in_time = AHEAD.0.saturating_mul(burst).checked_div(since.0).unwrap_or(0);
+    leave_in_time.max(2 * burst).clamp(*LENGTH.start(), *LENGTH.end()) as usize
 }
 
 #[cfg(test)]
@@ -123,8 +130,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_queue_has_room_for_what_leaves_in_a_millisecond() {
-        let us = |us| Some(Duration::from_micros(us));
-        assert_eq!([None, us(0), us(10), us(100), us(500), us(10_000)].map(room), [2, 32, 32, 10, 2, 2]);
+    fn the_queue_has_room_for_what_leaves_in_a_millisecond_and_for_two_bursts() {
+        let at = |burst, us| Pace { burst, since: Duration::from_micros(us) };
+        assert_eq!(room(Pace::default()), 2, "before the first departure");
+        assert_eq!([at(1, 10), at(1, 100), at(1, 500), at(1, 10_000)].map(room), [100, 10, 2, 2]);
+        assert_eq!([at(20, 200), at(20, 4000), at(1, 0), at(5000, 1)].map(room), [100, 40, 2, 1024]);
     }
 }

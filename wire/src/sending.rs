@@ -1,20 +1,26 @@
-//! What one end of a connection sends: the datagrams that wait for their time, and the [`Host`] of the sender that
-//! decides when.
+//! What one end of a connection sends, and the [`Host`] of the sender that decides when. Packets leave on one of two
+//! lanes:
 //!
-//! quinn builds a packet as soon as there is room in the queue, and counts it as sent. What waits in the queue is not
-//! in flight for the host, and round-trip times count from when a packet left. quinn's driver calls the methods of the
-//! first half; the pacer's thread (`pacer.rs`) calls [`SendingFlow::depart`].
+//! - The **fast lane** while the sender has nothing but a window ([`Host::window`]). quinn is told the window, and
+//!   enforces and paces it. What quinn builds goes straight to the socket, several packets with one call.
+//! - The **paced lane** otherwise. quinn builds a packet as soon as there is room in a queue, and counts it as sent.
+//!   The pacer's thread sends it when the host says. What waits in the queue is not in flight for the host, and
+//!   round-trip times count from when a packet left.
+//!
+//! The lane changes when the sender's answer does. What still waits in the queue then leaves first.
+//!
+//! quinn's driver calls the methods of the first half; the pacer's thread (`pacer.rs`) calls [`SendingFlow::depart`].
 
-use crate::batch::Batch;
-use crate::pacing::Pacing;
-use crate::send_queue::SendQueue;
+use crate::batch::Burst;
+use crate::datagram::PACKET;
+use crate::send_queue::{Pace, SendQueue};
 use crate::stamping::Stamping;
 use crate::timer_queue::TimerQueue;
 use control::{Bytes, Duration, Report, Sender, State, Time};
 use host::{Host, Lost, Packet, SMALL, Waiting};
-use quinn::udp::Transmit;
+use quinn::udp::{RecvMeta, Transmit};
 use realtime::Clock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -24,12 +30,28 @@ const UNANSWERED: u64 = 8;
 /// Arrivals up to this size, in bytes, are taken for an acknowledgment or a report, which are not acknowledged
 /// themselves.
 const NOT_ACKNOWLEDGED: usize = 100;
+/// The window that quinn is told in the paced lane, in bytes: more than is ever in flight, and so much that quinn does
+/// not pace (above 2^32).
+const UNBOUNDED: u64 = 1 << 40;
+
+/// The share of the host's quantum for which datagrams wait in a queue that was empty.
+const FILLING: f64 = 0.25;
 
 /// The sending direction of a connection at one end.
 pub(crate) struct SendingFlow {
     clock: Clock,
     timers: Arc<TimerQueue<SendingFlow>>,
+    /// What is due within this time leaves together.
+    quantum: Duration,
     inner: Mutex<Inner>,
+    /// The window for quinn, in bytes; [`UNBOUNDED`] in the paced lane.
+    window: AtomicU64,
+    /// Bytes of the largest packet that quinn builds.
+    mtu: AtomicU64,
+    /// The socket did not take a packet that was to leave at once, and quinn is to bring the packet again.
+    blocked: AtomicBool,
+    /// The connection is being closed.
+    closing: AtomicBool,
     /// Datagrams that arrived from where the last one was sent to.
     received: AtomicU64,
     /// Of these, the ones that are larger than [`NOT_ACKNOWLEDGED`].
@@ -39,17 +61,29 @@ pub(crate) struct SendingFlow {
 struct Inner {
     host: Host,
     stamping: Option<Stamping>,
-    pacing: Pacing,
     queue: SendQueue,
-    /// The packet that quinn built last, until it reaches the queue.
+    /// The packets that quinn built last, until they reach the queue or the socket.
     built: Option<Built>,
     /// Datagrams that left unpaced.
     unpaced: u64,
-    last: Option<LastDeparture>,
-    /// Whether the datagram that departed last may still be on its way to the kernel.
+    /// Whether the datagrams that departed last may still be on their way to the kernel.
     leaving: bool,
+    /// Whether more were due meanwhile.
+    postponed: bool,
+    /// When datagrams departed last.
+    departed: Option<Time>,
+    pace: Pace,
     /// When the pacer will look at this flow.
     scheduled: Option<Time>,
+}
+
+/// A packet that is acknowledged, as quinn tells it.
+#[derive(Clone, Copy)]
+pub(crate) struct QuinnAcked {
+    pub(crate) now: Instant,
+    /// When quinn built it.
+    pub(crate) sent: Instant,
+    pub(crate) bytes: u64,
 }
 
 /// The end of an acknowledgment, as quinn tells it: before the losses that the acknowledgment shows are subtracted,
@@ -84,34 +118,32 @@ struct Built {
     received: u64,
 }
 
-#[derive(Clone, Copy)]
-struct LastDeparture {
-    at: Time,
-    /// The time since the departure before, divided by the number of datagrams that left.
-    gap: Duration,
-}
-
 impl SendingFlow {
-    /// A flow for packets of up to `packet` bytes, with `first` as its sender.
+    /// A flow for packets of up to `packet` bytes, with `first` as its sender, on a host of this `quantum`.
     pub(crate) fn new(
         clock: Clock,
         timers: Arc<TimerQueue<SendingFlow>>,
         packet: u64,
+        quantum: Duration,
         first: Box<dyn Sender>,
     ) -> Arc<SendingFlow> {
         let inner = Inner {
             host: Host::new(Bytes(packet), first),
             stamping: None,
-            pacing: Pacing::default(),
             queue: SendQueue::default(),
             built: None,
             unpaced: 0,
-            last: None,
             leaving: false,
+            postponed: false,
+            departed: None,
+            pace: Pace::default(),
             scheduled: None,
         };
-        let (received, to_acknowledge) = Default::default();
-        Arc::new(SendingFlow { clock, timers, inner: Mutex::new(inner), received, to_acknowledge })
+        let window = AtomicU64::new(inner.quinn_window());
+        let (blocked, received, to_acknowledge) = Default::default();
+        let (mtu, inner) = (AtomicU64::new(PACKET), Mutex::new(inner));
+        let closing = AtomicBool::new(false);
+        Arc::new(SendingFlow { clock, timers, quantum, inner, window, mtu, blocked, closing, received, to_acknowledge })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -128,23 +160,13 @@ impl SendingFlow {
         self.lock().host.rtt()
     }
 
-    /// How packets are sent at their time.
-    pub(crate) fn pacing(&self) -> Pacing {
-        self.lock().pacing
-    }
-
-    /// Changes how packets are sent at their time.
-    pub(crate) fn pace(&self, pacing: Pacing) {
-        self.lock().pacing = pacing;
-    }
-
     /// The peer has granted stamps: from now on packets carry them, and `sender` decides, once it has asked the routers
     /// if it does.
     pub(crate) fn stamp(self: &Arc<Self>, sender: Box<dyn Sender>, stamping: Stamping) {
         let mut inner = self.lock();
         inner.stamping = Some(stamping);
         inner.host.stamp(self.clock.now(), sender, Bytes(header::SIZE as u64));
-        self.schedule(&mut inner);
+        self.plan(&mut inner);
     }
 
     /// Whether packets carry stamps.
@@ -162,58 +184,116 @@ impl SendingFlow {
         let now = self.clock.now();
         let mut inner = self.lock();
         inner.host.on_report(now, report);
-        self.schedule(&mut inner);
+        self.plan(&mut inner);
     }
 
-    /// A datagram arrived from where the last one was sent to. Its QUIC packet has `size` bytes.
-    pub(crate) fn on_datagram(&self, size: usize) {
-        self.received.fetch_add(1, Ordering::Relaxed);
-        self.to_acknowledge.fetch_add(u64::from(size > NOT_ACKNOWLEDGED), Ordering::Relaxed);
+    /// A message of datagrams, without their headers, arrived from where the last one was sent to.
+    pub(crate) fn on_message(&self, meta: &RecvMeta) {
+        let RecvMeta { len, stride, .. } = *meta;
+        let (full, last) = (len / stride.max(1), len % stride.max(1));
+        self.received.fetch_add((full + usize::from(last > 0)) as u64, Ordering::Relaxed);
+        let to_acknowledge = |size, count| if size > NOT_ACKNOWLEDGED { count as u64 } else { 0 };
+        self.to_acknowledge.fetch_add(to_acknowledge(stride, full) + to_acknowledge(last, 1), Ordering::Relaxed);
     }
 
     fn to_acknowledge(&self) -> u64 {
         self.to_acknowledge.load(Ordering::Relaxed)
     }
 
-    // What quinn's driver of the connection calls, packet by packet.
+    // What quinn's driver of the connection calls.
 
-    /// quinn has built a packet of `size` bytes.
+    /// The window that quinn is to keep, in bytes.
+    pub(crate) fn quinn_window(&self) -> u64 {
+        if self.closing.load(Ordering::Relaxed) {
+            return UNBOUNDED;
+        }
+        // quinn sends while what is in flight and a full packet are *less* than the window. One packet always fits, as
+        // quinn's may be larger than those that the sender counts in.
+        self.window.load(Ordering::Relaxed).max(self.mtu.load(Ordering::Relaxed)) + 1
+    }
+
+    /// The connection is about to be closed: no window holds the close back. quinn would not send it while the window
+    /// is full and other frames wait, and never later either, as a closed connection hears of no acknowledgments.
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    /// quinn's packets have up to `mtu` bytes from now on.
+    pub(crate) fn on_mtu(&self, mtu: u16) {
+        self.mtu.store(u64::from(mtu), Ordering::Relaxed);
+    }
+
+    /// quinn has built packets of `size` bytes together.
     pub(crate) fn on_built(&self, sent: Instant, size: u64) {
         let (sent, received) = (self.clock.at(sent), self.to_acknowledge());
         self.lock().built = Some(Built { sent, size: Bytes(size), received });
     }
 
-    /// Whether there is room for the packet that quinn has built. If not, its driver is woken when there is.
-    pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>) -> Poll<()> {
+    /// Whether there is room for what quinn has built. If not, its driver is woken when there is. If the queue is full
+    /// and what waits is due, has the caller send that first (`depart`).
+    pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Time)) -> Poll<()> {
+        if self.window.load(Ordering::Relaxed) != UNBOUNDED {
+            return Poll::Ready(()); // the window is what keeps quinn back
+        }
         let mut inner = self.lock();
-        let gap = inner.gap();
-        if inner.queue.has_room(gap) {
+        if inner.queue.has_room(inner.pace) {
             return Poll::Ready(());
+        }
+        if let Some(scheduled) = inner.scheduled
+            && scheduled <= self.clock.now() + self.filling()
+        {
+            drop(inner);
+            depart(scheduled);
+            inner = self.lock();
+            if inner.queue.has_room(inner.pace) {
+                return Poll::Ready(());
+            }
         }
         inner.queue.wait_for_room(context);
         if inner.host.owes_ack(self.to_acknowledge()) {
-            self.schedule(&mut inner);
+            self.plan(&mut inner);
         }
         Poll::Pending
     }
 
-    /// Takes a packet into the queue. If it is a small one that may leave unpaced, returns false, and the caller sends
-    /// it at once.
+    /// Takes packets into the queue. If they are to leave at once, in the fast lane or as a small one that is not
+    /// paced, returns false, and the caller sends them.
     pub(crate) fn push(self: &Arc<Self>, transmit: &Transmit<'_>) -> bool {
+        if self.blocked.swap(false, Ordering::Relaxed) {
+            return false;
+        }
         let mut inner = self.lock();
         let inner = &mut *inner;
         let built = inner.built.take();
         let (sent, received) = (built.map(|built| built.sent), built.map_or(0, |built| built.received));
+        if inner.host.window().is_some() && inner.queue.is_empty() && !inner.leaving {
+            inner.leave_at_once(transmit, built);
+            return false;
+        }
         if self.may_leave_unpaced(inner, transmit.contents.len()) {
             inner.unpaced += 1;
             inner.host.on_ack_sent(received);
             return false;
         }
+        let was_empty = inner.queue.is_empty();
         inner.queue.push(transmit, sent, received);
-        if inner.queue.len() == 1 || inner.host.owes_ack(received) {
-            self.schedule(inner);
+        if was_empty {
+            // What quinn has besides comes next, and leaves together with this.
+            self.plan_from(inner, self.clock.now() + self.filling());
+        } else if inner.host.owes_ack(received) {
+            self.plan(inner);
         }
         true
+    }
+
+    /// The socket does not take what was to leave at once. quinn brings it again.
+    pub(crate) fn on_blocked(&self) {
+        self.blocked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the socket did not take what was to leave at once.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked.load(Ordering::Relaxed)
     }
 
     /// Acknowledgments and reports need not wait for their time, but no more of them leave so than arrive. They must
@@ -221,121 +301,153 @@ impl SendingFlow {
     /// lost (RFC 9002, section 6.1.2).
     fn may_leave_unpaced(&self, inner: &Inner, size: usize) -> bool {
         let is_answer = inner.unpaced < self.received.load(Ordering::Relaxed) + UNANSWERED;
-        let overtakes = inner.leaving || inner.last.is_some_and(|last| last.at > self.clock.now());
-        size as u64 <= SMALL.0 && inner.queue.is_empty() && !overtakes && is_answer
-    }
-
-    /// A packet of `bytes` that was sent at `sent` is acknowledged.
-    pub(crate) fn on_acked(&self, now: Instant, sent: Instant, bytes: u64) {
-        let mut inner = self.lock();
-        if inner.host.on_acked(self.clock.at(now), self.clock.at(sent), Bytes(bytes)) {
-            inner.pacing = Pacing::Spin; // the kernel did not hold it until its launch time
-        }
+        size as u64 <= SMALL.0 && inner.queue.is_empty() && !inner.leaving && is_answer
     }
 
     /// quinn's timer has found a loss, without an acknowledgment.
     pub(crate) fn on_lost(self: &Arc<Self>, loss: QuinnLoss) {
         let mut inner = self.lock();
         inner.on_lost(self.clock, &loss);
-        self.schedule(&mut inner);
+        self.plan(&mut inner);
     }
 
-    /// An acknowledgment is complete, and has shown these losses.
-    pub(crate) fn on_ack_end(self: &Arc<Self>, losses: &[QuinnLoss], end: QuinnAckEnd) {
+    /// An acknowledgment of these packets has arrived, and has shown these losses. It has no `end` if it was inferred
+    /// (RFC 9001, section 4.1.2).
+    pub(crate) fn on_ack(self: &Arc<Self>, acked: &[QuinnAcked], losses: &[QuinnLoss], end: Option<QuinnAckEnd>) {
         let mut inner = self.lock();
         let inner = &mut *inner;
+        for acked in acked {
+            let (now, sent) = (self.clock.at(acked.now), self.clock.at(acked.sent));
+            inner.host.on_acked(now, sent, Bytes(acked.bytes));
+        }
         losses.iter().for_each(|loss| inner.on_lost(self.clock, loss));
-        let lost = losses.iter().map(|loss| Bytes(loss.lost)).sum();
-        let waiting = inner.built.map_or(Bytes(0), |built| built.size) + inner.queue.bytes();
-        let in_flight = Bytes(end.in_flight) - lost - waiting;
-        let app_limited = end.app_limited && inner.queue.is_empty();
-        inner.host.on_ack_end(self.clock.at(end.now), &host::AckEnd { in_flight, app_limited });
-        self.schedule(inner);
+        if let Some(end) = end {
+            let lost = losses.iter().map(|loss| Bytes(loss.lost)).sum();
+            let waiting = inner.built.map_or(Bytes(0), |built| built.size) + inner.queue.bytes();
+            let in_flight = Bytes(end.in_flight) - lost - waiting;
+            let app_limited = end.app_limited && inner.queue.is_empty();
+            inner.host.on_ack_end(self.clock.at(end.now), &host::AckEnd { in_flight, app_limited });
+        }
+        self.plan(inner);
     }
 
-    // What the pacer's thread calls.
+    /// How long datagrams wait in a queue that was empty, so that others can join them.
+    fn filling(&self) -> Duration {
+        self.quantum.scale(FILLING)
+    }
+
+    // What the pacer's thread calls, and quinn's driver where the queue is full.
 
     /// The datagrams that departed have reached the kernel.
-    pub(crate) fn on_left(&self) {
-        self.lock().leaving = false;
+    pub(crate) fn on_left(self: &Arc<Self>) {
+        let mut inner = self.lock();
+        inner.leaving = false;
+        if std::mem::take(&mut inner.postponed) {
+            self.plan(&mut inner);
+        }
     }
 
-    /// Fills `batch` with what leaves now, if this is what was `scheduled` last. Returns the launch time if the kernel
-    /// is to hold the batch until then.
-    pub(crate) fn depart(self: &Arc<Self>, scheduled: Time, batch: &mut Batch) -> Option<Time> {
-        batch.clear();
+    /// Fills `burst` with what leaves now, if this is what was `scheduled` last.
+    pub(crate) fn depart(self: &Arc<Self>, scheduled: Time, burst: &mut Burst) {
+        burst.clear();
         let mut inner = self.lock();
         let inner = &mut *inner;
         if inner.scheduled != Some(scheduled) {
-            return None; // an earlier time was scheduled since
+            return; // an earlier time was scheduled since
         }
         inner.scheduled = None;
-        let is_launched = inner.pacing == Pacing::Launch;
-        let mut now = self.clock.now();
-        if is_launched {
-            // It leaves at that time, and after those before it. The sender and the stamps see the time as if it had
-            // come.
-            now = now.max(scheduled).max(inner.last.map_or(Time::ZERO, |last| last.at));
+        if inner.leaving {
+            // Another thread sends what departed before. These must not overtake it.
+            inner.postponed = true;
+            return;
         }
+        if inner.queue.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
         inner.host.on_wakeup(now, &inner.waiting(self));
-        while inner.joins(batch) && inner.host.may_send(now, &inner.waiting(self)) {
+        // What would be due within a quantum leaves now, at times that the sender sees as they were planned. A sender
+        // that plans bursts has them a quantum apart at least.
+        let mut at = now;
+        while !inner.queue.is_empty() {
             let waiting = inner.waiting(self);
-            inner.send_first(now, &waiting, batch);
+            if inner.host.may_send(at, &waiting) {
+                inner.send_first(now, &waiting, burst);
+                continue;
+            }
+            let next = inner.host.wake_at(at, &waiting);
+            if next <= at || next >= scheduled + self.quantum {
+                break;
+            }
+            at = next;
         }
-        if batch.count() > 0 {
-            let since = inner.last.map_or(Duration::ZERO, |last| now.since(last.at));
-            inner.last = Some(LastDeparture { at: now, gap: Duration(since.0 / batch.count() as u64) });
+        let count = burst.count() as u64;
+        if count > 0 {
+            let since = inner.departed.map_or(Duration::ZERO, |last| now.since(last));
+            (inner.departed, inner.pace) = (Some(now), Pace { burst: count, since });
             inner.leaving = true;
         }
-        self.schedule(inner);
-        let gap = inner.gap();
-        inner.queue.wake_driver(gap);
-        is_launched.then_some(now)
+        self.plan(inner);
+        inner.queue.wake_driver(inner.pace);
     }
 
-    /// Asks the host when the next datagram may leave, and has the pacer come back then.
-    fn schedule(self: &Arc<Self>, inner: &mut Inner) {
+    /// After every change of the host: tells quinn the window, asks the host when the next datagram that waits may
+    /// leave, and has the pacer come back then.
+    fn plan(self: &Arc<Self>, inner: &mut Inner) {
+        self.plan_from(inner, Time::ZERO);
+    }
+
+    /// The same, but no earlier than at `earliest`.
+    fn plan_from(self: &Arc<Self>, inner: &mut Inner, earliest: Time) {
+        self.window.store(inner.quinn_window(), Ordering::Relaxed);
         if inner.queue.is_empty() {
             inner.queue.on_empty();
             return;
         }
-        let due = inner.host.wake_at(self.clock.now(), &inner.waiting(self));
+        let due = inner.host.wake_at(self.clock.now(), &inner.waiting(self)).max(earliest);
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
-            inner.scheduled = Some(due);
-            self.timers.schedule(due, inner.pacing.lead(), self);
+            let before = inner.scheduled.replace(due);
+            self.timers.set(due, before, self);
         }
     }
 }
 
 impl Inner {
+    fn quinn_window(&self) -> u64 {
+        self.host.window().map_or(UNBOUNDED, |window| window.0.min(UNBOUNDED - 1))
+    }
+
+    /// What quinn built leaves in the fast lane.
+    fn leave_at_once(&mut self, transmit: &Transmit<'_>, built: Option<Built>) {
+        let Some(Built { sent, received, .. }) = built else { return }; // a probe of the path, which QUIC alone counts
+        if transmit.contents.len() as u64 <= SMALL.0 {
+            self.host.on_ack_sent(received);
+            return;
+        }
+        for packet in transmit.contents.chunks(transmit.segment_size.unwrap_or(transmit.contents.len())) {
+            let packet = Packet { size: Bytes(packet.len() as u64), sent: Some(sent), received };
+            self.host.on_sent_in_window(sent, &packet);
+        }
+    }
+
     fn on_lost(&mut self, clock: Clock, loss: &QuinnLoss) {
         let &QuinnLoss { now, sent, persistent, lost } = loss;
         self.host.on_lost(clock.at(now), &Lost { sent: clock.at(sent), size: Bytes(lost), persistent });
-    }
-
-    fn gap(&self) -> Option<Duration> {
-        self.last.map(|last| last.gap)
     }
 
     fn waiting(&self, flow: &SendingFlow) -> Waiting {
         Waiting { backlog: self.queue.backlog(), received: flow.to_acknowledge() }
     }
 
-    /// Whether the next datagram can leave together with those of `batch`.
-    fn joins(&self, batch: &Batch) -> bool {
-        let header = self.stamping.as_ref().filter(|_| self.host.is_stamped()).map_or(0, Stamping::size);
-        self.queue.first().is_some_and(|first| batch.takes(&first.addressing, first.size().0 as usize + header))
-    }
-
     /// The next datagram leaves.
-    fn send_first(&mut self, now: Time, waiting: &Waiting, batch: &mut Batch) {
+    fn send_first(&mut self, now: Time, waiting: &Waiting, burst: &mut Burst) {
         let Some(mut datagram) = self.queue.pop() else { return };
         let packet = Packet { size: datagram.size(), sent: datagram.sent, received: datagram.received };
         let stamp = self.host.on_sent(now, &packet, waiting);
         if let (Some(stamp), Some(stamping)) = (stamp, &mut self.stamping) {
             stamping.write(stamp, &mut datagram);
         }
-        batch.add(&datagram);
+        burst.add(&datagram);
         self.queue.recycle(datagram);
     }
 }

@@ -1,12 +1,14 @@
-//! The UDP socket that quinn sees. A connection's packets wait in their flow until the pacer sends them. Datagrams that
-//! arrive go through the stamps' receivers first, and quinn gets the QUIC packet in them.
+//! The UDP socket that quinn sees. In the paced lane, a connection's packets wait in their flow until the pacer sends
+//! them; in the fast lane they leave here. While a peer's stamps are read, what arrives is read here, with the kernel's
+//! timestamps, and quinn gets the QUIC packets in it; otherwise quinn-udp reads.
 
-use crate::pacing::Pacing;
-use crate::receive::DatagramReader;
-use crate::receiving::ReceivingFlows;
+use crate::batch::Burst;
+use crate::receive::MessageReader;
+use crate::receiving::{ReceivingFlow, ReceivingFlows};
 use crate::sending::SendingFlow;
 use crate::timer_queue::TimerQueue;
-use crate::{handover, launch, pacer};
+use crate::{handover, pacer};
+use control::{Duration, Time};
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use quinn::{AsyncUdpSocket, UdpPoller};
 use realtime::Clock;
@@ -15,7 +17,7 @@ use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 
@@ -24,32 +26,44 @@ pub(crate) struct Socket {
     pub(crate) clock: Clock,
     pub(crate) timers: Arc<TimerQueue<SendingFlow>>,
     pub(crate) receiving: ReceivingFlows,
-    /// Only tells when the socket is readable.
+    /// Only tells when the socket is readable or writable.
     readiness: tokio::net::UdpSocket,
     socket: Arc<(UdpSocket, UdpSocketState)>,
-    reader: DatagramReader,
-    /// Flows by where they last sent to, for [`SendingFlow::on_datagram`].
+    reader: MessageReader,
+    /// What quinn's driver sends of the paced lane.
+    burst: Mutex<Burst>,
+    /// Flows by where they last sent to, for [`SendingFlow::on_message`].
     peers: RwLock<HashMap<SocketAddr, Weak<SendingFlow>>>,
 }
 
-/// How many datagrams are read at most before quinn or another task has its turn, dropped ones included.
-const AT_ONCE: usize = 256;
-
 impl Socket {
     /// Takes over a socket and starts its pacer. Must be called from within a Tokio runtime.
-    pub(crate) fn new(socket: UdpSocket) -> io::Result<Socket> {
+    pub(crate) fn new(socket: UdpSocket, quantum: Duration) -> io::Result<Socket> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        let reader = DatagramReader::new(&socket)?;
+        let burst = Mutex::new(Burst::new(state.max_gso_segments()));
         let readiness = tokio::net::UdpSocket::from_std(socket.try_clone()?)?;
         let (clock, timers, socket) = (Clock::start(), Arc::new(TimerQueue::new()), Arc::new((socket, state)));
-        pacer::start(timers.clone(), clock, socket.clone())?;
-        let (receiving, peers) = (ReceivingFlows::default(), RwLock::default());
-        Ok(Socket { clock, timers, receiving, readiness, socket, reader, peers })
+        pacer::start(timers.clone(), clock, quantum, socket.clone())?;
+        let (receiving, reader, peers) = (ReceivingFlows::default(), MessageReader::new(), RwLock::default());
+        Ok(Socket { clock, timers, receiving, readiness, socket, reader, burst, peers })
     }
 
-    /// How packets to `peer` are best sent at their time.
-    pub(crate) fn pacing(&self, peer: SocketAddr) -> Pacing {
-        launch::choose(&self.socket.0, peer)
+    fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let send = || self.socket.1.send(UdpSockRef::from(&self.socket.0), transmit);
+        match send() {
+            // Tried again so that readiness is cleared, and set once the socket is writable.
+            Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.readiness.try_io(Interest::WRITABLE, send),
+            sent => sent,
+        }
+    }
+
+    /// Sends what is due of `flow`, unless another thread is about to send for a flow here.
+    fn depart(&self, flow: &Arc<SendingFlow>, scheduled: Time) {
+        if let Ok(mut burst) = self.burst.try_lock() {
+            flow.depart(scheduled, &mut burst);
+            pacer::send(&self.socket, &burst);
+            flow.on_left();
+        }
     }
 
     /// Remembers where `flow` sends to.
@@ -62,31 +76,45 @@ impl Socket {
         }
     }
 
-    /// Fills buffers with the datagrams that there are. Returns how many.
+    /// Begins to read the stamps of a flow.
+    pub(crate) fn read_stamps(&self, token: u64, flow: Arc<ReceivingFlow>) {
+        self.receiving.add(token, flow, || self.reader.take_times(&self.socket.0, true));
+    }
+
+    /// Reads the stamps of a flow no longer.
+    pub(crate) fn ignore_stamps(&self, token: u64) {
+        self.receiving.remove(token, || self.reader.take_times(&self.socket.0, false));
+    }
+
+    /// Fills buffers with messages. Returns how many.
     fn read(&self, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> io::Result<usize> {
-        let mut filled = 0;
-        for _ in 0..AT_ONCE {
-            let (Some(buffer), Some(meta)) = (buffers.get_mut(filled), metas.get_mut(filled)) else { break };
-            let (time, mut got) = match self.reader.read(&self.socket.0, buffer) {
-                Ok(read) => read,
-                Err(e) if filled > 0 && e.kind() == io::ErrorKind::WouldBlock => break,
-                Err(e) => return Err(e),
-            };
-            let Some(header) = self.receiving.on_datagram(time, &buffer[..got.len]) else { continue };
-            if let Some(flow) =
-                self.peers.read().unwrap_or_else(PoisonError::into_inner).get(&got.addr).and_then(Weak::upgrade)
-            {
-                flow.on_datagram(got.len - header);
+        let (socket, state) = &*self.socket;
+        let count = if self.receiving.is_empty() {
+            let count = state.recv(UdpSockRef::from(socket), buffers, metas)?;
+            for i in 0..count {
+                self.receiving.on_message(None, &mut buffers[i..=i], &mut metas[i..=i]);
             }
-            buffer.copy_within(header..got.len, 0);
-            got.len -= header;
-            got.stride = got.len;
-            if got.len > 0 {
-                *meta = got;
-                filled += 1;
+            count
+        } else {
+            let at;
+            (at, metas[0]) = self.reader.read(socket, state, &mut buffers[0])?;
+            self.receiving.on_message(Some(at), buffers, metas)
+        };
+        self.count_arrivals(&metas[..count]);
+        Ok(count)
+    }
+
+    /// Tells the flows what arrived from where they send to.
+    fn count_arrivals(&self, metas: &[RecvMeta]) {
+        let peers = self.peers.read().unwrap_or_else(PoisonError::into_inner);
+        if peers.is_empty() {
+            return;
+        }
+        for meta in metas {
+            if let Some(flow) = peers.get(&meta.addr).and_then(Weak::upgrade) {
+                flow.on_message(meta);
             }
         }
-        Ok(filled)
     }
 }
 
@@ -98,22 +126,25 @@ impl Drop for Socket {
 
 impl AsyncUdpSocket for Socket {
     fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
-        Box::pin(Poller { flow: None })
+        Box::pin(Poller { socket: self, flow: None, writable: None })
     }
 
     fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
-        if let Some(flow) = handover::take() {
-            self.remember(transmit.destination, &flow);
-            if flow.push(transmit) {
-                return Ok(());
-            }
+        // No ECN: quinn would send ECT(0), but no sender reacts to marks (RFC 3168, section 6.1; RFC 9002, section
+        // 7.1).
+        let &Transmit { destination, contents, segment_size, src_ip, .. } = transmit;
+        let transmit = &Transmit { destination, ecn: None, contents, segment_size, src_ip };
+        // A packet of the endpoint itself belongs to no flow.
+        let Some(flow) = handover::take() else { return self.send(transmit) };
+        self.remember(destination, &flow);
+        if flow.push(transmit) {
+            return Ok(());
         }
-        // A small packet that leaves unpaced, or one of the endpoint itself, which belongs to no connection.
-        match self.socket.1.send(UdpSockRef::from(&self.socket.0), transmit) {
-            // It counts as lost on the path. This is too rare to wait for.
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            sent => sent,
+        let sent = self.send(transmit);
+        if sent.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) {
+            flow.on_blocked();
         }
+        sent
     }
 
     fn poll_recv(
@@ -125,11 +156,6 @@ impl AsyncUdpSocket for Socket {
         loop {
             ready!(self.readiness.poll_recv_ready(context))?;
             match self.readiness.try_io(Interest::READABLE, || self.read(buffers, metas)) {
-                Ok(0) => {
-                    // All of it was dropped: other tasks have their turn.
-                    context.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 done => return Poll::Ready(done),
             }
@@ -138,6 +164,15 @@ impl AsyncUdpSocket for Socket {
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.0.local_addr()
+    }
+
+    fn max_transmit_segments(&self) -> usize {
+        self.socket.1.max_gso_segments()
+    }
+
+    /// At least two, so that a buffer takes a full packet and its header where the kernel joins no datagrams, too.
+    fn max_receive_segments(&self) -> usize {
+        self.socket.1.gro_segments().max(2)
     }
 
     fn may_fragment(&self) -> bool {
@@ -151,19 +186,35 @@ impl fmt::Debug for Socket {
     }
 }
 
-/// Tells the driver of one connection whether its flow has room.
+/// Tells the driver of one connection whether its flow has room, and the socket, too, if that was full.
 struct Poller {
+    socket: Arc<Socket>,
     /// None until a packet is built.
     flow: Option<Arc<SendingFlow>>,
+    /// The wait for a socket that was full.
+    writable: Option<Writable>,
 }
+
+type Writable = Pin<Box<dyn Future<Output = io::Result<()>> + Send + Sync>>;
 
 impl UdpPoller for Poller {
     fn poll_writable(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        let this = &mut *self;
         if let Some(flow) = handover::take() {
-            self.flow = Some(flow);
+            this.flow = Some(flow);
         }
-        let Some(flow) = &self.flow else { return Poll::Ready(Ok(())) };
-        ready!(flow.poll_room(context));
+        let Some(flow) = &this.flow else { return Poll::Ready(Ok(())) };
+        if flow.is_blocked() {
+            let socket = &this.socket;
+            let wait = || -> Writable {
+                let socket = socket.clone();
+                Box::pin(async move { socket.readiness.writable().await })
+            };
+            ready!(this.writable.get_or_insert_with(wait).as_mut().poll(context))?;
+            this.writable = None;
+        } else {
+            ready!(flow.poll_room(context, |scheduled| this.socket.depart(flow, scheduled)));
+        }
         handover::announce(flow.clone());
         Poll::Ready(Ok(()))
     }

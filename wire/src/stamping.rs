@@ -13,25 +13,18 @@ pub(crate) struct Stamping {
     key: Key,
     /// The number of the last header.
     number: u64,
-    /// The length of the last header in bytes.
-    size: usize,
 }
 
 impl Stamping {
     /// Headers of the flow that the peer knows by `token`, with tags under `key`.
     pub(crate) fn new(token: u64, key: Key) -> Stamping {
-        Stamping { token, key, number: 0, size: 0 }
-    }
-
-    /// The length of the last header in bytes.
-    pub(crate) fn size(&self) -> usize {
-        self.size
+        Stamping { token, key, number: 0 }
     }
 
     /// Writes a header in front of a packet.
     pub(crate) fn write(&mut self, stamp: Stamp, datagram: &mut Datagram) {
         self.number += 1;
         let header = Header { token: self.token, number: self.number, stamp };
-        self.size = datagram.stamp(|room| tag::write(&header, &self.key, room));
+        datagram.stamp(|room| tag::write(&header, &self.key, room));
     }
 }

@@ -1,10 +1,12 @@
-//! The tag that authenticates a header: keyed BLAKE3, under a key that both ends derive from their TLS session. Nobody
-//! else can make it.
+//! The tag that authenticates a header: SipHash-2-4 (Aumasson and Bernstein, INDOCRYPT 2012), a message authentication
+//! code for short messages, under a key that both ends derive from their TLS session. Nobody else can make it. On 40
+//! bytes it takes a tenth of the time of keyed BLAKE3, which would be a measurable part of a packet's.
 
 use header::{Header, ROUTED, Tag, Unverified};
+use siphasher::sip::SipHasher24;
 
 /// The key of one direction's tags.
-pub type Key = [u8; 32];
+pub type Key = [u8; 16];
 
 /// Writes `header`, with its tag, into the last bytes of `room`. Returns how many bytes that takes.
 pub fn write(header: &Header, key: &Key, room: &mut [u8; ROUTED]) -> usize {
@@ -17,7 +19,7 @@ pub fn verify(header: &Unverified, key: &Key) -> Option<Header> {
 }
 
 fn tag(key: &Key, bytes: &[u8]) -> Tag {
-    *blake3::keyed_hash(key, bytes).as_bytes().first_chunk().expect("32 bytes")
+    SipHasher24::new_with_key(key).hash(bytes).to_le_bytes()
 }
 
 /// Compares in the same time wherever the first difference is.
@@ -31,7 +33,7 @@ mod tests {
     use control::{Stamp, Time};
     use header::{LONGEST, SIZE};
 
-    const KEY: Key = [7; 32];
+    const KEY: Key = [7; 16];
 
     fn datagram(stamp: Stamp) -> Vec<u8> {
         let mut room = [0; ROUTED];
@@ -41,6 +43,14 @@ mod tests {
 
     fn read(datagram: &[u8]) -> Option<Stamp> {
         Some(verify(&Unverified::read(datagram)?, &KEY)?.stamp)
+    }
+
+    #[test]
+    fn the_tag_is_the_one_that_the_paper_computes() {
+        // Appendix A: the key 00 to 0f, the message 00 to 0e.
+        let key = std::array::from_fn(|i| i as u8);
+        let message: [u8; 15] = std::array::from_fn(|i| i as u8);
+        assert_eq!(tag(&key, &message), 0xa129_ca61_49be_45e5u64.to_le_bytes());
     }
 
     #[test]
@@ -66,6 +76,6 @@ mod tests {
                 assert_eq!(read(&changed), None, "byte {byte} bit {bit}");
             }
         }
-        assert_eq!(verify(&Unverified::read(&whole).unwrap(), &[8; 32]), None, "another connection's key");
+        assert_eq!(verify(&Unverified::read(&whole).unwrap(), &[8; 16]), None, "another connection's key");
     }
 }

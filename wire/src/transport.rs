@@ -3,7 +3,7 @@
 use crate::adaptor::Adaptor;
 use crate::datagram::PACKET;
 use crate::sending::SendingFlow;
-use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
+use quinn::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarInt};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,8 +22,42 @@ const ACK_DELAY: Duration = Duration::from_millis(1);
 /// them with a reset.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
+/// The largest UDP payload that is accepted, and sent where jumbo frames are asked for, in bytes: what a frame of 9000
+/// bytes carries with IPv6.
+pub(crate) const JUMBO: u16 = 9000 - 40 - 8;
+/// The largest QUIC packet that is sent otherwise, in bytes: what the 1500 bytes that almost every path carries hold,
+/// with IPv6.
+pub(crate) const ORDINARY: u16 = 1500 - 40 - 8;
+/// The largest QUIC packet, in bytes, of a connection that may carry stamps. The probes of path MTU discovery carry no
+/// header, so that they do not show whether there is room for one. So packets are no longer than what leaves room for
+/// the longest header that is written. Where that is too long, stamps are given up (`host`'s `stamped_path.rs`).
+pub(crate) const STAMPED: u16 = ORDINARY - header::ROUTED as u16;
+
 /// The suffix of an application protocol's name (ALPN) whose ends may negotiate stamps.
-const STAMPS: &[u8] = b"+stamps1";
+const STAMPS: &[u8] = b"+stamps2";
+
+/// How large an endpoint's packets may become.
+#[derive(Clone, Copy)]
+pub(crate) enum PacketSizes {
+    /// All full packets have the same size.
+    Constant,
+    /// Path MTU discovery finds what fits into ordinary frames.
+    Ordinary,
+    /// Path MTU discovery finds what fits into jumbo frames, too.
+    Jumbo,
+}
+
+impl PacketSizes {
+    /// The largest packet that path MTU discovery looks for, in bytes; none if it does not look.
+    pub(crate) fn largest(self, may_be_stamped: bool) -> Option<u16> {
+        match (self, may_be_stamped) {
+            (PacketSizes::Constant, _) => None,
+            (_, true) => Some(STAMPED),
+            (PacketSizes::Ordinary, false) => Some(ORDINARY),
+            (PacketSizes::Jumbo, false) => Some(JUMBO),
+        }
+    }
+}
 
 /// The transport settings of an endpoint unless [`Builder::transport`](crate::Builder::transport) gives others:
 /// acknowledgments are prompt, because delays are measured (draft-ietf-quic-ack-frequency), flow control windows hold
@@ -41,17 +75,23 @@ pub fn default_transport() -> TransportConfig {
     config
 }
 
-/// The settings of one connection: those of the caller, and what its flow needs.
+/// The settings of one connection: those of the caller, and what its flow needs. Path MTU discovery finds packets of up
+/// to `largest` bytes; none: all full packets have the same size.
 pub(crate) fn of_connection(
     mut config: TransportConfig,
     flow: &Arc<SendingFlow>,
     idle_timeout: Option<Duration>,
+    largest: Option<u16>,
 ) -> Arc<TransportConfig> {
+    let discovery = largest.map(|largest| {
+        let mut discovery = MtuDiscoveryConfig::default();
+        discovery.upper_bound(largest);
+        discovery
+    });
     config
         .congestion_controller_factory(Arc::new(Adaptor(flow.clone())))
         .initial_mtu(PACKET as u16)
-        .mtu_discovery_config(None)
-        .enable_segmentation_offload(false);
+        .mtu_discovery_config(discovery);
     if let Some(timeout) = idle_timeout {
         config.max_idle_timeout(timeout.try_into().ok()).keep_alive_interval(Some(KEEP_ALIVE.min(timeout / 4)));
     }

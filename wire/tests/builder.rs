@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wire::{Choice, ConnectError, Endpoint, EndpointError, Identity, default_transport, server_tls};
+use wire::{Choice, ConnectError, Endpoint, EndpointError, Identity, Stamps, default_transport, server_tls};
 
 /// Tokio's, with a count of the tasks that it was given.
 #[derive(Debug, Default)]
@@ -61,6 +61,32 @@ fn the_callers_socket_transport_settings_and_runtime_are_used() {
         first.finish().unwrap();
         assert_eq!(far.accept_uni().await.unwrap().read_to_end(10).await.unwrap(), b"first");
         let data = noise(1 << 16);
+        assert!(transfer(&near, &far, &data).await.1 == data);
+    });
+}
+
+#[test]
+fn an_endpoint_that_holds_grants_builds_no_receiver_before_the_application_allows_it() {
+    runtime().block_on(async {
+        let identity = Identity::new().unwrap();
+        let fingerprint = identity.fingerprint();
+        let tls = server_tls(identity, None, PROTOCOL).unwrap();
+        let server = Endpoint::builder(choice("cubic")).accept(tls).hold_grants().bind(ANY).unwrap();
+        let address = server.quinn().local_addr().unwrap();
+        let client = Endpoint::client(ANY, choice("thalweg")).unwrap();
+        let (near, far) = tokio::join!(client.connect_pinned(address, fingerprint, PROTOCOL), async {
+            server.accept().await.unwrap().finish().await.unwrap()
+        });
+        let near = near.unwrap();
+        let early = tokio::time::timeout(Duration::from_millis(400), near.settled()).await;
+        assert!(early.is_err(), "{early:?}");
+        let data = noise(1 << 16);
+        assert!(transfer(&near, &far, &data).await.1 == data, "data flows without stamps");
+        assert_eq!(near.stamps(), Stamps::Asked);
+        far.grant_stamps();
+        // The question that waits is answered at once.
+        let settled = tokio::time::timeout(Duration::from_secs(10), near.settled()).await;
+        assert_eq!(settled.unwrap(), Stamps::On);
         assert!(transfer(&near, &far, &data).await.1 == data);
     });
 }

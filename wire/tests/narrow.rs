@@ -6,27 +6,39 @@ mod common;
 
 use common::{ANY, PROTOCOL, between, choice, noise, runtime, transfer};
 use std::time::Duration;
-use wire::{Endpoint, Stamps};
+use wire::{Choice, Endpoint, Stamps};
 
 /// The UDP payload, in bytes, of an IPv6 packet of 1280 bytes, which every path must carry.
 const IPV6: usize = 1280 - 40 - 8;
 
 async fn transfers(name: &str) {
-    let data = noise(1 << 18);
+    let data = noise(1 << 20);
     let (server, address, fingerprint) = common::server(choice("cubic"));
     let pass = |datagram: &[u8]| if datagram.len() <= IPV6 { vec![datagram.to_vec()] } else { vec![] };
     let via = between(address, pass).await;
-    let client = Endpoint::client(ANY, choice(name)).unwrap();
+    // A hybrid sends plain packets until it hands over, here soon.
+    let soon = serde_json::json!({"threshold": "2 kB"});
+    let chosen =
+        if name == "thalweg-hybrid" { Choice::new(name, soon.as_object().unwrap()).unwrap() } else { choice(name) };
+    let client = Endpoint::client(ANY, chosen).unwrap();
     let (near, far) = tokio::join!(client.connect_pinned(via, fingerprint, PROTOCOL), async {
         server.accept().await.unwrap().finish().await.unwrap()
     });
     let near = near.unwrap();
     assert_eq!(near.settled().await, Stamps::On, "{name}: small packets pass");
-    let carried = tokio::time::timeout(Duration::from_secs(20), transfer(&near, &far, &data)).await;
-    let Ok((time, got)) = carried else { panic!("{name}: not done; {:?} {:?}", near.state(), near.stats()) };
-    assert!(got == data);
-    println!("{name}: {time:.0?}, {:?}", near.state());
-    assert_eq!(near.stamps(), Stamps::Blocked, "{name}");
+    // A transfer may be over before the hybrid hands over, as that needs a round trip without a queue.
+    for _ in 0..10 {
+        let carried = tokio::time::timeout(Duration::from_secs(20), transfer(&near, &far, &data)).await;
+        let Ok((time, got)) = carried else { panic!("{name}: not done; {:?} {:?}", near.state(), near.stats()) };
+        assert!(got == data);
+        println!("{name}: {time:.0?}, {:?}", near.state());
+        if near.stamps() != Stamps::On {
+            break;
+        }
+    }
+    // If small packets have shown first that no router answers, a window without stamps decides already.
+    let is_unanswered = name == "rcp" && near.stamps() == Stamps::Unanswered;
+    assert!(is_unanswered || near.stamps() == Stamps::Blocked, "{name}: {:?}", near.stamps());
     assert!(near.state().window.is_some(), "{name}: {:?}", near.state());
 }
 

@@ -144,6 +144,13 @@ impl Sender for HybridSender {
         self.in_charge().next(now, pipe)
     }
 
+    fn window(&self) -> Option<Bytes> {
+        match self.in_charge {
+            InCharge::Window { .. } => self.window.window(),
+            InCharge::PacketScale { .. } => None,
+        }
+    }
+
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
         self.in_charge().on_send(now, size, pipe)
     }

@@ -64,13 +64,22 @@ impl WindowSender {
         }
     }
 
+    /// The congestion window.
+    pub fn window(&self) -> Option<Bytes> {
+        self.shown().window()
+    }
+
     /// What the sender is doing.
     pub fn state(&self) -> State {
+        self.shown().state()
+    }
+
+    fn shown(&self) -> &dyn Sender {
         match self {
-            WindowSender::Cubic(window) => window.state(),
-            WindowSender::Bic(window) => window.state(),
-            WindowSender::HighSpeed(window) => window.state(),
-            WindowSender::Reno(window) => window.state(),
+            WindowSender::Cubic(window) => window,
+            WindowSender::Bic(window) => window,
+            WindowSender::HighSpeed(window) => window,
+            WindowSender::Reno(window) => window,
         }
     }
 }

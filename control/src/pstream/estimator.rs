@@ -74,8 +74,8 @@ impl Analysis {
         Analysis::new(estimator, resolution.or(host.timing_error.max(ROUNDING)), longest)
     }
 
-    /// The bandwidth available to a stream of packets of this size, bits per second; none if there are too few
-    /// samples. A stream that arrived in bunches can only be analysed by regression. The samples' delays may be
+    /// The bandwidth available to a stream of packets (or bursts) of this size, bits per second; none if there are too
+    /// few samples. A stream that arrived in bunches can only be analysed by regression. The samples' delays may be
     /// changed.
     pub fn estimate(&mut self, samples: &mut [Sample], bunches: &Bunches, packet: Bytes) -> Option<f64> {
         let in_bunches = bunches.are_many(samples.len());
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn what_is_left_to_the_host_suits_it_and_what_is_given_counts() {
         let chosen = |timing, estimator, resolution| {
-            let host = Conditions { packet: Bytes(1000), timing_error: Duration(timing) };
+            let host = Conditions { timing_error: Duration(timing), ..Conditions::exact(Bytes(1000)) };
             let analysis = Analysis::on(&host, estimator, Estimator::Onset, resolution, 90);
             (analysis.estimator, analysis.resolution)
         };

@@ -1,10 +1,16 @@
 //! The packets of a flow's streams as they arrive.
+//!
+//! Where the sender sends bursts ([`bursts`](super::bursts)), the packets of a burst have the same index. The first one
+//! that arrives stands for the burst, **decided**: also if the burst's first packet was lost. The others are counted.
+//! A burst lost packets if fewer arrived of it than of at least half of the stream's bursts. (The sender does not say
+//! how many packets its bursts have. The number that arrived of most is what the path carries per burst.) If none
+//! arrived, the burst is a hole as a packet is.
 
 use super::bunches::Bunches;
 use super::holes::Holes;
 use super::sample::Sample;
 use crate::roles::{Report, Stamp};
-use crate::units::{Duration, Time};
+use crate::units::{Bytes, Duration, Time};
 use alloc::vec::Vec;
 
 /// Collects a flow's packets, stream by stream. It needs only the packets' stamps, and no handshake. Lost or reordered
@@ -15,8 +21,12 @@ pub struct Incoming {
     /// The last stream that has ended.
     ended: Option<u32>,
     samples: Vec<Sample>,
+    /// Room for the numbers of packets of the bursts.
+    counts: Vec<u16>,
     /// The index after that of the last packet that arrived in order.
     next: u16,
+    /// The index of the last packet that arrived in any order.
+    last: u16,
     bunches: Bunches,
     holes: Holes,
     begins: Begins,
@@ -41,6 +51,15 @@ pub struct Received<'a> {
     pub holes: &'a Holes,
     /// The index after the last packet that arrived.
     pub next: u16,
+    /// How many packets a burst has; 1: the stream's units are packets.
+    pub burst: u16,
+}
+
+impl Received<'_> {
+    /// The bytes that the sender sends between two samples, in packets of this size.
+    pub fn size_of_burst(&self, packet: Bytes) -> Bytes {
+        Bytes(packet.0.saturating_mul(u64::from(self.burst)))
+    }
 }
 
 impl Incoming {
@@ -51,7 +70,9 @@ impl Incoming {
             open: None,
             ended: None,
             samples: Vec::with_capacity(longest),
+            counts: Vec::with_capacity(longest),
             next: 0,
+            last: 0,
             bunches: Bunches::new(smoothing),
             holes: Holes::new(longest),
             begins,
@@ -91,7 +112,16 @@ impl Incoming {
                 Begins::WithFirstArrival => index,
                 Begins::WithFirstSent => 0,
             };
+        } else if index == self.last {
+            // Another packet of the same burst.
+            if let Some(sample) = self.samples.last_mut()
+                && sample.index == index
+            {
+                sample.packets = sample.packets.saturating_add(1);
+            }
+            return report;
         }
+        self.last = index;
         if index > self.next {
             self.holes.on_hole(self.next, index, self.samples.len());
         } else if index < self.next {
@@ -105,9 +135,10 @@ impl Incoming {
                 rate: f64::from(rate),
                 delay: now.0.wrapping_sub(sent.0) as i64,
                 arrival: now.0 as i64,
+                packets: 1,
             });
         }
-        if index + 1 == len { self.end(&mut analyse) } else { report }
+        if index.saturating_add(1) == len { self.end(&mut analyse) } else { report }
     }
 
     fn add(&mut self, mut sample: Sample) {
@@ -133,11 +164,28 @@ impl Incoming {
     fn end(&mut self, analyse: &mut impl FnMut(Received) -> Option<f64>) -> Option<Report> {
         let stream = self.open.take()?;
         self.ended = Some(stream);
-        let Incoming { samples, bunches, holes, next, .. } = self;
-        let rate = analyse(Received { samples, bunches, holes, next: *next });
+        let Incoming { samples, bunches, holes, next, counts, .. } = self;
+        let burst = burst(samples, counts);
+        if burst > 1 {
+            holes.count_packets(burst, samples);
+        }
+        let rate = analyse(Received { samples, bunches, holes, next: *next, burst });
         self.samples.clear();
         Some(Report::Available { stream, rate: rate? as f32 })
     }
+}
+
+/// How many packets a burst of this stream has: the median of what arrived. The last burst does not count, as a stream
+/// ends with the first packet of its last burst. `counts` is room for numbers.
+fn burst(samples: &[Sample], counts: &mut Vec<u16>) -> u16 {
+    let Some((_, before)) = samples.split_last() else { return 1 };
+    if before.iter().all(|sample| sample.packets == 1) {
+        return 1;
+    }
+    counts.clear();
+    counts.extend(before.iter().map(|sample| sample.packets));
+    let middle = counts.len() / 2;
+    *counts.select_nth_unstable(middle).1
 }
 
 /// Whether stream `a` was begun after stream `b`; they count modulo 2^32.
@@ -194,5 +242,40 @@ mod tests {
             hole
         };
         assert_eq!([Begins::WithFirstArrival, Begins::WithFirstSent].map(first_hole), [None, Some(0)]);
+    }
+
+    /// What is known at the end of a stream of five bursts, of which packets with these indices arrive: the indices of
+    /// the samples, the packets in a burst, and the first hole.
+    fn of_bursts(indices: &[u16]) -> (Vec<u16>, u16, Option<usize>) {
+        let mut incoming = Incoming::new(90, Duration::ZERO, Begins::WithFirstArrival);
+        let mut found = None;
+        for (at, &index) in (0..).zip(indices) {
+            let stamp = Stamp::Probe { stream: 1, index, len: 5, rate: 1.0, sent: Time(9 * u64::from(index)) };
+            incoming.on_arrival(Time(100 + at), &stamp, |received| {
+                let samples = received.samples.iter().map(|sample| sample.index).collect();
+                found = Some((samples, received.burst, received.holes.arrived_before_first()));
+                None
+            });
+        }
+        found.unwrap()
+    }
+
+    #[test]
+    fn the_first_packet_of_a_burst_stands_for_it_and_the_others_are_counted() {
+        let all = |found| (vec![0, 1, 2, 3, 4], 3, found);
+        assert_eq!(of_bursts(&[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]), all(None));
+        assert_eq!(of_bursts(&[0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 4]), all(Some(2)), "burst 2 lost its tail");
+        let lost = of_bursts(&[0, 0, 0, 1, 1, 1, 3, 3, 3, 4]);
+        assert_eq!(lost, (vec![0, 1, 3, 4], 3, Some(2)), "all of burst 2 were lost");
+        assert_eq!(of_bursts(&[0, 1, 1, 2, 3, 4]), (vec![0, 1, 2, 3, 4], 1, None), "a duplicate makes no burst");
+    }
+
+    #[test]
+    fn indices_up_to_the_last_one_are_taken() {
+        let mut incoming = Incoming::new(90, Duration::ZERO, Begins::WithFirstSent);
+        for index in [u16::MAX, u16::MAX, 0, u16::MAX - 1] {
+            let stamp = Stamp::Probe { stream: 1, index, len: u16::MAX, rate: f32::NAN, sent: Time(u64::MAX) };
+            incoming.on_arrival(Time(0), &stamp, |_| None);
+        }
     }
 }

@@ -38,7 +38,10 @@ mod tests {
 
     /// Rates 1, 2, ... and these delays.
     fn samples(delays: &[i64]) -> Vec<Sample> {
-        (0..).zip(delays).map(|(i, &delay)| Sample { index: i, rate: f64::from(i + 1), delay, arrival: 0 }).collect()
+        (0..)
+            .zip(delays)
+            .map(|(i, &delay)| Sample { index: i, rate: f64::from(i + 1), delay, arrival: 0, packets: 1 })
+            .collect()
     }
 
     /// Every third packet comes behind one of other traffic, which delays it by 20; from the seventh on the queue

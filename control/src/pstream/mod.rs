@@ -14,6 +14,7 @@
 //! of a stream rise from the first packet on, so that the packet with index k has the rate `r_(k+1)` there, too.
 
 mod bunches;
+mod bursts;
 mod estimator;
 mod excursions;
 mod feedback;
@@ -30,6 +31,7 @@ mod slow_start;
 mod stream;
 
 pub use bunches::{Bunches, SMOOTHING};
+pub use bursts::Bursts;
 pub use estimator::{Analysis, Estimator, check_resolution};
 pub use feedback::{Feedback, INITIAL_RTT, feedback_timeout};
 pub use holes::{Hole, Holes};

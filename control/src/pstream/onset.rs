@@ -58,7 +58,10 @@ mod tests {
 
     /// Rates 1, 2, ... and these delays.
     fn samples(delays: &[i64]) -> Vec<Sample> {
-        (0..).zip(delays).map(|(i, &delay)| Sample { index: i, rate: f64::from(i + 1), delay, arrival: 0 }).collect()
+        (0..)
+            .zip(delays)
+            .map(|(i, &delay)| Sample { index: i, rate: f64::from(i + 1), delay, arrival: 0, packets: 1 })
+            .collect()
     }
 
     #[test]

@@ -33,8 +33,8 @@ const MIN_POINTS: usize = 4;
 /// The largest number of times that the line's first packet is corrected.
 const CORRECTIONS: usize = 8;
 
-/// The estimate of a stream of packets of this size, bits per second. Packets that arrived at most `within` apart
-/// belong to the same buffering event, and delays that differ by up to `resolution` picoseconds count as equal.
+/// The estimate of a stream of packets (or bursts) of this size, bits per second. Packets that arrived at most `within`
+/// apart belong to the same buffering event, and delays that differ by up to `resolution` picoseconds count as equal.
 /// `points` is room for indices. None if there are fewer than two samples. The samples' delays may be changed.
 pub(super) fn estimate(
     samples: &mut [Sample],
@@ -196,7 +196,8 @@ mod tests {
             sent += gap;
             queue = f64::max(0.0, queue + (8e15 - spare * gap) / 1e9);
             let probed = samples.last().map_or(0.0, |last: &Sample| last.rate).max(8e15 / gap);
-            samples.push(Sample { index: k as u16, rate: probed, delay: queue as i64, arrival: (sent + queue) as i64 });
+            let (index, delay, arrival) = (k as u16, queue as i64, (sent + queue) as i64);
+            samples.push(Sample { index, rate: probed, delay, arrival, packets: 1 });
             rate *= 1.04;
         }
         samples
@@ -298,7 +299,7 @@ mod tests {
             let mut arrival = 0;
             let mut samples: Vec<Sample> = packets.iter().map(|&(rate, delay, gap)| {
                 arrival += gap * US / 10;
-                Sample { index: 0, rate: rate as f64, delay: delay >> 1, arrival }
+                Sample { index: 0, rate: rate as f64, delay: delay >> 1, arrival, packets: 1 }
             }).collect();
             let mut points = Vec::new();
             estimate(&mut samples, PACKET, Duration::from_micros(within), 50, &mut points);

@@ -1,6 +1,8 @@
-//! What a receiver knows about a packet of a stream.
+//! What a receiver knows about a packet of a stream, or of a burst where the sender sends bursts
+//! ([`bursts`](super::bursts)).
 
-/// One packet of a stream that arrived.
+/// One packet of a stream that arrived, or one burst: then all times are those of the first of its packets that
+/// arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// Its index in the stream, from 0.
@@ -12,6 +14,8 @@ pub struct Sample {
     pub delay: i64,
     /// When it arrived, picoseconds.
     pub arrival: i64,
+    /// How many of its packets arrived before the packet of another burst did.
+    pub packets: u16,
 }
 
 impl Sample {

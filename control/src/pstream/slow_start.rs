@@ -1,6 +1,7 @@
 //! Slow start: one stream per round trip. Each stream starts at the highest rate of the previous one, until an estimate
 //! is lower than the highest rate of its stream.
 
+use super::bursts::Bursts;
 use super::stream::Stream;
 use crate::units::Rate;
 
@@ -15,6 +16,10 @@ pub struct SlowStart {
     pub spread: f64,
 }
 
+/// The least number of bursts in a stream that needs bursts of several packets, if slow start wants so many. Fewer do
+/// not show at which rate congestion begins.
+const LEAST_BURSTS: u16 = 6;
+
 /// An estimate of at least this share of a stream's highest rate counts as that rate, as estimates travel in single
 /// precision.
 const HIGHEST_RATE_SHARE: f64 = 0.999_999;
@@ -25,9 +30,20 @@ impl SlowStart {
     /// PACKET-SCALE-2017, table I (N_SS and m_SS).
     pub const PACKET_SCALE_2017: SlowStart = SlowStart { first: 20, longest: 20, spread: 2.0 };
 
-    /// Stream `id`, of `len` packets, whose rates start at `first`.
-    pub fn stream(&self, id: u32, len: u16, first: Rate) -> Stream {
-        Stream::starting_at(id, len, self.spread, first)
+    /// Stream `id`, of up to `len` bursts, whose rates start at `first`. **Decided**: on a host with a quantum, it has
+    /// only as many bursts as single packets need to reach the highest rate that the host can time, and at least six
+    /// (a factor of 32). Bursts that suit the highest of all rates, 2^19 times the first one, would hold thousands of
+    /// packets.
+    pub fn stream(&self, id: u32, len: u16, first: Rate, bursts: &Bursts) -> Stream {
+        Stream::starting_at(id, bursts.within_reach(first, self.spread, len, LEAST_BURSTS), self.spread, first)
+    }
+
+    /// The highest estimate that the receiver may report of this stream. **Decided**: on a host with a quantum it is
+    /// the rate before the highest one, as such hosts are rarely exact: then streams are analysed by regression, which
+    /// does not count the last burst.
+    pub fn highest_estimate(&self, stream: &Stream, bursts: &Bursts) -> Rate {
+        let (_, highest) = stream.range();
+        if bursts.are_packets() { highest } else { highest * (1.0 / self.spread) }
     }
 
     /// The number of packets in the stream after one of `len` packets.
@@ -45,12 +61,18 @@ impl SlowStart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roles::Conditions;
+    use crate::units::{Bytes, Duration};
+
+    fn bursts(quantum: Duration) -> Bursts {
+        Bursts::on(&Conditions { quantum, ..Conditions::exact(Bytes(1000)) })
+    }
 
     /// PACKET-SCALE-2017, table I: 20 packets of slow start reach from 1 Mbps to 524 Gbps.
     #[test]
     fn slow_start_of_2017_spans_1_mbps_to_524_gbps() {
         let slow_start = SlowStart::PACKET_SCALE_2017;
-        let stream = slow_start.stream(0, slow_start.first, Rate::from_mbps(1.0));
+        let stream = slow_start.stream(0, slow_start.first, Rate::from_mbps(1.0), &bursts(Duration::ZERO));
         assert_eq!(stream.range(), (Rate::from_mbps(1.0), Rate::from_mbps(524_288.0)));
         assert_eq!(slow_start.len_after(slow_start.first), 20);
     }
@@ -61,11 +83,25 @@ mod tests {
         let slow_start = SlowStart::RAPID_2009;
         let (mut rate, mut len) = (Rate::from_mbps(0.1), slow_start.first);
         for (n, mbps) in [(2, 0.1), (4, 0.8), (8, 102.4), (16, 3_355_443.2)] {
-            let (low, high) = slow_start.stream(0, len, rate).range();
+            let (low, high) = slow_start.stream(0, len, rate, &bursts(Duration::ZERO)).range();
             assert_eq!((len, low, high.as_mbps()), (n, rate, mbps));
             assert!(SlowStart::ends_with(high * 0.99, high) && !SlowStart::ends_with(high, high));
             (rate, len) = (high, slow_start.len_after(len));
         }
         assert_eq!(len, 16);
+    }
+
+    /// With a quantum of 50 us, single packets reach 128 Mbps. Each further stream reaches 32 times the highest
+    /// estimate of the one before it, which is half of that stream's highest rate.
+    #[test]
+    fn slow_start_in_bursts_reaches_33_gigabits_in_three_streams() {
+        let (slow_start, bursts) = (SlowStart::PACKET_SCALE_2017, bursts(Duration::from_micros(50)));
+        let mut rate = Rate::from_mbps(1.0);
+        for (packets, mbps) in [(1, 128.0), (13, 2_048.0), (205, 32_768.0)] {
+            let stream = slow_start.stream(0, slow_start.longest, rate, &bursts);
+            let (_, high) = stream.range();
+            assert_eq!((bursts.packets(high), high.as_mbps()), (packets, mbps));
+            rate = slow_start.highest_estimate(&stream, &bursts);
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The rates of a p-stream's packets. They rise by the same factor from packet to packet, and their mean is the wanted
-//! average rate.
+//! average rate. On a host that sends bursts ([`bursts`](super::bursts)), each burst counts as one packet here.
 
 use crate::parameters::within;
 use crate::roles::Stamp;
@@ -115,6 +115,25 @@ impl Stream {
         (Rate::from_bps(first), Rate::from_bps(first * steps(rising as f64 - 1.0)))
     }
 
+    /// How long its packets take that have not been sent yet, of this size.
+    pub fn duration(&self, size: Bytes) -> Duration {
+        let left = f64::from(self.len.saturating_sub(self.sent));
+        let after_first = |rate: f64, n: f64| match self.growth {
+            1.0 => n / rate,
+            growth => (1.0 - libm::pow(growth, -n)) / ((1.0 - 1.0 / growth) * rate),
+        };
+        let per_bit = match self.second {
+            Some(second) if self.sent == 0 => 1.0 / self.rate + after_first(second, left - 1.0),
+            _ => after_first(self.rate, left),
+        };
+        Duration::from_secs(size.as_bits() * per_bit)
+    }
+
+    /// The highest over the average rate of a stream like that of [`Stream::new`].
+    pub fn top_over_average(len: u16, spread: f64, layout: Layout) -> f64 {
+        Stream::new(0, len, spread, Rate::from_bps(1.0), layout).range().1.as_bps()
+    }
+
     /// The mean rate of all its packets, if none has been sent yet.
     pub fn average(&self) -> Rate {
         let mut next = *self;
@@ -187,6 +206,8 @@ mod tests {
             stream.send(Time::ZERO);
         }
         let expected = average.time_for(Bytes(90_000));
+        let all = Stream::new(0, 90, 1.039, average, Layout::AllRising).duration(Bytes(1000));
+        assert!(all.0.abs_diff(expected.0) <= 45, "{all}");
         assert!(duration.0.abs_diff(expected.0) <= 45, "{duration} for {expected}: half a picosecond a gap");
     }
 

@@ -22,7 +22,7 @@ impl Receiver for RapidReceiver {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
         let RapidReceiver { incoming, analysis } = self;
         incoming.on_arrival(now, stamp, |received| {
-            let rate = analysis.estimate(received.samples, received.bunches, size)?;
+            let rate = analysis.estimate(received.samples, received.bunches, received.size_of_burst(size))?;
             Some(known_to_pass(rate, &received))
         })
     }

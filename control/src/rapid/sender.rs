@@ -10,7 +10,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// What distinguishes the two versions, and their parameters.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// Packets in a p-stream (N).
+    /// Packets in a p-stream (N), or bursts on a host that sends bursts.
     pub len: u16,
     /// Its spread factor (m).
     pub spread: f64,
@@ -49,13 +49,16 @@ pub struct RapidSender {
     estimate: Option<Rate>,
     feedback: Feedback,
     outgoing: Outgoing,
+    /// The highest over the average rate of a full stream.
+    top: f64,
     /// The newest round-trip time.
     rtt: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// Sends a slow-start stream of `len` packets up to the rate `top`, then waits for its estimate.
+    /// Sends a slow-start stream of up to `len` bursts whose estimate is at most `top`, then waits for
+    /// it.
     SlowStart { len: u16, top: Rate },
     /// Sends p-streams.
     Probing,
@@ -80,6 +83,7 @@ impl RapidSender {
             estimate: None,
             feedback: Feedback::default(),
             outgoing: Outgoing::new(Stream::uniform(0, version.initial_rate), host),
+            top: Stream::top_over_average(version.len, version.spread, version.layout),
             rtt: INITIAL_RTT,
             version,
         };
@@ -122,9 +126,10 @@ impl RapidSender {
     }
 
     fn begin_slow_start(&mut self, len: u16, first: Rate) {
-        let stream = self.version.slow_start.stream(self.outgoing.next_id(), len, first);
+        let stream = self.version.slow_start.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
         self.average = stream.average();
-        self.mode = Mode::SlowStart { len, top: stream.range().1 };
+        let top = self.version.slow_start.highest_estimate(&stream, self.outgoing.bursts());
+        self.mode = Mode::SlowStart { len, top };
         self.outgoing.begin(stream);
     }
 
@@ -135,15 +140,20 @@ impl RapidSender {
         }
         // The sender never waits for more data. If there is less than a full stream, it sends a shorter one (2017,
         // footnote 10; 2009, footnote 5).
-        let available = pipe.backlog.0.div_ceil(self.packet.0).max(1);
+        let available = pipe.backlog.0.div_ceil(self.burst().0).max(1);
         let len = available.min(u64::from(self.version.len)) as u16;
         let Version { spread, layout, .. } = self.version;
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, layout));
     }
 
+    /// The size of a burst of a full p-stream at the average rate.
+    fn burst(&self) -> Bytes {
+        Bytes(self.packet.0 * u64::from(self.outgoing.bursts().packets(self.average * self.top)))
+    }
+
     /// How long a full p-stream lasts at the average rate (L).
     fn duration(&self) -> Duration {
-        self.average.time_for(Bytes(self.packet.0 * u64::from(self.version.len)))
+        self.average.time_for(Bytes(self.burst().0 * u64::from(self.version.len)))
     }
 
     fn feedback_deadline(&self) -> Time {
@@ -152,8 +162,15 @@ impl RapidSender {
 
     /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: recovery sends at r_avg,
     /// because the papers reduce r_avg only after recovery. In slow start, r_avg is the mean rate of its present
-    /// stream.
+    /// stream. **Decided** for streams of bursts: no more than the last estimate, as their mean rate in slow start may
+    /// exceed the capacity by far.
     fn begin_recovery(&mut self, interrupted: Interrupted) {
+        if let (Interrupted::SlowStart, Some(estimate)) = (interrupted, self.estimate)
+            && !self.outgoing.bursts().are_packets()
+            && estimate < self.average
+        {
+            self.set_average(estimate);
+        }
         self.mode = Mode::Recovery(interrupted);
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.average));
     }
@@ -206,7 +223,7 @@ impl RapidSender {
 
 impl Sender for RapidSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
-        let is_over = self.outgoing.stream().is_over();
+        let is_over = self.outgoing.is_over();
         // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits
         // for its estimate. The latter holds even if all packets of that stream were lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
@@ -216,7 +233,7 @@ impl Sender for RapidSender {
         if now > self.feedback_deadline() {
             self.time_out(now);
         }
-        if self.outgoing.stream().is_over() {
+        if self.outgoing.is_over() {
             match self.mode {
                 // One stream per round trip: wait for its estimate.
                 Mode::SlowStart { .. } => {
@@ -229,12 +246,15 @@ impl Sender for RapidSender {
         self.outgoing.next(now)
     }
 
-    fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
-        self.outgoing.on_send(now, size)
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.outgoing.on_send(now, size, pipe)
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
-        self.rtt = ack.rtt.unwrap_or(self.rtt);
+        if let Some(rtt) = ack.rtt {
+            self.rtt = rtt;
+            self.outgoing.on_rtt(now, rtt);
+        }
         if let Some(Report::Available { stream, rate }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(f64::from(rate)));
         }
@@ -244,6 +264,9 @@ impl Sender for RapidSender {
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
+        if *loss == Loss::Event {
+            self.outgoing.on_loss(now);
+        }
         match (loss, self.mode) {
             (Loss::Timeout, _) => self.time_out(now),
             (Loss::Event, Mode::SlowStart { .. }) => self.begin_recovery(Interrupted::SlowStart),
@@ -351,7 +374,7 @@ mod tests {
             for _ in 0..1000 {
                 match sender.next(now, &pipe) {
                     // It waits for an estimate.
-                    Next::At(time) if sender.outgoing.stream().is_over() && time > now => break,
+                    Next::At(time) if sender.outgoing.is_over() && time > now => break,
                     Next::At(time) => now = time,
                     _ => {
                         sender.on_send(now, PACKET, &pipe);

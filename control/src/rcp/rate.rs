@@ -1,6 +1,7 @@
 //! The rate controller of RCP and RCP-AC (equation 1).
 
 use super::RcpRouting;
+use crate::routing::{last_due, stamped_rtt};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Keeps R, the rate that every flow may have, and d, the mean round-trip time of the packets that arrive.
@@ -65,7 +66,7 @@ impl RateController {
 
     /// T, which is no longer than d (below equation 1).
     fn interval(&self) -> Duration {
-        self.parameters.interval.min(Duration::from_secs(self.rtt)).max(Duration(1))
+        self.parameters.interval.min(Duration::from_secs(self.rtt))
     }
 
     /// The link has another capacity from now on. Each flow's share of it stays the same.
@@ -80,14 +81,15 @@ impl RateController {
     #[inline]
     pub fn on_arrival(&mut self, size: Bytes, rtt: f32) {
         self.arrived += size.as_bits();
-        if rtt > 0.0 {
-            self.rtt_sum += f64::from(rtt);
+        if let Some(rtt) = stamped_rtt(rtt) {
+            self.rtt_sum += rtt;
             self.rtt_samples += 1;
         }
     }
 
-    /// An interval T has passed, and `backlog` bytes wait in the queue: updates R and d.
-    pub fn update(&mut self, now: Time, backlog: Bytes) {
+    /// An interval T has passed, and `backlog` bytes wait in the queue: updates R and d. No packet passes until
+    /// `until`, as in [`Router::on_tick`](crate::Router::on_tick).
+    pub fn update(&mut self, now: Time, until: Time, backlog: Bytes) {
         let RcpRouting { alpha, beta, least_rate, .. } = self.parameters;
         let t = now.since(self.updated).as_secs();
         let (c, y, q) = (self.capacity, self.arrived / t, backlog.as_bits());
@@ -99,10 +101,13 @@ impl RateController {
         let d = self.rtt;
         // Equation 1. The factor 1/C, without which the bracket has a dimension, is missing in the printed equation.
         let factor = 1.0 + t / d * (alpha * (c - y) - beta * q / d) / c;
+        let before = self.rate;
         self.rate = (self.rate * factor).clamp(least_rate * c, c);
+        // Without packets, R grows to C, or falls to its least if the queue stands still, and stays there.
+        let at_rest = self.arrived == 0.0 && self.rtt_samples == 0 && self.rate == before;
         (self.arrived, self.rtt_sum, self.rtt_samples) = (0.0, 0.0, 0);
-        self.updated = now;
-        self.due = now + self.interval();
+        self.updated = if at_rest { last_due(now, self.interval(), until) } else { now };
+        self.due = self.updated + self.interval();
     }
 }
 
@@ -117,7 +122,7 @@ mod tests {
         let mut controller = RateController::new(&RcpRouting::default(), MBPS);
         while controller.due().as_secs() <= 0.1 {
             controller.on_arrival(Bytes(125_000), 0.1); // 100 Mbps in 10 ms
-            controller.update(controller.due(), Bytes(0));
+            controller.update(controller.due(), controller.due(), Bytes(0));
         }
         controller
     }
@@ -127,7 +132,7 @@ mod tests {
         let mut controller = controller();
         let before = controller.rate();
         controller.on_arrival(Bytes((mbps * 1e6 / 8.0 * 0.01) as u64), 0.1);
-        controller.update(controller.due(), Bytes(backlog));
+        controller.update(controller.due(), controller.due(), Bytes(backlog));
         controller.rate() / before
     }
 
@@ -145,11 +150,11 @@ mod tests {
     fn the_rate_stays_between_its_bounds() {
         let mut controller = controller();
         for _ in 0..10_000 {
-            controller.update(controller.due(), Bytes(0));
+            controller.update(controller.due(), controller.due(), Bytes(0));
         }
         assert_eq!(controller.rate(), 100e6);
         for _ in 0..10_000 {
-            controller.update(controller.due(), Bytes(10_000_000));
+            controller.update(controller.due(), controller.due(), Bytes(10_000_000));
         }
         assert!((controller.rate() - 100.0).abs() < 1e-6);
     }
@@ -159,7 +164,7 @@ mod tests {
         let mut controller = controller();
         for _ in 0..1000 {
             controller.on_arrival(Bytes(1000), 0.002);
-            controller.update(controller.due(), Bytes(0));
+            controller.update(controller.due(), controller.due(), Bytes(0));
         }
         let t = controller.due().since(controller.updated).as_secs();
         assert!((t - 0.002).abs() < 1e-4, "{t}");

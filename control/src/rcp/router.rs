@@ -32,8 +32,8 @@ impl Router for RcpRouter {
         Some(self.controller.due())
     }
 
-    fn on_tick(&mut self, now: Time, backlog: Bytes) {
-        self.controller.update(now, backlog);
+    fn on_tick(&mut self, now: Time, until: Time, backlog: Bytes) {
+        self.controller.update(now, until, backlog);
     }
 
     fn on_capacity(&mut self, rate: Rate) {
@@ -78,7 +78,8 @@ mod tests {
         for _ in 0..250 {
             router.on_arrival(Time::ZERO, &mut stamp, Bytes(1000), Bytes(0)); // 200 Mbps over 10 ms
         }
-        router.on_tick(router.next_tick().unwrap(), Bytes(0));
+        let now = router.next_tick().unwrap();
+        router.on_tick(now, now, Bytes(0));
         assert!(router.state().rate.unwrap() < Rate::from_mbps(5.0));
     }
 }

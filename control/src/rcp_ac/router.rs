@@ -3,6 +3,7 @@
 use super::RcpAcRouting;
 use crate::rcp::RateController;
 use crate::roles::{Control, Router, Stamp};
+use crate::routing::{last_due, stamped_rtt};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// The router of RCP-AC. Volumes are in bits, and times in seconds.
@@ -68,7 +69,7 @@ impl RcpAcRouter {
     }
 
     /// Acceleration control, at the end of an interval.
-    fn accelerate(&mut self, now: Time, backlog: Bytes) {
+    fn accelerate(&mut self, now: Time, until: Time, backlog: Bytes) {
         let RcpAcRouting { gamma, phi_alpha, phi_beta, .. } = self.parameters;
         let d = self.controller.rtt();
         let spare = self.controller.capacity() - self.arrived / now.since(self.since).as_secs();
@@ -77,10 +78,13 @@ impl RcpAcRouter {
         // which is that of the last interval, does not ensure this: new flows that follow flows at their full rate
         // would be granted an unlimited amount.
         self.left = self.phi.max(0.0);
+        // Without packets, nothing above depends on the past, so that each further interval ends as this one does.
+        let idle = self.arrived == 0.0 && self.wanted == 0.0;
         self.wanted_before = core::mem::take(&mut self.wanted);
         self.arrived = 0.0;
-        self.since = now;
-        self.due = now + Duration::from_secs(d).max(Duration(1));
+        let every = Duration::from_secs(d);
+        self.since = if idle { last_due(now, every, until) } else { now };
+        self.due = self.since + every;
     }
 }
 
@@ -98,7 +102,7 @@ impl Router for RcpAcRouter {
             return;
         }
         // For a sender that does not know its round-trip time, the mean one is taken.
-        let rtt = if *rtt > 0.0 { f64::from(*rtt) } else { self.controller.rtt() };
+        let rtt = stamped_rtt(*rtt).unwrap_or(self.controller.rtt());
         let size = size.as_bits();
         *feedback = feedback.min((self.feedback(size, f64::from(*window), rtt) / size) as f32);
     }
@@ -107,12 +111,12 @@ impl Router for RcpAcRouter {
         Some(self.controller.due().min(self.due))
     }
 
-    fn on_tick(&mut self, now: Time, backlog: Bytes) {
+    fn on_tick(&mut self, now: Time, until: Time, backlog: Bytes) {
         if now >= self.controller.due() {
-            self.controller.update(now, backlog);
+            self.controller.update(now, until, backlog);
         }
         if now >= self.due {
-            self.accelerate(now, backlog);
+            self.accelerate(now, until, backlog);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors.
 
 use super::unexplained::Unexplained;
-use crate::pstream::{Analysis, Begins, Incoming, Received, Sample};
+use crate::pstream::{Analysis, Begins, Incoming, Received};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
 
@@ -27,7 +27,7 @@ impl Receiver for ThalwegReceiver {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
         let ThalwegReceiver { incoming, analysis, unexplained } = self;
         incoming.on_arrival(now, stamp, |received| {
-            let rate = analysis.estimate(received.samples, received.bunches, size)?;
+            let rate = analysis.estimate(received.samples, received.bunches, received.size_of_burst(size))?;
             known_to_pass(rate, &received, unexplained, size)
         })
     }
@@ -38,22 +38,28 @@ impl Receiver for ThalwegReceiver {
 /// the one at which congestion seems to begin may have met a full queue, and the highest rate that the path is known to
 /// have carried is that of the last packet before the loss.
 fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, packet: Bytes) -> Option<f64> {
-    let Received { samples, holes, next, .. } = received;
-    let Some(arrived_before) = unexplained.arrived_before_excess(holes, *next) else { return Some(rate) };
+    let Received { samples, holes, next, burst, .. } = received;
+    let Some(arrived_before) = unexplained.arrived_before_excess(holes, *next, *burst) else { return Some(rate) };
     let carried = arrived_before.checked_sub(1).map(|last| samples[last].rate);
-    if unexplained.met_full_queue(holes, *next) && carried.is_none_or(|carried| rate > carried) {
+    if unexplained.met_full_queue(holes, *next, *burst) && carried.is_none_or(|carried| rate > carried) {
         // The queue was full before the stream came: only the rate at which packets arrived is known.
-        return Some(carried?.min(arrival_rate(samples, packet)));
+        return Some(carried?.min(arrival_rate(received, packet)));
     }
     let shows_no_congestion = samples.last().is_some_and(|last| rate >= last.rate);
     Some(if shows_no_congestion { carried.unwrap_or(samples[0].rate) } else { rate })
 }
 
 /// The mean rate at which these packets arrived, bits per second.
-fn arrival_rate(samples: &[Sample], packet: Bytes) -> f64 {
-    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return 0.0 };
+fn arrival_rate(received: &Received, packet: Bytes) -> f64 {
+    let (Some(first), Some((last, before))) = (received.samples.first(), received.samples.split_last()) else {
+        return 0.0;
+    };
     let span = Duration(last.arrival.wrapping_sub(first.arrival).max(1) as u64);
-    Bytes(packet.0 * (samples.len() as u64 - 1)).over(span).as_bps()
+    let arrived = match received.burst {
+        1 => before.len() as u64, // without duplicates
+        _ => before.iter().map(|sample| u64::from(sample.packets)).sum(),
+    };
+    Bytes(packet.0 * arrived).over(span).as_bps()
 }
 
 #[cfg(test)]

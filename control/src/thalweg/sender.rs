@@ -20,9 +20,9 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// The parameters of a sender, and the parts of it that keep state of their own.
 #[derive(Clone, Debug)]
 pub struct Parts {
-    /// The largest number of packets in a p-stream (N).
+    /// The largest number of packets in a p-stream (N), or of bursts on a host that sends bursts.
     pub len: u16,
-    /// The longest duration of a p-stream, unless the stream would then have fewer than 20 packets.
+    /// The longest duration of a p-stream, unless the stream would then have fewer than 20 bursts.
     pub longest_stream: Duration,
     /// The spread factor (m).
     pub spread: AdaptiveSpread,
@@ -62,14 +62,18 @@ pub struct ThalwegSender {
     /// The highest rate at which slow start may end, if a timeout limits it.
     ceiling: Option<Rate>,
     outgoing: Outgoing,
+    /// The highest over the average rate of a full stream.
+    top: f64,
     /// The newest round-trip time.
     rtt: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
-    /// Sends a slow-start stream of `len` packets up to the rate `top`, then waits for its estimate.
-    SlowStart { len: u16, top: Rate },
+    /// Sends a slow-start stream of up to `len` bursts whose rates start at `first` and whose estimate is at most
+    /// `top`, then waits for that estimate. `doubted` is the estimate of the stream that this one repeats, if it
+    /// repeats one.
+    SlowStart { len: u16, first: Rate, top: Rate, doubted: Option<Rate> },
     /// Sends p-streams.
     Probing,
     /// Repairs a loss, and measures how much arrives meanwhile.
@@ -83,10 +87,16 @@ enum Interrupted {
     Probing,
 }
 
-/// The least number of packets in a full stream. Fewer do not show at which rate congestion begins.
-const MIN_STREAM_PACKETS: u16 = 20;
-/// The least number of packets over which recovery measures the rate at which they arrive.
-const MIN_DELIVERED_PACKETS: u64 = 8;
+/// The least number of bursts in a full stream. Fewer do not show at which rate congestion begins. (On a host without a
+/// quantum, a burst is a packet.)
+const MIN_STREAM_BURSTS: u16 = 20;
+/// The least number of bursts over which recovery measures the rate at which they arrive.
+const MIN_DELIVERED_BURSTS: u64 = 8;
+
+/// The highest over the average rate of the next full stream.
+fn top_of(parts: &Parts) -> f64 {
+    Stream::top_over_average(parts.len, parts.spread.factor(), Layout::AllRising)
+}
 
 impl ThalwegSender {
     /// A sender that has sent nothing yet.
@@ -100,6 +110,7 @@ impl ThalwegSender {
             timeouts: 0,
             ceiling: None,
             outgoing: Outgoing::new(Stream::uniform(0, parts.initial_rate), host),
+            top: top_of(&parts),
             rtt: INITIAL_RTT,
             parts,
         };
@@ -134,7 +145,7 @@ impl ThalwegSender {
     fn restart(&mut self) {
         self.estimate = None;
         let rate = self.parts.initial_rate * MIN_RATE_SHARE.max(libm::scalbn(1.0, -self.timeouts));
-        self.begin_slow_start(SlowStart::PACKET_SCALE_2017.first, rate);
+        self.begin_slow_start(SlowStart::PACKET_SCALE_2017.first, rate, None);
     }
 
     fn set_average(&mut self, rate: Rate) {
@@ -150,45 +161,58 @@ impl ThalwegSender {
         self.ceiling.filter(|&ceiling| rate > ceiling).unwrap_or(rate)
     }
 
-    fn begin_slow_start(&mut self, len: u16, first: Rate) {
-        let stream = SlowStart::PACKET_SCALE_2017.stream(self.outgoing.next_id(), len, first);
+    fn begin_slow_start(&mut self, len: u16, first: Rate, doubted: Option<Rate>) {
+        let stream = SlowStart::PACKET_SCALE_2017.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
         self.average = stream.average();
-        self.mode = Mode::SlowStart { len, top: stream.range().1 };
+        let top = SlowStart::PACKET_SCALE_2017.highest_estimate(&stream, self.outgoing.bursts());
+        self.mode = Mode::SlowStart { len, first, top, doubted };
         self.outgoing.begin(stream);
     }
 
     /// Begins the next p-stream, after the average rate has followed the newest estimate.
     fn begin_stream(&mut self, pipe: &Pipe) {
         // The sender never waits for more data. If there is less than a full stream, it sends a shorter one.
-        let available = pipe.backlog.0.div_ceil(self.packet.0).max(1);
-        let at_most = |packets: u16| available.min(u64::from(packets)) as u16;
+        self.top = top_of(&self.parts);
+        let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
         if let Some(estimate) = self.estimate {
-            let packets = at_most(self.packets());
-            let fullness = f64::from(packets) / f64::from(self.parts.len);
-            let start = StreamStart { estimate, duration: self.duration(packets), fullness, rtt: self.rtt };
+            let bursts = at_most(self.burst(), self.len());
+            let fullness = f64::from(bursts) / f64::from(self.parts.len);
+            let start = StreamStart { estimate, duration: self.duration(bursts), fullness, rtt: self.rtt };
             let average = self.parts.rule.apply(self.average, &start);
             self.set_average(average);
         }
-        let (len, spread) = (at_most(self.packets()), self.parts.spread.factor());
+        let (len, spread) = (at_most(self.burst(), self.len()), self.parts.spread.factor());
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, Layout::AllRising));
     }
 
-    /// The number of packets in the next stream, if there is enough data to send.
-    fn packets(&self) -> u16 {
-        let most = self.average.as_bps() * self.parts.longest_stream.as_secs() / self.packet.as_bits();
-        self.parts.len.min((most as u16).max(MIN_STREAM_PACKETS))
+    /// The size of a burst of the next stream.
+    fn burst(&self) -> Bytes {
+        Bytes(self.packet.0 * u64::from(self.outgoing.bursts().packets(self.average * self.top)))
     }
 
-    /// How long this many packets take at the average rate.
-    fn duration(&self, packets: u16) -> Duration {
-        self.average.time_for(Bytes(self.packet.0 * u64::from(packets)))
+    /// The number of bursts in the next stream, if there is enough data to send.
+    fn len(&self) -> u16 {
+        let most = self.average.as_bps() * self.parts.longest_stream.as_secs() / self.burst().as_bits();
+        self.parts.len.min((most as u16).max(MIN_STREAM_BURSTS))
+    }
+
+    /// How long this many bursts take at the average rate.
+    fn duration(&self, bursts: u16) -> Duration {
+        self.average.time_for(Bytes(self.burst().0 * u64::from(bursts)))
     }
 
     fn feedback_deadline(&self) -> Time {
-        self.feedback.deadline(feedback_timeout(self.rtt, self.duration(self.packets())))
+        self.feedback.deadline(feedback_timeout(self.rtt, self.duration(self.len())))
     }
 
     fn begin_recovery(&mut self, now: Time, interrupted: Interrupted) {
+        // As in RAPID: the mean rate of slow start in bursts may exceed the capacity by far.
+        if let (Interrupted::SlowStart, Some(estimate)) = (interrupted, self.estimate)
+            && !self.outgoing.bursts().are_packets()
+            && estimate < self.average
+        {
+            self.set_average(estimate);
+        }
         if self.parts.classifier.exceeds_error_share() {
             self.parts.rule.on_collapse();
         }
@@ -229,11 +253,11 @@ impl ThalwegSender {
     /// all packets arrive, recovery ends, as p-streams can carry the remaining repairs.
     fn follow_delivery(&mut self, now: Time, ack: &Ack) {
         let rate = self.recovery_rate();
-        let enough = self.rtt.max(rate.time_for(Bytes(self.packet.0 * MIN_DELIVERED_PACKETS)));
+        let enough = self.rtt.max(rate.time_for(Bytes(self.outgoing.burst().0 * MIN_DELIVERED_BURSTS)));
         let Mode::Recovery { interrupted, delivery } = &mut self.mode else { return };
         let Some(delivered) = delivery.on_ack(now, ack, self.rtt, enough) else { return };
-        // One packet more or less within the measurement is no loss.
-        if delivered < rate * (1.0 - 1.0 / MIN_DELIVERED_PACKETS as f64) {
+        // One burst more or less within the measurement is no loss.
+        if delivered < rate * (1.0 - 1.0 / MIN_DELIVERED_BURSTS as f64) {
             // The rate at which packets arrive is newer than the estimate of an interrupted slow start, so recovery
             // ends with beta times the former, as if it had interrupted probing.
             *interrupted = Interrupted::Probing;
@@ -268,15 +292,23 @@ impl ThalwegSender {
         }
         // If a slow-start stream lost its last packets, its estimate arrives only after the timeout, when slow start
         // has restarted. The sender uses it; otherwise it would repeat the same lossy burst for ever.
-        if let Mode::SlowStart { len, top } = self.mode {
+        if let Mode::SlowStart { len, first, top, doubted } = self.mode {
             let allowed = self.below_ceiling(estimate);
-            if allowed < estimate || SlowStart::ends_with(estimate, top) {
-                self.set_average(allowed);
+            let is_low = SlowStart::ends_with(estimate, top);
+            if allowed == estimate && is_low && doubted.is_none() && !self.outgoing.bursts().are_packets() {
+                // One interruption of the host within the stream reads as congestion at a rate far below the path's,
+                // and probing takes seconds to climb from there. So on hosts that send bursts, slow start ends after
+                // two such streams in a row.
+                self.begin_slow_start(len, first, Some(estimate));
+            } else if allowed < estimate || is_low {
+                let found = doubted.map_or(allowed, |before| of_two(self.below_ceiling(before), allowed));
+                self.estimate = Some(found);
+                self.set_average(found);
                 self.ceiling = None;
                 self.mode = Mode::Probing;
                 self.outgoing.end();
             } else {
-                self.begin_slow_start(SlowStart::PACKET_SCALE_2017.len_after(len), estimate);
+                self.begin_slow_start(SlowStart::PACKET_SCALE_2017.len_after(len), estimate, None);
             }
             // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no
             // gap. (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves
@@ -309,9 +341,17 @@ impl ThalwegSender {
     }
 }
 
+/// Which of two estimates of slow start counts. The rates of its streams double from burst to burst, so two estimates
+/// of the same available bandwidth may differ by a factor of four. If they do not differ by more, the lower one is
+/// safe. If they do, the lower one comes from an interruption.
+fn of_two(a: Rate, b: Rate) -> Rate {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if high > low * 4.0 { high } else { low }
+}
+
 impl Sender for ThalwegSender {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
-        let is_over = self.outgoing.stream().is_over();
+        let is_over = self.outgoing.is_over();
         // The feedback timeout runs while data is in flight and the present stream probes, and while slow start waits
         // for its estimate. The latter holds even if all packets of that stream were lost.
         let waits = matches!(self.mode, Mode::SlowStart { .. }) && is_over;
@@ -321,7 +361,7 @@ impl Sender for ThalwegSender {
         if now > self.feedback_deadline() {
             self.time_out(now);
         }
-        if self.outgoing.stream().is_over() {
+        if self.outgoing.is_over() {
             match self.mode {
                 // One stream per round trip: wait for its estimate.
                 Mode::SlowStart { .. } => {
@@ -334,16 +374,18 @@ impl Sender for ThalwegSender {
         self.outgoing.next(now)
     }
 
-    fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
-        self.outgoing.on_send(now, size)
+    fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.outgoing.on_send(now, size, pipe)
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
             self.parts.rule.on_rtt(now, rtt);
+            self.outgoing.on_rtt(now, rtt);
         }
-        self.parts.classifier.on_ack(ack, self.packet);
+        // The classifier remembers a number of streams, whatever the size of their bursts.
+        self.parts.classifier.on_ack(ack, self.outgoing.burst());
         if ack.recovery && self.mode == Mode::Probing && self.parts.classifier.exceeds_chance() {
             self.begin_recovery(now, Interrupted::Probing);
         }
@@ -358,6 +400,9 @@ impl Sender for ThalwegSender {
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
+        if *loss == Loss::Event {
+            self.outgoing.on_loss(now);
+        }
         match loss {
             Loss::Timeout => self.time_out(now),
             Loss::Event => self.on_loss_event(now),

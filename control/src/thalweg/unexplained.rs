@@ -21,20 +21,21 @@ impl Unexplained {
     }
 
     /// Whether more than a quarter of the packets with indices below `next` is missing beyond the share that errors
-    /// explain. Never true if errors explain no losses.
-    pub fn met_full_queue(&self, holes: &Holes, next: u16) -> bool {
-        let lost: u32 = holes.all().iter().map(|hole| u32::from(hole.missing)).sum();
-        self.errors > 0.0 && f64::from(lost) > (self.errors + FULL_QUEUE_LOSS_SHARE) * f64::from(next)
+    /// explain, where `burst` packets have the same index. Never true if errors explain no losses.
+    pub fn met_full_queue(&self, holes: &Holes, next: u16, burst: u16) -> bool {
+        let lost: f64 = holes.all().iter().map(|hole| f64::from(hole.missing)).sum();
+        let sent = f64::from(next) * f64::from(burst);
+        self.errors > 0.0 && lost > (self.errors + FULL_QUEUE_LOSS_SHARE) * sent
     }
 
-    /// How many packets had arrived before the first loss from which on, up to index `next` - 1, more packets were lost
-    /// than errors explain. If there are several such losses, the one with the largest excess counts. None if errors
-    /// explain all losses.
-    pub fn arrived_before_excess(&self, holes: &Holes, next: u16) -> Option<usize> {
+    /// How many indices had arrived before the first loss from which on, up to index `next` - 1, more packets were lost
+    /// than errors explain, where `burst` packets have the same index. If there are several such losses, the one with
+    /// the largest excess counts. None if errors explain all losses.
+    pub fn arrived_before_excess(&self, holes: &Holes, next: u16, burst: u16) -> Option<usize> {
         let (mut lost, mut most, mut found) = (0.0, 0.0, None);
         for &Hole { index, missing, arrived, .. } in holes.all().iter().rev() {
-            lost += missing as f64;
-            let expected = self.errors * next.saturating_sub(index) as f64;
+            lost += f64::from(missing);
+            let expected = self.errors * f64::from(next.saturating_sub(index)) * f64::from(burst);
             let excess = lost - expected;
             if missing > 0 && excess > most && excess > DEVIATIONS * libm::sqrt(expected) {
                 (most, found) = (excess, Some(arrived as usize));
@@ -52,7 +53,7 @@ mod tests {
     fn arrived_before_excess(errors: f64, missing: &[u16]) -> Option<usize> {
         let mut holes = Holes::new(90);
         (0..).zip(missing).for_each(|(before, &index)| holes.on_hole(index, index + 1, (index - before) as usize));
-        Unexplained::new(errors).arrived_before_excess(&holes, 90)
+        Unexplained::new(errors).arrived_before_excess(&holes, 90, 1)
     }
 
     #[test]
@@ -83,7 +84,7 @@ mod tests {
         let met_full_queue = |errors, missing: u16| {
             let mut holes = Holes::new(90);
             holes.on_hole(10, 10 + missing, 10);
-            Unexplained::new(errors).met_full_queue(&holes, 90)
+            Unexplained::new(errors).met_full_queue(&holes, 90, 1)
         };
         assert!(!met_full_queue(0.02, 24) && met_full_queue(0.02, 25) && !met_full_queue(0.0, 60));
     }

@@ -2,6 +2,7 @@
 
 use super::XcpRouting;
 use crate::roles::{Control, Router, Stamp};
+use crate::routing::{last_due, stamped_rtt};
 use crate::units::{Bytes, Duration, Rate, Time};
 
 /// The router of XCP. Volumes are in bytes, and times in seconds. The numbers in brackets are the equations of the
@@ -66,7 +67,7 @@ impl XcpRouter {
 
     /// The round-trip time that a packet carries; for a sender that does not know its own, the mean one.
     fn rtt(&self, stamped: f32) -> f64 {
-        if stamped > 0.0 { f64::from(stamped) } else { self.interval }
+        stamped_rtt(stamped).unwrap_or(self.interval)
     }
 }
 
@@ -107,7 +108,7 @@ impl Router for XcpRouter {
         Some(self.due)
     }
 
-    fn on_tick(&mut self, now: Time, backlog: Bytes) {
+    fn on_tick(&mut self, now: Time, until: Time, backlog: Bytes) {
         let XcpRouting { alpha, beta, shuffle, .. } = self.parameters;
         let sums = core::mem::take(&mut self.sums);
         let y = sums.bytes / now.since(self.since).as_secs();
@@ -124,7 +125,13 @@ impl Router for XcpRouter {
         self.xi_p = if sums.per_flow > 0.0 { self.to_give / (d * sums.per_flow) } else { 0.0 }; // (6)
         self.xi_n = if sums.own > 0.0 { self.to_take / (d * sums.own) } else { 0.0 }; // (8)
         self.since = now;
-        self.due = now + Duration::from_secs(d).max(Duration(1));
+        let every = Duration::from_secs(d);
+        self.due = now + every;
+        if sums.least_queue.is_none() && self.due <= until {
+            // No packet arrived: nothing above depended on the past, so that each further interval ends as this one.
+            self.since = last_due(now, every, until);
+            self.due = self.since + every;
+        }
     }
 
     fn on_capacity(&mut self, rate: Rate) {

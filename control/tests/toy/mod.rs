@@ -19,6 +19,8 @@ pub struct Path {
     pub ack_every: u64,
     /// By how much the host wakes up later than it was asked to.
     pub late: Duration,
+    /// The shortest time between two departures that it says it can keep. If it is not zero, its times are not exact.
+    pub quantum: Duration,
 }
 
 /// What happened in one step.
@@ -68,7 +70,9 @@ pub struct Host {
 
 impl Host {
     pub fn new(controller: &Controller, path: Path) -> Host {
-        Host::with(controller.build(controller.defaults(), &Conditions::exact(path.packet)).unwrap(), path)
+        let timing_error = if path.quantum == Duration::ZERO { Duration::ZERO } else { Duration::from_micros(10) };
+        let conditions = Conditions { packet: path.packet, timing_error, quantum: path.quantum };
+        Host::with(controller.build(controller.defaults(), &conditions).unwrap(), path)
     }
 
     pub fn with(Parties { sender, receiver }: Parties, path: Path) -> Host {

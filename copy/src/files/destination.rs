@@ -41,6 +41,15 @@ impl Destination {
         Ok(Destination { dir: parent, names: vec![name.into()], renames: true })
     }
 
+    /// Names the copy of the source with this index; if the destination's last component names it, that counts.
+    pub(crate) fn name(&mut self, source: usize, name: PathBuf) {
+        if !self.renames
+            && let Some(there) = self.names.get_mut(source)
+        {
+            *there = name;
+        }
+    }
+
     /// The path below `dir` of what the sender calls `path`; `None` if the copy does not ask for such a path.
     pub(crate) fn target(&self, path: &SourcePath, recursive: bool) -> Option<PathBuf> {
         let (top, below) = (self.names.get(path.source as usize)?, path_below(&path.path)?);

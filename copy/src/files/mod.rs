@@ -6,4 +6,5 @@ pub(crate) mod extents;
 pub(crate) mod hash;
 pub(crate) mod partial;
 pub(crate) mod root;
+pub(crate) mod sync;
 pub(crate) mod walk;

@@ -7,7 +7,7 @@
 
 use crate::files::attributes::set_attributes;
 use crate::files::root::open_no_follow;
-use crate::message::Attributes;
+use crate::message::{Attributes, Options};
 use crate::name::printable_path;
 use crate::thread::Stop;
 use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
@@ -111,14 +111,18 @@ impl Partial {
         self.file.write_all_at(bytes, position)
     }
 
-    /// Gives the file, complete and verified, its size in bytes, its attributes and its final name. Fails if a folder
-    /// has that name.
-    pub(crate) fn finish(&self, dir: &Dir, size: u64, attributes: &Attributes, preserve: bool) -> io::Result<()> {
+    /// Gives the file, complete and verified, its size in bytes, its attributes and its final name. Before that,
+    /// flushes it to the disk if `options` say so. Fails if a folder has that name.
+    pub(crate) fn finish(&self, dir: &Dir, size: u64, attributes: &Attributes, options: Options) -> io::Result<()> {
         self.file.set_len(size)?; // A hole at the end is not written otherwise.
         if dir.symlink_metadata(&self.target).is_ok_and(|there| there.is_dir()) {
             return Err(io::Error::other("there is a folder of this name; remove it, or copy to another name"));
         }
-        set_attributes(&self.file, attributes, preserve)?;
+        set_attributes(&self.file, attributes, options.preserve)?;
+        if options.sync {
+            // What the disk has after a failure is not known: nothing is resumed from it.
+            self.file.sync_all().inspect_err(|_| self.remove(dir))?;
+        }
         dir.rename(&self.path, dir, &self.target).inspect_err(|_| {
             // A later copy must be able to write to it.
             let _ = self.file.set_permissions(Permissions::from_mode(0o600));

@@ -1,15 +1,16 @@
 //! The thread that reads the contents of the wanted files and writes them.
 
-use super::file::{Header, IncomingFile};
+use super::file::{Header, IncomingFile, VerifiedFile};
 use super::transfer::{Transfer, Wanted};
 use crate::event::Event;
 use crate::frame::{read, violation};
-use crate::message::{Answer, MAX_DATA, Piece};
+use crate::message::{Answer, MAX_DATA, MAX_HOLE, MAX_SIZE, Piece};
 use crate::pipe::Reader;
 use crate::reason::reason;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 /// The time between two reports of progress.
@@ -19,14 +20,16 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 pub(super) struct Contents {
     transfer: Arc<Transfer>,
     pieces: Reader,
+    /// Goes to the threads that complete files.
+    verified: SyncSender<VerifiedFile>,
     /// When progress was last reported, and how many bytes had been received then.
     reported_at: Instant,
     reported: u64,
 }
 
 impl Contents {
-    pub(super) fn new(transfer: Arc<Transfer>, pieces: Reader) -> Contents {
-        Contents { transfer, pieces, reported_at: Instant::now(), reported: 0 }
+    pub(super) fn new(transfer: Arc<Transfer>, pieces: Reader, verified: SyncSender<VerifiedFile>) -> Contents {
+        Contents { transfer, pieces, verified, reported_at: Instant::now(), reported: 0 }
     }
 
     /// Writes the wanted files until the sender has sent all of them.
@@ -61,6 +64,9 @@ impl Contents {
     fn on_file(&mut self, header: Header) -> io::Result<()> {
         let Header { id, offset, size, .. } = header;
         let Wanted { target, offset: available, existing } = self.transfer.ledger().begin(id)?;
+        if size > MAX_SIZE {
+            return Err(violation("it sends a file that is too large"));
+        }
         if offset != 0 && offset != available || offset > size {
             return Err(violation("it continues a file where it was not asked to"));
         }
@@ -92,7 +98,7 @@ impl Contents {
         let mut piece = first;
         loop {
             match piece {
-                Piece::Data(length) if length <= MAX_DATA && !file.is_unchanged() => {
+                Piece::Data(length @ 1..=MAX_DATA) if !file.is_unchanged() => {
                     let mut rest = length as usize;
                     while rest > 0 {
                         let bytes = self.pieces.take(rest)?;
@@ -106,7 +112,7 @@ impl Contents {
                         self.report_progress(&file)?;
                     }
                 }
-                Piece::Hole(length) if !file.is_unchanged() => file.skip(length, &self.transfer.stop)?,
+                Piece::Hole(length @ 1..=MAX_HOLE) if !file.is_unchanged() => file.skip(length, &self.transfer.stop)?,
                 Piece::End { hash, changed } => return self.on_end(file, hash, changed),
                 Piece::Abandoned(reason) => return self.on_abandoned(file.header.id, &file.target, &reason),
                 _ => return Err(violation("it sends pieces of a file in a wrong order")),
@@ -119,9 +125,10 @@ impl Contents {
     }
 
     fn on_end(&self, file: IncomingFile, hash: [u8; 32], changed: bool) -> io::Result<()> {
-        let (Header { id, size, .. }, target) = (file.header, file.target.clone());
-        match file.complete(&self.transfer.destination.dir, hash, changed, self.transfer.options.preserve) {
-            Ok(()) => self.transfer.done(id, target, size),
+        let (id, target) = (file.header.id, file.target.clone());
+        match file.verify(&self.transfer.destination.dir, hash, changed) {
+            // It fails if the threads have ended, because the connection has.
+            Ok(verified) => self.verified.send(verified).map_err(|_| io::ErrorKind::BrokenPipe.into()),
             Err(reason) => self.transfer.fail(id, &target, &reason),
         }
     }
@@ -136,8 +143,8 @@ impl Contents {
                 None => self.next()?,
             };
             match piece {
-                Piece::Data(length) if length <= MAX_DATA => self.skip_bytes(length as usize)?,
-                Piece::Hole(_) => {}
+                Piece::Data(length @ 1..=MAX_DATA) => self.skip_bytes(length as usize)?,
+                Piece::Hole(1..=MAX_HOLE) => {}
                 Piece::End { .. } | Piece::Abandoned(_) => return Ok(()),
                 _ => return Err(violation("it sends pieces of a file in a wrong order")),
             }

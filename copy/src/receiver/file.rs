@@ -1,4 +1,4 @@
-//! A file that is being received.
+//! A file that is being received, until it has its name.
 
 use super::existing::Existing;
 use crate::files::attributes::set_attributes;
@@ -6,8 +6,7 @@ use crate::files::hash::hash_zeros;
 use crate::files::partial::Partial;
 use crate::files::root::open_no_follow;
 use crate::frame::violation;
-use crate::message::Attributes;
-use crate::reason::reason;
+use crate::message::{Attributes, Options};
 use crate::thread::Stop;
 use blake3::Hasher;
 use cap_std::fs::{Dir, OpenOptions};
@@ -62,8 +61,8 @@ impl IncomingFile {
                 return Err(io::Error::other("it grew while it was copied; copy it again"));
             }
             Existing::Complete(hasher) if offset > 0 => (Output::Unchanged, *hasher),
-            Existing::Partial(partial, hasher) if offset > 0 => (Output::Partial(partial), *hasher),
-            Existing::Partial(partial, _) => (Output::Partial(partial), Hasher::new()),
+            Existing::Partial(partial, hasher, _) if offset > 0 => (Output::Partial(partial), *hasher),
+            Existing::Partial(partial, ..) => (Output::Partial(partial), Hasher::new()),
             Existing::Complete(_) | Existing::Nothing => {
                 (Output::Partial(Partial::create(dir, target, stop)?), Hasher::new())
             }
@@ -98,31 +97,49 @@ impl IncomingFile {
         Ok(())
     }
 
-    /// Verifies the file against its hash and gives it its attributes and its name. Fails with the reason. `changed`
-    /// says that the source was changed while it was read; that counts as failed, but the file gets its name.
-    pub(super) fn complete(self, dir: &Dir, hash: [u8; 32], changed: bool, preserve: bool) -> Result<(), String> {
-        let IncomingFile { header: Header { size, attributes, .. }, target, position, hasher, output } = self;
+    /// Verifies the file against its hash. Fails with the reason, and removes what was received.
+    pub(super) fn verify(self, dir: &Dir, hash: [u8; 32], changed: bool) -> Result<VerifiedFile, String> {
+        let IncomingFile { header, target, position, hasher, output } = self;
         // blake3 compares in constant time, which is not needed here.
-        if hasher.finalize() != hash || position != size {
+        if hasher.finalize() != hash || position != header.size {
             if let Output::Partial(partial) = output {
                 partial.remove(dir);
             }
             return Err("it was damaged on the way or on a disk; copy it again".into());
         }
-        let completed = match output {
-            Output::Partial(partial) => partial.finish(dir, size, &attributes, preserve),
-            Output::Unchanged if preserve => open_no_follow(dir, &target, OpenOptions::new().read(true))
-                .and_then(|file| set_attributes(&file, &attributes, true)),
-            Output::Unchanged => Ok(()),
-        };
-        completed.map_err(|e| reason(&e))?;
-        if changed {
-            return Err(
-                "it changed while it was copied: the copy has what was read, which may be a mixture of old and new \
-                        contents; copy it again"
-                    .into(),
-            );
-        }
-        Ok(())
+        Ok(VerifiedFile { header, target, changed, output })
     }
+}
+
+/// A file that was received as it was sent.
+pub(super) struct VerifiedFile {
+    pub(super) header: Header,
+    /// Its path below the destination's folder.
+    pub(super) target: PathBuf,
+    /// Whether the source was changed while it was read.
+    pub(super) changed: bool,
+    output: Output,
+}
+
+impl VerifiedFile {
+    /// Flushes the file to the disk, unless `options` say otherwise, and gives it its attributes and its name.
+    pub(super) fn complete(&self, dir: &Dir, options: Options) -> io::Result<()> {
+        let Header { size, attributes, .. } = &self.header;
+        match &self.output {
+            Output::Partial(partial) => partial.finish(dir, *size, attributes, options),
+            Output::Unchanged => complete_unchanged(dir, &self.target, attributes, options),
+        }
+    }
+}
+
+/// Gives a file that is at the destination already its attributes, and flushes it: nobody may have done so before.
+fn complete_unchanged(dir: &Dir, target: &Path, attributes: &Attributes, options: Options) -> io::Result<()> {
+    if !options.preserve && !options.sync {
+        return Ok(());
+    }
+    let file = open_no_follow(dir, target, OpenOptions::new().read(true))?;
+    if options.preserve {
+        set_attributes(&file, attributes, true)?;
+    }
+    if options.sync { file.sync_all() } else { Ok(()) }
 }

@@ -1,9 +1,11 @@
 //! The receiver of a copy: the side that gets the files.
 //!
-//! Two threads run here: [`offers`] decides which of the offered files it wants and from which byte on, and
-//! [`contents`] writes what the sender sends. Whatever the sender says, the receiver touches nothing outside of the
-//! destination's folder and writes nothing that was not asked for.
+//! One thread decides which of the offered files it wants and from which byte on ([`offers`]), and one writes what the
+//! sender sends ([`contents`]). Several more give files their names once these are on the disk ([`completion`]).
+//! Whatever the sender says, the receiver touches nothing outside of the destination's folder and writes nothing that
+//! was not asked for.
 
+mod completion;
 mod contents;
 mod existing;
 mod file;
@@ -21,10 +23,18 @@ use offers::Offers;
 use std::sync::{Arc, Mutex};
 use transfer::Transfer;
 
+/// Where received files go, and how.
+pub(crate) struct Reception {
+    pub(crate) destination: Destination,
+    pub(crate) options: Options,
+    /// Whether users are told before the copy begins how many existing files may be replaced.
+    pub(crate) counts: bool,
+}
+
 /// The receiver's threads. Messages come from `offers` and go to `answers`; the files' contents come from `contents`.
 /// The sender's last message is stored in `summary`.
 pub(crate) fn threads(
-    (destination, options): (Destination, Options),
+    Reception { destination, options, counts }: Reception,
     offers: Reader,
     answers: Writer,
     contents: Reader,
@@ -34,6 +44,9 @@ pub(crate) fn threads(
 ) -> Vec<Body> {
     let transfer = Arc::new(Transfer::new(destination, options, answers, observer, stop));
     let offers = Offers::new(transfer.clone(), offers, summary);
-    let contents = Contents::new(transfer, contents);
-    vec![Box::new(move || offers.read_all()), Box::new(move || contents.write_all())]
+    let (verified, mut threads) = completion::threads(&transfer);
+    let contents = Contents::new(transfer, contents, verified);
+    threads.push(Box::new(move || offers.read_all(counts)));
+    threads.push(Box::new(move || contents.write_all()));
+    threads
 }

@@ -1,11 +1,13 @@
 //! What the receiver's two threads share: the destination, the record of files, and the way to the sender and to the
 //! observer.
 
-use super::existing::Existing;
+use super::existing::{Candidate, Existing, Slots};
+use super::file::{Header, VerifiedFile};
 use super::ledger::Ledger;
 use crate::event::{Event, Observer};
 use crate::files::attributes::preserve_folder;
 use crate::files::destination::Destination;
+use crate::files::sync::{ChangedFolders, Unflushed};
 use crate::frame::write;
 use crate::message::{Answer, Options, SourcePath, truncated};
 use crate::name::{printable, printable_path};
@@ -13,9 +15,14 @@ use crate::pipe::Writer;
 use crate::reason::reason;
 use crate::thread::Stop;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Why a file whose source was changed while it was read counts as failed. It has its name nevertheless.
+const MIXTURE: &str = "it changed while it was copied: the copy has what was read, which may be a mixture of old and \
+                       new contents; copy it again";
 
 /// A file that the receiver wants.
 pub(super) struct Wanted {
@@ -27,14 +34,27 @@ pub(super) struct Wanted {
     pub(super) existing: Existing,
 }
 
+/// A file that is being compared.
+pub(super) struct Compared {
+    /// Its path below the destination's folder.
+    pub(super) target: PathBuf,
+    /// What may be the file or its beginning.
+    pub(super) candidate: Candidate,
+    /// Bytes of the candidate.
+    pub(super) length: u64,
+}
+
 /// What both threads know.
 pub(super) struct Transfer {
     pub(super) destination: Destination,
     pub(super) options: Options,
     pub(super) observer: Observer,
     pub(super) stop: Stop,
+    /// The partial files that are kept open.
+    pub(super) slots: Slots,
     answers: Mutex<Writer>,
-    ledger: Mutex<Ledger<Wanted>>,
+    ledger: Mutex<Ledger<Compared, Wanted>>,
+    changed: ChangedFolders,
     /// Bytes of files that have been received over this connection.
     received: AtomicU64,
 }
@@ -47,12 +67,13 @@ impl Transfer {
         observer: Observer,
         stop: Stop,
     ) -> Transfer {
-        let (answers, ledger) = (Mutex::new(answers), Mutex::default());
-        Transfer { destination, options, observer, stop, answers, ledger, received: AtomicU64::new(0) }
+        let (answers, ledger, changed) = (Mutex::new(answers), Mutex::default(), ChangedFolders::default());
+        let (slots, received) = (Slots::default(), AtomicU64::new(0));
+        Transfer { destination, options, observer, stop, slots, answers, ledger, changed, received }
     }
 
     /// The record of files.
-    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger<Wanted>> {
+    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger<Compared, Wanted>> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,31 +104,63 @@ impl Transfer {
 
     /// Reports to this end's observer that something could not be copied.
     pub(super) fn report_problem(&self, target: &Path, reason: &str) {
-        (self.observer)(Event::Problem { path: printable_path(target), reason: printable(reason) });
+        // A peer may give a longer reason than this end would.
+        let reason = printable(&truncated(reason.into()));
+        (self.observer)(Event::Problem { path: printable_path(target), reason });
+    }
+
+    /// Completes a file, and reports it as done or failed, at both ends.
+    pub(super) fn complete(&self, file: &VerifiedFile) -> io::Result<()> {
+        let (Header { id, size, .. }, target) = (file.header, &file.target);
+        if let Err(e) = file.complete(&self.destination.dir, self.options) {
+            return self.fail(id, target, &reason(&e));
+        }
+        self.on_changed(target)?;
+        if file.changed { self.fail(id, target, MIXTURE) } else { self.done(id, target.clone(), size) }
+    }
+
+    /// The name of a file or folder is in its folder now, which is to be flushed before the copy is finished.
+    pub(super) fn on_changed(&self, target: &Path) -> io::Result<()> {
+        if !self.options.sync {
+            return Ok(());
+        }
+        let folder = target.parent().unwrap_or(Path::new(""));
+        self.on_unflushed(self.changed.add(&self.destination.dir, folder))
+    }
+
+    /// Reports folders that could not be flushed, at both ends.
+    fn on_unflushed(&self, folders: Vec<Unflushed>) -> io::Result<()> {
+        folders.into_iter().try_for_each(|(path, e)| {
+            let why = format!("the names in it may not be on the disk: {}", reason(&e));
+            self.report_problem(&path, &why);
+            let path = SourcePath { source: 0, path: path.into_os_string().into_vec() };
+            self.answer(&Answer::Problem(path, truncated(why)))
+        })
     }
 
     /// Reports an open file as failed, at both ends.
     pub(super) fn fail(&self, id: u64, target: &Path, reason: &str) -> io::Result<()> {
         self.report_problem(target, reason);
         self.answer(&Answer::Failed(id, truncated(reason.into())))?;
-        self.close_file()
+        self.close_file(id)
     }
 
     /// Reports an open file as done, at both ends.
     pub(super) fn done(&self, id: u64, path: PathBuf, size: u64) -> io::Result<()> {
         (self.observer)(Event::Done { path, size });
         self.answer(&Answer::Done(id))?;
-        self.close_file()
+        self.close_file(id)
     }
 
-    fn close_file(&self) -> io::Result<()> {
-        self.ledger().close();
+    fn close_file(&self, id: u64) -> io::Result<()> {
+        self.ledger().close(id);
         self.finish()
     }
 
-    /// Sets the folders' attributes and tells the sender, if nothing is left to do.
+    /// Flushes the folders' names, sets their attributes and tells the sender, if nothing is left to do.
     pub(super) fn finish(&self) -> io::Result<()> {
         let Some(folders) = self.ledger().finish() else { return Ok(()) };
+        self.on_unflushed(self.changed.sync(&self.destination.dir))?;
         // Innermost first: folders were offered after those that they are in.
         for (path, attributes) in folders.iter().rev() {
             if let Err(e) = preserve_folder(&self.destination.dir, path, attributes) {

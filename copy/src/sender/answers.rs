@@ -1,10 +1,10 @@
 //! The thread that reads the receiver's answers.
 
 use super::open_files::{OpenFile, OpenFiles};
-use super::sources::Wanted;
+use super::sources::Asked;
 use crate::event::{Event, Observer};
-use crate::frame::{read, violation};
-use crate::message::Answer;
+use crate::frame::read;
+use crate::message::{Answer, truncated};
 use crate::name::{printable, printable_path};
 use crate::pipe::Reader;
 use std::io;
@@ -14,7 +14,7 @@ use std::sync::{Arc, mpsc};
 pub(super) struct Answers {
     open: Arc<OpenFiles>,
     answers: Reader,
-    want: mpsc::Sender<Wanted>,
+    asked: mpsc::Sender<Asked>,
     observer: Observer,
     /// Bytes that the receiver has received, as it last reported.
     received: u64,
@@ -24,41 +24,46 @@ impl Answers {
     pub(super) fn new(
         open: Arc<OpenFiles>,
         answers: Reader,
-        want: mpsc::Sender<Wanted>,
+        asked: mpsc::Sender<Asked>,
         observer: Observer,
     ) -> Answers {
-        Answers { open, answers, want, observer, received: 0 }
+        Answers { open, answers, asked, observer, received: 0 }
     }
 
     /// Reads answers until the receiver has finished.
     pub(super) fn read_all(mut self) -> io::Result<()> {
         loop {
             match read(&mut self.answers)? {
-                Answer::Want { id, offset, hash } => {
-                    let file = self.open.get(id);
-                    let path = file.ok_or_else(|| violation("it wants a file that was not offered"))?.path;
-                    // If the contents' thread has ended, it reports why.
-                    let _ = self.want.send(Wanted { id, path, offset, hash });
+                // If the contents' thread has ended, it reports why.
+                Answer::Compare { id, length } => {
+                    self.open.compare(id, length)?;
+                    let _ = self.asked.send(Asked::Hash(id, length));
+                }
+                Answer::Want { id, offset } => {
+                    self.open.want(id, offset)?;
+                    let _ = self.asked.send(Asked::Contents(id));
                 }
                 Answer::Progress { id, position, received } => {
                     self.on_received(received);
-                    if let Some(OpenFile { path, size }) = self.open.get(id) {
-                        (self.observer)(Event::Progress { path, size, position });
-                    }
+                    let OpenFile { path, size, .. } = self.open.begun(id)?;
+                    (self.observer)(Event::Progress { path, size, position: position.min(size) });
                 }
                 Answer::Done(id) => {
-                    let OpenFile { path, size } = self.open.remove(id)?;
+                    self.open.begun(id)?;
+                    let OpenFile { path, size, .. } = self.open.remove(id)?;
                     (self.observer)(Event::Done { path, size });
                 }
                 Answer::Failed(id, reason) => {
                     let path = printable_path(&self.open.remove(id)?.path);
-                    (self.observer)(Event::Problem { path, reason: printable(&reason) });
+                    (self.observer)(Event::Problem { path, reason: printable(&truncated(reason)) });
                 }
                 Answer::Problem(path, reason) => {
+                    self.open.fail_folder()?;
                     let path = printable(&String::from_utf8_lossy(&path.path));
-                    (self.observer)(Event::Problem { path, reason: printable(&reason) });
+                    (self.observer)(Event::Problem { path, reason: printable(&truncated(reason)) });
                 }
                 Answer::Finished { received } => {
+                    self.open.finish()?;
                     self.on_received(received);
                     return Ok(());
                 }

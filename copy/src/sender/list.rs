@@ -1,14 +1,13 @@
 //! The thread that offers the files to the receiver.
 
 use super::open_files::{OpenFile, OpenFiles};
+use super::shared::SharedWriter;
 use super::sources::Sources;
 use crate::event::{Event, Observer};
 use crate::files::walk::{Entry, walk};
-use crate::frame::write;
-use crate::message::{Offer, truncated};
-use crate::pipe::Writer;
+use crate::message::{MAX_SIZE, Offer, truncated};
 use crate::thread::Stop;
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ const POLL: Duration = Duration::from_millis(100);
 pub(super) struct List {
     sources: Arc<Sources>,
     open: Arc<OpenFiles>,
-    offers: Writer,
+    offers: SharedWriter,
     observer: Observer,
     stop: Stop,
 }
@@ -30,26 +29,34 @@ impl List {
     pub(super) fn new(
         sources: Arc<Sources>,
         open: Arc<OpenFiles>,
-        offers: Writer,
+        offers: SharedWriter,
         observer: Observer,
         stop: Stop,
     ) -> List {
         List { sources, open, offers, observer, stop }
     }
 
-    /// Offers everything that is found at the sources. Returns the writer, for the last message.
-    pub(super) fn offer_all(mut self) -> io::Result<Writer> {
+    /// Offers everything that is found at the sources.
+    pub(super) fn offer_all(mut self) -> io::Result<()> {
         let sources = self.sources.clone();
         let (mut next_id, mut offered) = (0, 0);
         walk(&sources.root, &sources.paths, sources.recursive, &mut |entry| {
             self.stop.check()?;
             let offer = match entry {
-                Entry::Folder(path, attributes) => Offer::Folder(path, attributes),
+                Entry::Folder(path, attributes) => {
+                    self.open.add_folder();
+                    Offer::Folder(path, attributes)
+                }
+                Entry::File(path, _, size) if size > MAX_SIZE => {
+                    let reason = "it is larger than a pebibyte";
+                    (self.observer)(Event::Problem { path: sources.display(&path), reason: reason.into() });
+                    Offer::Problem(path, reason.into())
+                }
                 Entry::File(path, opened_at, size) => {
                     let id = next_id;
                     next_id += 1;
                     (self.observer)(Event::Listed { size });
-                    self.add(id, OpenFile { path: opened_at, size })?;
+                    self.add(id, OpenFile { path: opened_at, size, offered: path.path.len() })?;
                     Offer::File { id, path, size }
                 }
                 Entry::Problem(path, reason) => {
@@ -57,13 +64,13 @@ impl List {
                     Offer::Problem(path, truncated(reason))
                 }
             };
-            write(&mut self.offers, &offer)?;
+            self.offers.write(&offer)?;
             offered += 1;
             if offered % TOGETHER == 0 { self.offers.flush() } else { Ok(()) }
         })?;
-        write(&mut self.offers, &Offer::End)?;
-        self.offers.flush()?;
-        Ok(self.offers)
+        self.open.complete_list();
+        self.offers.write(&Offer::End)?;
+        self.offers.flush()
     }
 
     /// Adds a file to the open ones; waits while there are too many.

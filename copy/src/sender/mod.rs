@@ -1,17 +1,17 @@
 //! The sender of a copy: the side that has the files.
 //!
 //! Three threads run here: [`list`] offers the files, [`answers`] reads which of them the receiver wants, and
-//! [`contents`] sends these. No file waits for the answer to another one, so that many small files take no round trip
-//! each.
+//! [`contents`] sends these, or the hashes that the receiver asks for. No file waits for the answer to another one, so
+//! that many small files take no round trip each.
 
 mod answers;
 mod contents;
 mod list;
 mod open_files;
+mod shared;
 mod sources;
 
 use crate::event::Observer;
-use crate::frame::write;
 use crate::message::{Offer, Summary};
 use crate::pipe::{Reader, Writer};
 use crate::thread::{Body, Stop};
@@ -19,8 +19,8 @@ use answers::Answers;
 use contents::Contents;
 use list::List;
 use open_files::OpenFiles;
+use shared::SharedWriter;
 pub(crate) use sources::Sources;
-use std::io::Write;
 use std::sync::{Arc, mpsc};
 
 /// Returns the summary of the transfer; called when the copy is complete.
@@ -37,17 +37,18 @@ pub(crate) fn threads(
     stop: Stop,
 ) -> Vec<Body> {
     let (open, sources) = (Arc::new(OpenFiles::default()), Arc::new(sources));
-    let (want, wanted) = mpsc::channel();
+    let offers = SharedWriter::new(offers);
+    let (ask, asked) = mpsc::channel();
     let (finished, finish) = mpsc::channel();
-    let list = List::new(sources.clone(), open.clone(), offers, observer.clone(), stop.clone());
-    let answers = Answers::new(open.clone(), answers, want, observer);
-    let contents = Contents::new(sources, open, contents, stop);
+    let list = List::new(sources.clone(), open.clone(), offers.clone(), observer.clone(), stop.clone());
+    let answers = Answers::new(open.clone(), answers, ask, observer);
+    let contents = Contents::new(sources, open, offers.clone(), contents, stop);
     vec![
         Box::new(move || {
-            let mut offers = list.offer_all()?;
+            list.offer_all()?;
             // The channel closes without a message if the answers end early, which the answers' thread reports.
             if finish.recv().is_ok() {
-                write(&mut offers, &Offer::Goodbye(summarize()))?;
+                offers.write(&Offer::Goodbye(summarize()))?;
             }
             offers.flush()
         }),
@@ -56,6 +57,6 @@ pub(crate) fn threads(
             let _ = finished.send(());
             Ok(())
         }),
-        Box::new(move || contents.send_all(&wanted)),
+        Box::new(move || contents.answer_all(&asked)),
     ]
 }

@@ -25,11 +25,10 @@ impl Sources {
     }
 }
 
-/// A file that the receiver wants.
-pub(super) struct Wanted {
-    pub(super) id: u64,
-    pub(super) path: PathBuf,
-    /// Bytes that the receiver has, and their BLAKE3.
-    pub(super) offset: u64,
-    pub(super) hash: [u8; 32],
+/// What the receiver asks for, of an open file by its number.
+pub(super) enum Asked {
+    /// The hash of its first bytes, this many.
+    Hash(u64, u64),
+    /// Its contents.
+    Contents(u64),
 }

@@ -2,6 +2,7 @@
 //! ssh.
 
 pub(crate) mod listen;
+mod places;
 mod serve;
 mod strangers;
 
@@ -9,15 +10,16 @@ use crate::close::{close_all, code};
 use crate::error::Error;
 use crate::event::Observer;
 use crate::files::root::Root;
-use crate::handshake::PROTOCOL;
+use crate::handshake::{PROTOCOL, admit, guarded};
 use crate::key::{Credentials, Key};
 use crate::thread::Stop;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use listen::first_free;
 use quinn::VarInt;
-use serve::serve;
+use serve::Copy;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +29,8 @@ use wire::{Choice, Connection, Endpoint, server_tls};
 
 /// A connection on which nothing is received for this time is lost. Clients may ask for a shorter time.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The default of [`Access::max_clients`].
+const MAX_CLIENTS: usize = 16;
 
 /// A server.
 pub struct Server {
@@ -36,18 +40,30 @@ pub struct Server {
     pub key: Option<Key>,
     /// What it may read.
     pub root: Arc<Root>,
+    /// The name that clients are told of the folder that the empty path means; empty if it has none.
+    pub folder: Vec<u8>,
     /// What it permits.
     pub access: Access,
 }
 
 /// What a server permits its clients.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// Whether clients may also write, over existing files, too.
     pub writable: bool,
     /// Whether the server goes on after the first complete copy, with several clients at a time. Otherwise it has one
     /// client at a time: a new client replaces the previous one, whose connection may have been lost without notice.
     pub keep: bool,
+    /// With `keep`, how many clients the server has at a time, at most; further ones are told to try again later. Each
+    /// may have 64 MiB under way.
+    pub max_clients: usize,
+}
+
+impl Default for Access {
+    /// Clients may only read, and one copy is served. If `keep` is set, there are at most 16 clients at a time.
+    fn default() -> Access {
+        Access { writable: false, keep: false, max_clients: MAX_CLIENTS }
+    }
 }
 
 impl Server {
@@ -62,17 +78,20 @@ impl Server {
     ) -> Result<Server, Error> {
         let dir = Dir::open_ambient_dir(folder, ambient_authority());
         let dir = dir.map_err(|source| Error::File { path: folder.into(), source })?;
+        // The folder may be given as `.`, or by a link that clients need not know of.
+        let path = folder.canonicalize().map_err(|source| Error::File { path: folder.into(), source })?;
+        let name = path.file_name().map(|name| name.as_bytes().to_vec()).unwrap_or_default();
         let (key, reset_key) = (credentials.key(), credentials.reset_key());
         let tls = server_tls(credentials.identity, None, PROTOCOL).map_err(Error::tls)?;
         let builder = || Endpoint::builder(choice.clone()).accept(tls.clone()).reset_secret(reset_key);
-        let listen = |address| Ok(builder().idle_timeout(IDLE_TIMEOUT).bind(address)?);
+        let listen = |address| Ok(guarded(builder()).idle_timeout(IDLE_TIMEOUT).bind(address)?);
         let endpoint = first_free(addresses, listen)?;
-        Ok(Server { endpoint, key: Some(key), root: Arc::new(Root::Within(dir)), access })
+        Ok(Server { endpoint, key: Some(key), root: Arc::new(Root::Within(dir)), folder: name, access })
     }
 
     /// Serves until a copy is complete, or without end if [`Access::keep`] is set. `observer` hears of all copies.
     pub async fn run(&self, observer: &Observer) {
-        let (strangers, mut known) = Strangers::new(self.key);
+        let mut strangers = Strangers::new(self.key, observer.clone());
         let mut copies = JoinSet::new();
         let mut current: Option<(Connection, Stop)> = None;
         loop {
@@ -81,15 +100,32 @@ impl Server {
                     let Some(incoming) = incoming else { return };
                     strangers.admit(incoming);
                 }
-                Some(client) = known.recv() => {
+                client = strangers.next() => {
+                    if self.access.keep && copies.len() >= self.access.max_clients {
+                        client.connection.close(VarInt::from_u32(code::BUSY), b"busy");
+                        continue;
+                    }
+                    admit(&client.connection);
+                    let mut replaced = JoinSet::new();
                     if !self.access.keep && let Some((old, stop)) = current.take() {
                         stop.set();
                         old.close(VarInt::from_u32(code::REPLACED), b"");
-                        while copies.join_next().await.is_some() {}
+                        replaced = std::mem::take(&mut copies);
                     }
                     let stop = Stop::default();
                     current = Some((client.connection.clone(), stop.clone()));
-                    copies.spawn(serve(client, self.root.clone(), self.access.writable, observer.clone(), stop));
+                    let copy = Copy {
+                        root: self.root.clone(),
+                        folder: self.folder.clone(),
+                        writable: self.access.writable,
+                        observer: observer.clone(),
+                        stop,
+                    };
+                    copies.spawn(async move {
+                        // The files of the replaced copy must be free. Meanwhile others can come to the door.
+                        while replaced.join_next().await.is_some() {}
+                        copy.serve(client).await
+                    });
                 }
                 Some(complete) = copies.join_next(), if !copies.is_empty() => {
                     if matches!(complete, Ok(true)) && !self.access.keep {

@@ -1,12 +1,14 @@
-//! The two lines that a client and its server exchange over ssh: the protocol's name, a space, and JSON.
+//! The two lines that a client and its server exchange over ssh: a name, a space, and JSON.
 
-use crate::handshake::PROTOCOL;
 use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, Read, Write};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+/// What a line begins with, so that it is found among the lines that a shell may print. It is the same in all versions
+/// since the second: both ends find the other's line, and learn from the TLS handshake that their versions differ.
+const NAME: &[u8] = b"thalweg-cp/2";
 /// The longest line, in bytes.
 const MAX_LINE: u64 = 64 << 10;
 /// The largest number of lines before ours, which a shell may print when it starts.
@@ -43,18 +45,18 @@ pub(super) enum Started {
     Failed(String),
 }
 
-/// Writes a line. It begins with the protocol's name, so that it is found among the lines that a shell may print.
+/// Writes a line.
 pub(super) fn write_line(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
-    to.write_all(&[PROTOCOL, b" ", &serde_json::to_vec(message)?, b"\n"].concat())?;
+    to.write_all(&[NAME, b" ", &serde_json::to_vec(message)?, b"\n"].concat())?;
     to.flush()
 }
 
-/// Reads lines until one begins with the protocol's name; `None` if none does or if it holds something else.
+/// Reads lines until one begins with the name; `None` if none does or if it holds something else.
 pub(super) fn read_line<T: for<'a> Deserialize<'a>>(from: &mut impl BufRead) -> Option<T> {
     for _ in 0..MAX_LINES {
         let mut line = Vec::new();
         from.take(MAX_LINE).read_until(b'\n', &mut line).ok().filter(|read| *read > 0)?;
-        if let Some(json) = line.strip_prefix(PROTOCOL).and_then(|rest| rest.strip_prefix(b" ")) {
+        if let Some(json) = line.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(b" ")) {
             return serde_json::from_slice(json).ok();
         }
     }

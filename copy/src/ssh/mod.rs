@@ -10,3 +10,10 @@ mod serve;
 
 pub use host::Host;
 pub use serve::serve;
+
+/// Reads `bytes` as either side's line, for the fuzz targets.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn fuzzing_lines(bytes: &[u8]) {
+    let _ = line::read_line::<line::Setup>(&mut &bytes[..]);
+    let _ = line::read_line::<line::Started>(&mut &bytes[..]);
+}

@@ -4,11 +4,12 @@ use super::line::{Setup, Started, read_line, write_line};
 use crate::error::Error;
 use crate::event::Observer;
 use crate::files::root::Root;
-use crate::handshake::PROTOCOL;
+use crate::handshake::{PROTOCOL, guarded};
 use crate::server::listen::first_free;
 use crate::server::{Access, Server};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use wire::{Choice, Endpoint, Fingerprint, Identity, server_tls};
 
@@ -56,10 +57,13 @@ fn prepare(setup: &Setup) -> Result<(Server, Fingerprint, u16), Error> {
     let tls = server_tls(identity, Some(client), PROTOCOL).map_err(Error::tls)?;
     let any = [IpAddr::from(Ipv6Addr::UNSPECIFIED), Ipv4Addr::UNSPECIFIED.into()];
     let addresses = setup.ports.clone().flat_map(|port| any.map(|any| SocketAddr::new(any, port)));
-    let builder = || Endpoint::builder(choice.clone()).accept(tls.clone()).idle_timeout(setup.idle_timeout);
+    let builder = || guarded(Endpoint::builder(choice.clone())).accept(tls.clone()).idle_timeout(setup.idle_timeout);
     let endpoint = first_free(addresses, |address| Ok(builder().bind(address)?))?;
     let port = endpoint.quinn().local_addr().map_err(|source| Error::Socket { port: 0, source })?.port();
-    let access = Access { writable: true, keep: false };
-    let server = Server { endpoint, key: None, root: Arc::new(Root::Anywhere), access };
+    let access = Access { writable: true, ..Access::default() };
+    // Paths are relative to the working folder, which is the home folder.
+    let home = std::env::current_dir().ok();
+    let folder = home.and_then(|home| Some(home.file_name()?.as_bytes().to_vec())).unwrap_or_default();
+    let server = Server { endpoint, key: None, root: Arc::new(Root::Anywhere), folder, access };
     Ok((server, fingerprint, port))
 }

@@ -1,7 +1,7 @@
 //! Real runs beside the simulated runs of the same scenarios.
 
 use super::run_summary::RunSummary;
-use experiment::Place;
+use experiment::{EmulatorSummary, Place};
 use serde::Serialize;
 
 /// Throughputs agree if they differ by no more than this share of the simulated one.
@@ -22,9 +22,12 @@ pub struct Agreement {
     pub mean_queue_packets: [f64; 2],
     /// Whether the queues differ by no more than a factor of 2, or by less than a packet.
     pub queue_agrees: bool,
+    /// Whether the emulator kept up in the real run, and the host had processor time left.
+    pub trusted: bool,
 }
 
-/// The pairs among `runs` of a simulated and a real run with the same identity otherwise.
+/// The pairs among `runs` of a simulated and a real run with the same identity otherwise. A simulated run in which
+/// nothing was delivered is compared with none: there is no share of nothing.
 pub fn agreement(runs: &[RunSummary]) -> Vec<Agreement> {
     let pair = |real: &RunSummary| {
         if real.identity.place.is_simulated() {
@@ -39,12 +42,14 @@ pub fn agreement(runs: &[RunSummary]) -> Vec<Agreement> {
             let [a, b] = mean_queue_packets;
             [a.min(b), a.max(b)]
         });
-        Some(Agreement {
+        let comparable = expected > 0.0 && got.is_finite() && mean_queue_packets.iter().all(|queue| queue.is_finite());
+        comparable.then(|| Agreement {
             name: simulated.name.clone(),
             throughput_mbps,
             throughput_agrees: (got - expected).abs() <= THROUGHPUT * expected,
             mean_queue_packets,
             queue_agrees: high <= QUEUE * low || high - low < 1.0,
+            trusted: real.emulator.as_ref().is_none_or(EmulatorSummary::trusted),
         })
     };
     runs.iter().filter_map(pair).collect()

@@ -1,6 +1,6 @@
 //! The summary as tables, for the terminal and for the report.
 
-use super::columns::{Columns, maybe, number};
+use super::columns::{Columns, DASH, maybe, number};
 use super::{FlowSummary, LinkSummary, RunSummary, Summary};
 
 /// The most rows of details (flows, links, traffic) that the terminal shows.
@@ -50,6 +50,7 @@ pub fn agreement(summary: &Summary) -> Option<Columns> {
         "mean queue\nsimulated\npackets",
         "\nreal\npackets",
         "\nwithin\nfactor 2",
+        "",
     ]);
     let verdict = |agrees: bool| if agrees { "PASS" } else { "MISS" }.to_string();
     for pair in &summary.agreement {
@@ -63,6 +64,7 @@ pub fn agreement(summary: &Summary) -> Option<Columns> {
             number(pair.mean_queue_packets[0], 1),
             number(pair.mean_queue_packets[1], 1),
             verdict(pair.queue_agrees),
+            if pair.trusted { DASH } else { "not to be trusted" }.to_string(),
         ]);
     }
     (!summary.agreement.is_empty()).then_some(table)
@@ -81,7 +83,11 @@ pub fn emulated(summary: &Summary) -> Option<Columns> {
         "missed",
         "unsent",
         "refused",
+        "core\n%",
+        "host\n%",
+        "",
     ]);
+    let some = |count: u64| maybe((count > 0).then_some(count as f64), 0);
     let runs: Vec<_> = summary.runs.iter().filter_map(|run| Some((run, run.emulator.as_ref()?))).collect();
     for (run, emulator) in &runs {
         table.row([
@@ -92,9 +98,12 @@ pub fn emulated(summary: &Summary) -> Option<Columns> {
             maybe(emulator.late_p99_us, 0),
             maybe(emulator.late_max_us, 0),
             number(100.0 * emulator.late_share, 2),
-            emulator.missed.to_string(),
-            emulator.unsent.to_string(),
-            emulator.refused.to_string(),
+            some(emulator.missed),
+            some(emulator.unsent),
+            some(emulator.refused),
+            number(100.0 * emulator.core_share, 0),
+            maybe(emulator.host_share.map(|share| 100.0 * share), 0),
+            emulator.verdict().to_string(),
         ]);
     }
     (!runs.is_empty()).then_some(table)

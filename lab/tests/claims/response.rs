@@ -119,7 +119,15 @@ fn bic_follows_its_response_function_once_its_increase_is_additive() {
 /// acknowledgments and recoveries, but on the toy path of `control`, because no real path loses so regularly.
 fn lose_regularly(controller: &str, rtt: Duration, interval: u64, settling: u64) -> Point {
     let rate = Rate::from_gbps(1000.0);
-    let path = toy::Path { rate, rtt, buffer: 1_000_000, packet: Bytes(1000), ack_every: 1, late: Duration::ZERO };
+    let path = toy::Path {
+        rate,
+        rtt,
+        buffer: 1_000_000,
+        packet: Bytes(1000),
+        ack_every: 1,
+        late: Duration::ZERO,
+        quantum: Duration::ZERO,
+    };
     let mut host = toy::Host::new(registry::find(controller).unwrap(), path);
     let (mut sent, mut growing, mut settled) = (0, 0, Time::ZERO);
     while sent < (settling + 20) * interval {

@@ -90,6 +90,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         delayed_ack: None,
         coalesce: None,
         jitter: None,
+        quantum: None,
         min_rto: Duration::from_millis(200),
     };
     let experiment = Experiment {

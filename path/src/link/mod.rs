@@ -226,7 +226,10 @@ impl<P: Packet> Link<P> {
             if begins <= ticks {
                 self.begin_next(begins);
             } else if let Some(router) = &mut self.router {
-                router.on_tick(ticks, self.queue.bytes());
+                // A departure and a change of capacity come before a tick at the same time.
+                let change = self.capacities.front().map_or(Time::MAX, |&(at, _)| at);
+                let until = now.min(begins.min(change) - Duration(1));
+                router.on_tick(ticks, until, self.queue.bytes());
             }
         }
     }

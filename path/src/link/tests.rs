@@ -1,6 +1,8 @@
 use super::*;
 use crate::queue::{Queueing, Site, registry};
 use crate::testing::{Parcel, lifetime};
+use control::Port;
+use control::registry::routers;
 
 const US: fn(u64) -> Time = |us| Time(us * 1_000_000);
 
@@ -108,7 +110,7 @@ impl Router for Ticker {
     fn next_tick(&self) -> Option<Time> {
         Some(US((self.0 + 1) * 10))
     }
-    fn on_tick(&mut self, _: Time, _: Bytes) {
+    fn on_tick(&mut self, _: Time, _: Time, _: Bytes) {
         self.0 += 1;
     }
     fn on_capacity(&mut self, _: Rate) {}
@@ -261,5 +263,65 @@ fn a_trace_delivers_exactly_its_opportunities() {
         // At the very first opportunity, no packet has arrived yet.
         let expected: Vec<u64> = passes.skip(1).filter(|&ms| ms + 5 <= 400).collect();
         assert_eq!(delivered, expected, "{}", discipline.name);
+    }
+}
+
+/// A router whose link lets it skip no interval.
+struct EachInterval(Box<dyn Router>);
+
+impl Router for EachInterval {
+    fn on_arrival(&mut self, now: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes) {
+        self.0.on_arrival(now, stamp, size, backlog);
+    }
+    fn on_departure(&mut self, now: Time, stamp: &mut Stamp, size: Bytes, backlog: Bytes) {
+        self.0.on_departure(now, stamp, size, backlog);
+    }
+    fn next_tick(&self) -> Option<Time> {
+        self.0.next_tick()
+    }
+    fn on_tick(&mut self, now: Time, _: Time, backlog: Bytes) {
+        self.0.on_tick(now, now, backlog);
+    }
+    fn on_capacity(&mut self, rate: Rate) {
+        self.0.on_capacity(rate);
+    }
+    fn state(&self) -> Control {
+        self.0.state()
+    }
+}
+
+/// Bursts of packets, idle seconds between them, and changes of capacity, all of which meet ticks at the same time.
+#[test]
+fn a_router_that_skips_idle_intervals_answers_as_one_that_does_not() {
+    const MS: fn(u64) -> Time = |ms| Time(ms * 1_000_000_000);
+    // The ticks of XCP: one after 100 ms, and one each 125 ms from then on.
+    let rates = [(2_100, 500.0), (9_100, 0.0), (17_600, 8.0), (30_100, 1000.0)];
+    let changes = rates.map(|(ms, mbps)| Change { at: MS(ms), rate: Some(Rate::from_mbps(mbps)), delay: None });
+    for protocol in routers::all() {
+        let router = || {
+            let port = Port { capacity: Rate::from_gbps(1.0), buffer: Bytes(200_000) };
+            protocol.build(protocol.defaults(), &port).unwrap()
+        };
+        let cross = |router: Box<dyn Router>| {
+            let mut link = link(Buffer::Packets(200)).with_changes(&changes).with_router(router);
+            let mut seen = Vec::new();
+            for ms in [0, 10, 20, 500, 510, 2_100, 8_100, 12_000, 16_000, 17_600, 29_990, 30_100, 45_000, 90_000] {
+                for i in 0..20 {
+                    let rtt = 0.125;
+                    let rate = Stamp::Rate { rate: f32::INFINITY, rtt };
+                    let window = Stamp::Window { window: 5.0, rtt, feedback: f32::INFINITY };
+                    link.arrive(MS(ms), &Parcel { stamp: if i % 2 == 0 { rate } else { window }, ..Parcel::new(i) });
+                }
+                while link.next_exit().is_some_and(|exit| exit <= MS(ms + 10)) {
+                    seen.push((link.first().stamp, link.control()));
+                    link.exit();
+                }
+            }
+            link.observe(MS(200_000));
+            (seen, link.control())
+        };
+        let (skipping, each) = (cross(router()), cross(Box::new(EachInterval(router()))));
+        assert!(skipping.0.len() > 150, "{}: {}", protocol.name, skipping.0.len());
+        assert_eq!(skipping, each, "{}", protocol.name);
     }
 }

@@ -42,7 +42,7 @@ impl Connectors {
                 let choice = choice(flow)?;
                 let endpoint = match &self.wire {
                     Some(endpoint) => endpoint.with_choice(choice),
-                    None => wire::Endpoint::client(ANY, choice)?,
+                    None => wire::Endpoint::builder(choice).constant_size().bind(ANY)?,
                 };
                 self.wire.get_or_insert(endpoint.clone());
                 Ok(Connector::Wire(Box::new(endpoint), address, fingerprint))

@@ -29,7 +29,7 @@ impl Listener {
         match stack {
             Stack::Wire => {
                 let choice = Choice::new(CONTROLLER, &Map::new())?;
-                Ok(Listener::Wire(Box::new(wire::Endpoint::server(ANY, choice, tls)?)))
+                Ok(Listener::Wire(Box::new(wire::Endpoint::builder(choice).constant_size().accept(tls).bind(ANY)?)))
             }
             Stack::Quinn(_) => {
                 let crypto = QuicServerConfig::try_from(tls)?;

@@ -42,4 +42,6 @@ pub struct Flow {
     pub coalesce: Option<Duration>,
     /// Each of its packets leaves up to this late, at random, and in order; the scenario's if not given.
     pub jitter: Option<Duration>,
+    /// The shortest time between two departures that its sending host can keep; the scenario's if not given.
+    pub quantum: Option<Duration>,
 }

@@ -51,6 +51,9 @@ pub struct Scenario {
     /// Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and schedulers
     /// are not exact. If not given, packets leave on time.
     pub jitter: Option<Duration>,
+    /// The shortest time between two departures that the sending hosts of flows can keep. Controllers that probe with
+    /// every packet then send bursts. If not given, hosts can time any gap.
+    pub quantum: Option<Duration>,
     /// Least margin of the retransmission timeout over the smoothed round-trip time; Linux uses 200 ms. (RFC 6298 has a
     /// least timeout instead, of 1 s.)
     #[serde(default = "defaults::min_rto")]

@@ -67,7 +67,9 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
     problems.unless(flow.count != Some(0), at.key("count"), "is zero; write 1 or more, or remove the flow");
     checks::receive_window(flow.receive_window, at.key("receive-window"), problems);
     checks::delayed_ack(flow.delayed_ack, at.key("delayed-ack"), problems);
-    checks::host_noise(flow.coalesce, flow.jitter, &at, problems);
+    checks::host_time(flow.coalesce, "100 us", at.key("coalesce"), problems);
+    checks::host_time(flow.jitter, "10 us", at.key("jitter"), problems);
+    checks::host_time(flow.quantum, "50 us", at.key("quantum"), problems);
     if let Some(access) = flow.access {
         checks::access(access, at.key("access"), problems);
     }
@@ -97,6 +99,7 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
             delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
             coalesce: flow.coalesce.or(scenario.coalesce),
             jitter: flow.jitter.or(scenario.jitter),
+            quantum: flow.quantum.or(scenario.quantum),
             min_rto: scenario.min_rto,
         },
     })

@@ -119,6 +119,11 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         ),
         (
             "\"reno\"",
+            "\"reno\"\nquantum = \"0 s\"",
+            "test.toml:10:11: flow[0].quantum: 0 ps is not more than 0 and at most 1 s; write one like \"50 us\", or remove it\n",
+        ),
+        (
+            "\"reno\"",
             "\"reno\"\nrecovery = \"sac\"",
             "test.toml:10:12: flow[0].recovery: there is no choice `sac`; did you mean `sack`?\n",
         ),

@@ -22,15 +22,20 @@ fn a_dumbbell_needs_six_lines() {
     let flow = &experiment.flows[0];
     assert_eq!((flow.rtt, flow.packet, flow.ack_size), (Duration::from_millis(100), Bytes(1000), Bytes(40)));
     assert_eq!((flow.access, flow.stop, flow.size, flow.delayed_ack), (None, None, None, None));
-    assert_eq!((flow.coalesce, flow.jitter), (None, None));
+    assert_eq!((flow.coalesce, flow.jitter, flow.quantum), (None, None, None));
     assert_eq!((&flow.route.links[..], flow.route.reverse), (&[0][..], false));
 }
 
 #[test]
 fn the_noise_of_hosts_is_the_flows_or_else_the_scenarios() {
-    let text = "coalesce = \"50 us\"\njitter = \"10 us\"\n".to_string() + DUMBBELL + "coalesce = \"200 us\"\n";
+    let text = "coalesce = \"50 us\"\njitter = \"10 us\"\nquantum = \"20 us\"\n".to_string()
+        + DUMBBELL
+        + "coalesce = \"200 us\"\n";
     let flow = one(&text, &[]).flows.remove(0);
-    assert_eq!((flow.coalesce, flow.jitter), (Some(Duration::from_micros(200)), Some(Duration::from_micros(10))));
+    let found = [flow.coalesce, flow.jitter, flow.quantum];
+    assert_eq!(found, [200, 10, 20].map(|us| Some(Duration::from_micros(us))));
+    let flow = one(&text, &["flow[0].quantum=70 us"]).flows.remove(0);
+    assert_eq!(flow.quantum, Some(Duration::from_micros(70)));
 }
 
 #[test]

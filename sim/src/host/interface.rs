@@ -20,7 +20,16 @@ enum Hold {
     /// Until a timer expires that the first packet started: then all packets that have arrived are passed on together.
     Coalesce(Duration),
     /// Each packet for a random time between zero and this one, or until the packet before it has been passed on.
-    Jitter(Duration, Random),
+    Jitter(Jitter),
+}
+
+struct Jitter {
+    most: Duration,
+    /// Whether packets that arrive at one time are held for the same time, as those of one burst.
+    bursts: bool,
+    /// When the last packet arrived.
+    came: Option<Time>,
+    random: Random,
 }
 
 impl Interface {
@@ -29,10 +38,12 @@ impl Interface {
         Interface { hold: Hold::Coalesce(delay), held: VecDeque::new(), last: Time::ZERO }
     }
 
-    /// The sender of flow number `flow`, whose packets leave up to `most` late.
-    pub fn jittering(most: Duration, seed: u64, flow: usize) -> Interface {
+    /// The sender of flow number `flow`, whose packets leave up to `most` late; all packets that it lets go at one time
+    /// are equally late if it sends `bursts`.
+    pub fn jittering(most: Duration, bursts: bool, seed: u64, flow: usize) -> Interface {
         let random = Random::new(seed, Stream::Jitter, &[flow as u64]);
-        Interface { hold: Hold::Jitter(most, random), held: VecDeque::new(), last: Time::ZERO }
+        let jitter = Jitter { most, bursts, came: None, random };
+        Interface { hold: Hold::Jitter(jitter), held: VecDeque::new(), last: Time::ZERO }
     }
 
     /// A packet arrives. Returns when to call [`Interface::release`], if no other packet is held.
@@ -40,7 +51,11 @@ impl Interface {
         self.last = match &mut self.hold {
             Hold::Coalesce(delay) if self.held.is_empty() => now + *delay,
             Hold::Coalesce(_) => self.last,
-            Hold::Jitter(most, random) => self.last.max(now + random.between(Duration::ZERO, *most)),
+            Hold::Jitter(jitter) if jitter.bursts && jitter.came == Some(now) => self.last,
+            Hold::Jitter(jitter) => {
+                jitter.came = Some(now);
+                self.last.max(now + jitter.random.between(Duration::ZERO, jitter.most))
+            }
         };
         self.held.push_back((self.last, packet));
         (self.held.len() == 1).then_some(self.last)
@@ -99,13 +114,25 @@ mod tests {
     fn jitter_delays_packets_within_its_bound_and_keeps_their_order() {
         let arrivals: Vec<u64> = (0..1000).map(|i| 100 * i).collect();
         let most = 10.0;
-        let left = through(Interface::jittering(Duration::from_micros(10), 1, 0), &arrivals);
+        let left = through(Interface::jittering(Duration::from_micros(10), false, 1, 0), &arrivals);
         let late: Vec<f64> = left.iter().zip(&arrivals).map(|(left, &came)| left - came as f64).collect();
         assert!(late.iter().all(|late| (0.0..=most).contains(late)));
         let mean = late.iter().sum::<f64>() / 1000.0;
         assert!((mean - 5.0).abs() < 0.5, "{mean}");
         // Closer together than the jitter: later ones wait for earlier ones.
-        let left = through(Interface::jittering(Duration::from_micros(10), 1, 0), &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let left = through(Interface::jittering(Duration::from_micros(10), false, 1, 0), &[0, 1, 2, 3, 4, 5, 6, 7]);
         assert!(left.is_sorted());
+    }
+
+    #[test]
+    fn the_packets_of_a_burst_are_equally_late() {
+        let arrivals = [0, 0, 0, 50, 50, 100, 100];
+        let late = |bursts| {
+            let left = through(Interface::jittering(Duration::from_micros(10), bursts, 1, 0), &arrivals);
+            left.iter().zip(arrivals).map(|(left, came)| left - came as f64).collect::<Vec<_>>()
+        };
+        let (together, alone) = (late(true), late(false));
+        assert!(together[0] == together[2] && together[3] == together[4] && together[5] == together[6]);
+        assert!(together[0] != together[3] && alone[0] != alone[2]);
     }
 }

@@ -29,6 +29,9 @@ pub struct Cp {
     /// Keep permissions and times.
     #[arg(short, long)]
     pub preserve: bool,
+    /// Do not wait until files are on the disk: a power failure can then undo or damage a complete copy.
+    #[arg(long)]
+    pub no_sync: bool,
     #[command(flatten)]
     pub drive: Drive,
     /// The port of ssh.

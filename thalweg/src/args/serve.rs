@@ -24,6 +24,9 @@ pub struct Serve {
     /// Keep serving after the first copy, with several clients at a time.
     #[arg(long)]
     pub keep: bool,
+    /// With --keep: how many clients to serve at a time.
+    #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..))]
+    pub max_clients: u16,
     /// Where to listen: [ADDRESS:]PORT, UDP; 0 is any port that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "0")]
     pub listen: String,

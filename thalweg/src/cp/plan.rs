@@ -47,7 +47,7 @@ pub(super) fn plan(args: &Cp) -> Result<Client, Failure> {
             ports: args.ports.clone().unwrap_or(0..=0),
         }),
     };
-    let options = Options { recursive: args.recursive, preserve: args.preserve };
+    let options = Options { recursive: args.recursive, preserve: args.preserve, sync: !args.no_sync };
     let mut client = Client::new(job, peer, options, choice);
     client.idle_timeout = seconds("--timeout", args.timeout, 1.0)?;
     client.retry_for = seconds("--patience", args.patience, 0.0)?;

@@ -20,7 +20,7 @@ pub fn serve(args: &Serve) -> Result<(), Failure> {
     };
     let credentials = credentials.map_err(|error| Failure::Failed(error.to_string()))?;
     let key = credentials.key();
-    let access = Access { writable: args.writable, keep: args.keep };
+    let access = Access { writable: args.writable, keep: args.keep, max_clients: args.max_clients.into() };
     let show = Arc::new(Show::new(args.quiet, args.verbose));
     let interrupt = Interrupt::catch();
     let runtime = runtime()?;

@@ -34,8 +34,9 @@ struct Files {
 
 impl Files {
     fn add(&mut self, size: u64) {
+        // The sizes are what the peer says.
         self.count += 1;
-        self.bytes += size;
+        self.bytes = self.bytes.saturating_add(size);
     }
 }
 
@@ -98,7 +99,7 @@ impl Show {
                 None
             }
             Event::Received { bytes } => {
-                state.received += bytes;
+                state.received = state.received.saturating_add(bytes);
                 None
             }
             Event::Done { path, size } => {
@@ -135,7 +136,7 @@ impl Show {
             return; // ssh may be asking for a password.
         }
         let rate = state.rate(Instant::now());
-        let here = state.done.bytes + state.current.as_ref().map_or(0, |current| current.position);
+        let here = state.done.bytes.saturating_add(state.current.as_ref().map_or(0, |current| current.position));
         self.total.set_length(state.listed.bytes);
         self.total.set_position(here);
         let left = (state.listed.bytes.saturating_sub(here)) as f64 / rate;
@@ -211,5 +212,24 @@ fn size_text(bytes: u64) -> String {
         0..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
         _ => format!("{:.2} GB", bytes as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_a_peer_makes_up_do_not_overflow() {
+        let show = Show::new(true, false);
+        for _ in 0..3 {
+            show.on_event(Event::Listed { size: u64::MAX });
+            show.on_event(Event::Received { bytes: u64::MAX });
+            show.on_event(Event::Progress { path: "x".into(), size: u64::MAX, position: u64::MAX });
+            show.on_event(Event::Done { path: "y".into(), size: u64::MAX });
+            show.tick();
+        }
+        let state = show.lock();
+        assert_eq!((state.listed.bytes, state.received), (u64::MAX, u64::MAX));
     }
 }

@@ -1,15 +1,24 @@
 use super::*;
+use control::contract::checked;
 use control::{Ack, Loss, Next, Phase, Pipe, Stamp};
 use std::net::SocketAddr;
 
-const PACKET: u64 = 1200;
-
-/// Lets every packet leave at once.
-struct Unlimited;
+/// Lets every packet leave at once, or as many as fit into a window while there is one.
+#[derive(Clone, Default)]
+struct Unlimited {
+    /// In bytes; 0 for no window.
+    window: Arc<AtomicU64>,
+}
 
 impl Sender for Unlimited {
-    fn next(&mut self, _: Time, _: &Pipe) -> Next {
-        Next::Now
+    fn next(&mut self, _: Time, pipe: &Pipe) -> Next {
+        match self.window() {
+            Some(window) if pipe.in_flight + pipe.packet > window => Next::AfterAck,
+            _ => Next::Now,
+        }
+    }
+    fn window(&self) -> Option<Bytes> {
+        Some(Bytes(self.window.load(Ordering::Relaxed))).filter(|window| window.0 > 0)
     }
     fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
         Stamp::None
@@ -22,22 +31,41 @@ impl Sender for Unlimited {
 }
 
 fn flow() -> Arc<SendingFlow> {
-    SendingFlow::new(Clock::start(), Arc::new(TimerQueue::new()), PACKET, Box::new(Unlimited))
+    with(&Unlimited::default())
+}
+
+fn with(sender: &Unlimited) -> Arc<SendingFlow> {
+    let (timers, sender) = (Arc::new(TimerQueue::new()), checked(Box::new(sender.clone())));
+    SendingFlow::new(Clock::start(), timers, PACKET, Duration::ZERO, sender)
 }
 
 fn push(flow: &Arc<SendingFlow>, sent: Instant, size: usize) -> bool {
-    flow.on_built(sent, size as u64);
-    let destination = SocketAddr::from(([127, 0, 0, 1], 9));
-    flow.push(&Transmit { destination, ecn: None, contents: &vec![0x40; size], segment_size: None, src_ip: None })
+    push_together(flow, sent, 1, size)
+}
+
+/// quinn hands `count` packets over together.
+fn push_together(flow: &Arc<SendingFlow>, sent: Instant, count: usize, size: usize) -> bool {
+    flow.on_built(sent, (count * size) as u64);
+    let (destination, contents) = (SocketAddr::from(([127, 0, 0, 1], 9)), vec![0x40; count * size]);
+    let segment_size = (count > 1).then_some(size);
+    flow.push(&Transmit { destination, ecn: None, contents: &contents, segment_size, src_ip: None })
+}
+
+/// An acknowledgment of `count` packets that quinn built at `sent`, after which `in_flight` packets are in flight.
+fn ack(flow: &Arc<SendingFlow>, sent: Instant, count: usize, in_flight: u64) {
+    let now = Instant::now();
+    let end = QuinnAckEnd { now, in_flight: in_flight * PACKET, app_limited: false };
+    flow.on_ack(&vec![QuinnAcked { now, sent, bytes: PACKET }; count], &[], Some(end));
 }
 
 /// How many packets the pacer would send now.
 fn departing(flow: &Arc<SendingFlow>) -> u64 {
-    let mut batch = Batch::new(4);
+    let mut burst = Burst::new(4);
     let next = || {
         let scheduled = flow.lock().scheduled?;
-        flow.depart(scheduled, &mut batch);
-        Some(batch.count() as u64).filter(|count| *count > 0)
+        flow.on_left(); // what departed before
+        flow.depart(scheduled, &mut burst);
+        Some(burst.count() as u64).filter(|count| *count > 0)
     };
     std::iter::from_fn(next).sum()
 }
@@ -48,7 +76,7 @@ fn small_packets_leave_unpaced_but_no_more_of_them_than_datagrams_arrive_and_nev
     let now = Instant::now();
     let unpaced = (0..100).filter(|_| !push(&flow, now, 50)).count() as u64;
     assert_eq!(unpaced, UNANSWERED);
-    (0..5).for_each(|_| flow.on_datagram(40));
+    flow.on_message(&RecvMeta { len: 200, stride: 40, ..RecvMeta::default() });
     assert!(push(&flow, now, 50), "it must not overtake those that wait");
     assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
     assert!(push(&flow, now, 50), "the last of them may not have reached the kernel yet");
@@ -65,11 +93,127 @@ fn what_waits_in_the_queue_or_for_it_is_not_in_flight() {
     assert_eq!(departing(&flow), 64, "the host's limit");
     flow.on_built(sent, PACKET);
     let end = QuinnAckEnd { now: Instant::now(), in_flight: 69 * PACKET, app_limited: false };
-    flow.on_acked(end.now, sent, PACKET);
-    flow.on_acked(end.now, sent, PACKET);
+    let acked = QuinnAcked { now: end.now, sent, bytes: PACKET };
     let lost = QuinnLoss { now: end.now, sent, persistent: false, lost: 3 * PACKET };
-    flow.on_ack_end(&[lost], end);
+    flow.on_ack(&[acked; 2], &[lost], Some(end));
     let inner = flow.lock();
     assert_eq!(inner.queue.bytes(), Bytes(6 * PACKET));
     assert_eq!(inner.host.in_flight(), Bytes((69 - 1 - 6 - 3) * PACKET));
+}
+
+#[test]
+fn while_a_window_decides_quinn_keeps_it_and_packets_leave_at_once() {
+    let sender = Unlimited { window: Arc::new(AtomicU64::new(20 * PACKET)) };
+    let flow = with(&sender);
+    assert_eq!(flow.quinn_window(), 20 * PACKET + 1, "20 packets fit, as quinn compares");
+    let sent = Instant::now();
+    assert!(!push_together(&flow, sent, 10, PACKET as usize) && !push_together(&flow, sent, 10, PACKET as usize));
+    assert!(flow.lock().queue.is_empty() && flow.lock().scheduled.is_none(), "the pacer has nothing to do");
+    assert_eq!(flow.lock().host.in_flight(), Bytes(20 * PACKET));
+    ack(&flow, sent, 5, 15);
+    assert_eq!(flow.lock().host.in_flight(), Bytes(15 * PACKET));
+    assert!(flow.rtt().is_some());
+    sender.window.store(PACKET / 2, Ordering::Relaxed);
+    ack(&flow, sent, 1, 14);
+    assert_eq!(flow.quinn_window(), PACKET + 1, "one packet may always be in flight");
+    flow.on_mtu(1452);
+    assert_eq!(flow.quinn_window(), 1453, "of whichever size");
+    sender.window.store(1 << 50, Ordering::Relaxed);
+    ack(&flow, sent, 1, 13);
+    assert_eq!(flow.quinn_window(), (64 + 4 * 7) * PACKET + 1, "the host's limit: four times what was confirmed");
+}
+
+#[test]
+fn the_lane_changes_with_the_senders_answer_and_packets_keep_their_order() {
+    let sender = Unlimited { window: Arc::new(AtomicU64::new(64 * PACKET)) };
+    let flow = with(&sender);
+    let sent = Instant::now();
+    assert!(!push_together(&flow, sent, 10, PACKET as usize));
+    // The window is given up: quinn is not held back any more, and what it hands over is paced, packet by packet.
+    sender.window.store(0, Ordering::Relaxed);
+    ack(&flow, sent, 1, 9);
+    assert_eq!(flow.quinn_window(), UNBOUNDED + 1);
+    assert!(push_together(&flow, sent, 7, PACKET as usize));
+    assert_eq!(flow.lock().queue.len(), 7);
+    // There is a window again while packets wait: these leave first.
+    sender.window.store(64 * PACKET, Ordering::Relaxed);
+    ack(&flow, sent, 1, 8 + 7);
+    assert_eq!(flow.quinn_window(), 64 * PACKET + 1);
+    assert!(push(&flow, sent, PACKET as usize), "it must not overtake those that wait");
+    assert_eq!(departing(&flow), 8);
+    assert!(push(&flow, sent, PACKET as usize), "the last of them may not have reached the kernel yet");
+    assert_eq!(departing(&flow), 1);
+    flow.on_left();
+    assert!(!push(&flow, sent, PACKET as usize), "the fast lane again");
+    assert_eq!(flow.lock().host.in_flight(), Bytes(18 * PACKET));
+}
+
+#[test]
+fn packets_that_the_socket_did_not_take_count_once() {
+    let sender = Unlimited { window: Arc::new(AtomicU64::new(64 * PACKET)) };
+    let flow = with(&sender);
+    assert!(!push(&flow, Instant::now(), PACKET as usize));
+    flow.on_blocked();
+    assert!(flow.is_blocked());
+    let (destination, contents) = (SocketAddr::from(([127, 0, 0, 1], 9)), vec![0x40; PACKET as usize]);
+    let again = Transmit { destination, ecn: None, contents: &contents, segment_size: None, src_ip: None };
+    assert!(!flow.push(&again) && !flow.is_blocked());
+    assert_eq!(flow.lock().host.in_flight(), Bytes(PACKET));
+}
+
+/// Sends at a constant rate, and writes down when it was told that packets leave.
+struct Paced {
+    pacer: control::pace::Pacer,
+    left: Arc<Mutex<Vec<Time>>>,
+}
+
+const RATE: control::Rate = control::Rate::from_mbps(9.6); // a packet per millisecond
+
+impl Sender for Paced {
+    fn next(&mut self, now: Time, _: &Pipe) -> Next {
+        let due = self.pacer.due(RATE);
+        if due > now { Next::At(due) } else { Next::Now }
+    }
+    fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
+        self.pacer.on_send(now, size, RATE);
+        self.left.lock().unwrap().push(now);
+        Stamp::None
+    }
+    fn on_ack(&mut self, _: Time, _: &Ack) {}
+    fn on_loss(&mut self, _: Time, _: &Loss) {}
+    fn state(&self) -> State {
+        State { window: None, rate: Some(RATE), phase: Phase::Probing }
+    }
+}
+
+#[test]
+fn what_is_due_within_a_quantum_leaves_together_and_the_sender_sees_its_schedule() {
+    let left: Arc<Mutex<Vec<Time>>> = Arc::default();
+    let sender = checked(Box::new(Paced { pacer: Default::default(), left: left.clone() }));
+    let (timers, quantum) = (Arc::new(TimerQueue::new()), Duration::from_millis(5));
+    let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender);
+    push_together(&flow, Instant::now(), 12, PACKET as usize);
+    let mut burst = Burst::new(64);
+    let mut depart = || {
+        let scheduled = flow.lock().scheduled.unwrap();
+        while flow.clock.now() < scheduled {
+            std::hint::spin_loop();
+        }
+        flow.depart(scheduled, &mut burst);
+        flow.on_left();
+        (scheduled, burst.count(), burst.transmits().count())
+    };
+    let first = depart();
+    // The first burst begins when the flow is planned, and the first packet is told a little later.
+    assert!((5..=6).contains(&first.1) && first.2 == 1, "{first:?}");
+    let second = depart();
+    assert_eq!((second.1, second.2), (5, 1));
+    assert!(second.0.since(first.0) >= quantum);
+    // A burst may begin late, within the time of a packet; the rest of it is as planned.
+    let left = left.lock().unwrap();
+    for (i, at) in left.iter().enumerate() {
+        let planned = left[0] + Duration::from_millis(i as u64);
+        let late = at.since(planned);
+        assert!(*at >= planned && (late == Duration::ZERO || i == first.1), "packet {i}: {left:?}");
+    }
 }

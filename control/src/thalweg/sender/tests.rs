@@ -103,7 +103,7 @@ fn streams_of_slow_flows_are_shorter() {
     let mut sender = new_sender();
     let packets = [0.1, 2.0, 100.0].map(|mbps| {
         sender.average = Rate::from_mbps(mbps);
-        sender.packets()
+        sender.len()
     });
     assert_eq!(packets, [20, 31, 60], "20 at least; as many as leave in 125 ms; 60 at most");
 }
@@ -121,4 +121,26 @@ fn the_rate_does_not_rise_behind_a_standing_queue() {
         sender.average.as_mbps()
     };
     assert!(after(50) > 100.0 && after(60) < 100.0 && after(50) > 100.0);
+}
+
+/// One interruption of a host that sends bursts must not end slow start; two streams that find the same must.
+#[test]
+fn on_a_host_with_a_quantum_slow_start_ends_after_two_low_estimates_in_a_row() {
+    let host = Conditions { quantum: Duration::from_micros(200), ..Conditions::exact(PACKET) };
+    let sender = || {
+        let mut sender = Thalweg::default().thalweg_sender(&host);
+        sender.on_ack(Time::ZERO, &found(&sender, 2.0, false));
+        assert!(matches!(sender.mode, Mode::SlowStart { doubted: Some(_), .. }), "{:?}", sender.mode);
+        sender
+    };
+    for (second, decides) in [(3.0, 2.0), (1.0, 1.0), (9.0, 9.0), (0.2, 2.0)] {
+        let mut sender = sender();
+        sender.on_ack(Time::ZERO, &found(&sender, second, false));
+        assert_eq!((sender.mode, sender.average.as_mbps().round()), (Mode::Probing, decides), "2 and {second} Mbps");
+    }
+    let mut interrupted = sender();
+    let Mode::SlowStart { first, top, .. } = interrupted.mode else { unreachable!() };
+    interrupted.on_ack(Time::ZERO, &found(&interrupted, top.as_bps() as f32 / 1e6, false));
+    let goes_on = matches!(interrupted.mode, Mode::SlowStart { first: next, doubted: None, .. } if next > first);
+    assert!(goes_on, "{:?}", interrupted.mode);
 }

@@ -1,0 +1,198 @@
+//! Bursts, the units of a stream on a host that cannot time short gaps.
+//!
+//! A gap shorter than the host's quantum is no probe: the host would send the packets on both sides of it together, or
+//! late. So the unit of a stream is a burst of k packets that leave together, where even the shortest gap of the
+//! stream, the one before its highest rate r_N, takes at least a quantum: `k = ceil(quantum r_N / P)`. Indices and
+//! lengths of streams count bursts, and the rate of a burst is k P over the gap before it. On a host that can time any
+//! gap, a burst is a packet. A stream of N bursts lasts about N quanta times r_N/r_avg, at any rate.
+//!
+//! **A short buffer** holds no long bursts: of 53 packets that arrive together, 20 places keep 20. The sender learns it
+//! from losses while no queue stands, that is, while the shortest round-trip time of a stream is about the shortest one
+//! that the path once had. Then the longest burst is half of those sent a round trip before, and it doubles every 10 s.
+//! Shorter bursts limit the rate, to that of the longest burst in each quantum.
+
+use crate::roles::Conditions;
+use crate::units::{Bytes, Duration, Rate, Time};
+
+/// How many packets a burst has on a host.
+#[derive(Clone, Debug)]
+pub struct Bursts {
+    quantum: Duration,
+    packet: Bytes,
+    /// By how much departures are late, picoseconds; a moving average over about [`MEMORY`] of them.
+    late: f64,
+    /// The most packets in a burst, and when that last changed.
+    longest: u16,
+    changed: Time,
+    /// The least round-trip time ever seen, and those during the previous and the present stream.
+    least: Duration,
+    during: [Duration; 2],
+    /// The longest bursts sent in the previous and the present round trip, and when the latter began.
+    sent: [u16; 2],
+    round: Time,
+}
+
+/// The number of departures over which their lateness is averaged.
+const MEMORY: f64 = 64.0;
+/// A host whose departures are late has a quantum of at least this multiple of their mean lateness, whatever it says.
+const LATE_FACTOR: f64 = 2.0;
+/// A departure counts as late by no more than this many quanta.
+const LATEST: f64 = 32.0;
+
+/// The time after which the longest burst doubles, as the buffer may have become longer.
+const REGROW: Duration = Duration::from_millis(10_000);
+/// The delay by a standing queue up to which the queue does not count.
+const TOLERANCE: Duration = Duration::from_millis(1);
+
+/// The most packets in a burst. A burst of so many packets of 1000 bytes takes a quantum of 50 us at 10 Tbps.
+const LONGEST: u16 = u16::MAX;
+
+impl Bursts {
+    /// The bursts of this host.
+    pub fn on(host: &Conditions) -> Bursts {
+        Bursts {
+            quantum: host.quantum,
+            packet: host.packet,
+            late: 0.0,
+            longest: LONGEST,
+            changed: Time::ZERO,
+            least: Duration::MAX,
+            during: [Duration::MAX; 2],
+            sent: [1; 2],
+            round: Time::ZERO,
+        }
+    }
+
+    /// The shortest time between two departures that the host can keep.
+    pub fn quantum(&self) -> Duration {
+        self.quantum.max(Duration((LATE_FACTOR * self.late) as u64))
+    }
+
+    /// A burst left this much later than it was to leave.
+    pub fn on_departure(&mut self, late: Duration) {
+        let most = LATEST * self.quantum.0 as f64;
+        self.late += ((late.0 as f64).min(most) - self.late) / MEMORY;
+    }
+
+    /// A stream begins, whose bursts have `packets` packets.
+    pub fn on_stream(&mut self, packets: u16) {
+        self.during = [self.during[1], Duration::MAX];
+        self.sent[1] = self.sent[1].max(packets);
+    }
+
+    /// A packet was acknowledged after this round-trip time, while bursts have `packets` packets.
+    pub fn on_rtt(&mut self, now: Time, rtt: Duration, packets: u16) {
+        self.least = self.least.min(rtt);
+        self.during[1] = self.during[1].min(rtt);
+        if now.since(self.round) >= rtt {
+            self.sent.swap(0, 1);
+            (self.sent[1], self.round) = (packets, now);
+        }
+        if self.longest < LONGEST && now.since(self.changed) >= REGROW {
+            (self.longest, self.changed) = (self.longest.saturating_mul(2), now);
+        }
+    }
+
+    /// Packets were lost. They were sent about a round trip before.
+    pub fn on_loss(&mut self, now: Time) {
+        let ([before, present], packets) = (self.during, self.sent[0]);
+        let stands = before.min(present).0.saturating_sub(self.least.0) > TOLERANCE.0;
+        if packets > 1 && !stands {
+            (self.longest, self.changed) = (self.longest.min(packets / 2), now);
+        }
+    }
+
+    /// Whether each burst is a packet at any rate, as the host can time any gap.
+    pub fn are_packets(&self) -> bool {
+        self.quantum == Duration::ZERO
+    }
+
+    /// The number of packets in each burst of a stream with this highest rate, at least 1.
+    pub fn packets(&self, highest: Rate) -> u16 {
+        if self.are_packets() {
+            return 1;
+        }
+        libm::ceil(self.per_quantum(highest)).clamp(1.0, f64::from(self.longest)) as u16
+    }
+
+    /// The most bursts for a stream whose lowest rate is `first` and whose rates rise by `spread`, where up to `wanted`
+    /// are wanted: as many as are necessary to reach the highest rate at which the host can time single packets, or
+    /// `least` if these are more; but no more than the longest burst allows, unless these are fewer than three. For
+    /// streams that span orders of magnitude, as in slow start: bursts that suit their highest rates would take
+    /// seconds at their lowest ones.
+    pub fn within_reach(&self, first: Rate, spread: f64, wanted: u16, least: u16) -> u16 {
+        if self.are_packets() || spread <= 1.0 {
+            return wanted;
+        }
+        // The index of the last rate that bursts of this many packets reach.
+        let reach =
+            |packets: u16| libm::floor(libm::log(f64::from(packets) / self.per_quantum(first)) / libm::log(spread));
+        let single = (reach(1) + 1.0).max(f64::from(least));
+        single.min(reach(self.longest) + 1.0).clamp(3.0, f64::from(wanted.max(3))).min(f64::from(wanted)) as u16
+    }
+
+    /// The number of packets that leave at this rate within a quantum.
+    fn per_quantum(&self, rate: Rate) -> f64 {
+        rate.as_bps() * self.quantum().as_secs() / self.packet.as_bits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bursts(us: u64) -> Bursts {
+        Bursts::on(&Conditions { quantum: Duration::from_micros(us), ..Conditions::exact(Bytes(1000)) })
+    }
+
+    #[test]
+    fn even_the_shortest_gap_takes_a_quantum() {
+        let packets = |us, mbps| bursts(us).packets(Rate::from_mbps(mbps));
+        assert_eq!([packets(0, 1e6), packets(50, 100.0), packets(50, 160.0)], [1, 1, 1]);
+        assert_eq!([packets(50, 170.0), packets(50, 10_000.0), packets(200, 10_000.0)], [2, 63, 250]);
+        assert_eq!(packets(200, 1e9), u16::MAX);
+    }
+
+    #[test]
+    fn a_burst_that_is_lost_although_no_queue_stands_halves_the_longest_one() {
+        let second = |seconds: u64| Time::ZERO + Duration::from_millis(1000 * seconds);
+        let mut bursts = bursts(50);
+        // A stream of bursts of so many packets begins, a packet is acknowledged after this round-trip time, and
+        // another is lost, or not. The longest burst after that:
+        let mut after = |now, packets, us, lost| {
+            bursts.on_stream(packets);
+            bursts.on_rtt(second(now), Duration::from_micros(us), packets);
+            if lost {
+                bursts.on_loss(second(now));
+            }
+            bursts.packets(Rate::from_gbps(1e6))
+        };
+        assert_eq!(after(1, 1, 50_000, true), u16::MAX, "a single packet cannot be shorter");
+        assert_eq!(after(2, 64, 50_200, true), 32);
+        assert_eq!(after(3, 32, 53_000, true), 32, "the lost packets may be of a burst of 64");
+        assert_eq!(after(4, 32, 50_200, true), 16, "now of 32");
+        assert_eq!([after(5, 16, 53_000, false), after(6, 16, 53_000, true)], [16; 2], "a queue stands");
+        assert_eq!([after(13, 16, 53_000, false), after(14, 16, 50_000, false)], [16, 32], "10 s after 4 s");
+    }
+
+    #[test]
+    fn a_host_that_is_late_has_a_longer_quantum() {
+        let mut bursts = bursts(50);
+        (0..1000).for_each(|_| bursts.on_departure(Duration::from_micros(20)));
+        assert_eq!(bursts.quantum(), Duration::from_micros(50));
+        (0..1000).for_each(|_| bursts.on_departure(Duration::from_micros(150)));
+        assert_eq!(bursts.quantum().as_millis().mul_add(1e3, 0.5) as u64, 300);
+        bursts.on_departure(Duration::from_millis(5000));
+        assert!(bursts.quantum() < Duration::from_micros(400), "{:?}", bursts.quantum());
+    }
+
+    #[test]
+    fn slow_start_reaches_what_single_packets_reach_and_then_a_factor_of_32_per_stream() {
+        let len = |us, mbps| bursts(us).within_reach(Rate::from_mbps(mbps), 2.0, 20, 6);
+        assert_eq!(len(0, 0.1), 20, "single packets at any rate");
+        assert_eq!(len(50, 0.1), 11, "102 Mbps; a packet in 50 us are 160 Mbps");
+        assert_eq!([len(50, 102.4), len(50, 3276.8)], [6, 6]);
+        assert_eq!(len(50, 1e9), 3, "no burst is long enough");
+        assert_eq!(bursts(50).within_reach(Rate::from_mbps(0.1), 2.0, 2, 6), 2, "no more than wanted");
+    }
+}
