@@ -60,6 +60,14 @@ impl PacketScaleSender {
         }
     }
 
+    /// Whether the host sends about when the protocol says.
+    pub fn keeps_times(&self) -> bool {
+        match self {
+            PacketScaleSender::Rapid(sender) => sender.keeps_times(),
+            PacketScaleSender::Thalweg(sender) => sender.keeps_times(),
+        }
+    }
+
     /// The sender.
     pub fn as_sender(&mut self) -> &mut dyn Sender {
         match self {

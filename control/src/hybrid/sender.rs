@@ -13,6 +13,10 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// estimates err by much less.
 const MARGIN: f64 = 1.1;
 
+/// After the packet-scale protocol has given up because the host did not keep its times, it does not take over again
+/// for this long, and each further time for twice as long.
+const REST: Duration = Duration::from_millis(10_000);
+
 /// Switches between the two protocols.
 pub(super) struct HybridSender {
     hybrid: Hybrid,
@@ -22,6 +26,10 @@ pub(super) struct HybridSender {
     in_charge: InCharge,
     /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the threshold.
     margin: f64,
+    /// The packet-scale protocol does not take over before this time, and how long it rests the next time that the host
+    /// does not keep its times.
+    rests_until: Time,
+    rest: Duration,
     /// Tells which losses are transmission errors.
     classifier: LossClassifier,
     /// The window that a window protocol reaches despite these errors.
@@ -57,6 +65,8 @@ impl HybridSender {
             packet_scale: hybrid.packet_scale.sender(host),
             in_charge: InCharge::Window { since: Time::ZERO },
             margin: 1.0,
+            rests_until: Time::ZERO,
+            rest: REST,
             classifier: hybrid.packet_scale.classifier(),
             error_window: ErrorWindow::default(),
             last_stream: None,
@@ -89,15 +99,25 @@ impl HybridSender {
 
     /// Section VI-C: "once the congestion-window of the sender exceeds a threshold, th_cwin, the transfer switches to
     /// RAPID".
-    fn consider_packet_scale(&mut self, now: Time, rtt: Rtt) {
+    fn consider_packet_scale(&mut self, now: Time, rtt: Rtt, ack: &Ack) {
         let Some(window) = self.window.state().window else { return };
-        let held = window * self.packet.0 as f64;
-        // The part of the window that waits in queues does not count.
-        let is_enough = held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
+        // The part of the window that is not in flight, because the host sends less, does not count, and neither does
+        // the part that waits in queues.
+        let held = (window * self.packet.0 as f64).min((ack.in_flight + ack.acked).0 as f64);
+        let is_enough = now >= self.rests_until
+            && held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
         if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             self.packet_scale.take_over(now, Bytes(held as u64).over(rtt.newest), rtt.newest, &self.classifier);
             self.in_charge = InCharge::PacketScale { low: 0 };
         }
+    }
+
+    /// A host that does not keep the times of a stream measures itself and not the path: other programs have its
+    /// processors. A window needs no times.
+    fn rest(&mut self, now: Time) {
+        self.rests_until = now + self.rest;
+        self.rest = self.rest.scale(2.0);
+        self.resume_window(now);
     }
 
     /// Section VI-C, on the way back: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth
@@ -171,7 +191,8 @@ impl Sender for HybridSender {
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
         match (self.in_charge, estimate) {
-            (InCharge::Window { .. }, _) => self.consider_packet_scale(now, rtt),
+            (InCharge::Window { .. }, _) => self.consider_packet_scale(now, rtt, ack),
+            (InCharge::PacketScale { .. }, _) if !self.packet_scale.keeps_times() => self.rest(now),
             (InCharge::PacketScale { low }, Some(estimate)) => self.consider_window(now, rtt, estimate, low),
             (InCharge::PacketScale { .. }, None) => {}
         }
@@ -215,14 +236,21 @@ mod tests {
         Ack { acked: Bytes(acked * PACKET.0), rtt: Some(rtt), ..Ack::default() }
     }
 
-    /// A sender after slow start to a window of 2560 packets; the threshold is 2500.
-    fn grown(rtt: Duration) -> Box<dyn Sender> {
-        let mut sender = Hybrid::default().sender(&Conditions::exact(PACKET));
+    /// A sender after slow start to a window of 2560 packets, of which `in_flight` are in flight at the end; the
+    /// threshold is 2500.
+    fn grown_with(host: &Conditions, rtt: Duration, in_flight: u64) -> Box<dyn Sender> {
+        let mut sender = Hybrid::default().sender(host);
         sender.on_ack(Time::ZERO, &ack(1, RTT));
         for w in [3, 6, 12, 24, 48, 96, 192, 384, 768, 1024] {
-            sender.on_ack(Time::ZERO, &ack(w, rtt));
+            let in_flight = Bytes(in_flight.saturating_sub(w) * PACKET.0);
+            sender.on_ack(Time::ZERO, &Ack { in_flight, ..ack(w, rtt) });
         }
         sender
+    }
+
+    /// The same, with the whole window in flight.
+    fn grown(rtt: Duration) -> Box<dyn Sender> {
+        grown_with(&Conditions::exact(PACKET), rtt, 2560)
     }
 
     fn estimate(stream: u32, mbps: f64) -> Ack {
@@ -236,6 +264,35 @@ mod tests {
         assert_eq!(state.rate.unwrap().as_mbps().round(), 205.0); // 2560 packets of 1000 B in 100 ms
         let queued = grown(RTT.scale(1.1)).state();
         assert_eq!(queued.phase, Phase::SlowStart, "a tenth of the same window waits in a queue");
+        let idle = grown_with(&Conditions::exact(PACKET), RTT, 2000).state();
+        assert_eq!(idle.phase, Phase::SlowStart, "the host does not use the window");
+    }
+
+    /// On a host that sends each burst 10 ms late.
+    #[test]
+    fn a_host_that_does_not_keep_its_times_goes_on_with_the_window_and_rests_longer_each_time() {
+        let quantum = Duration::from_micros(200);
+        let host = Conditions { timing_error: quantum, quantum, ..Conditions::exact(PACKET) };
+        let mut sender = grown_with(&host, RTT, 2560);
+        let full = Ack { in_flight: Bytes(4_000_000), ..ack(1000, RTT) };
+        let pipe = Pipe { in_flight: Bytes(0), backlog: Bytes(u64::MAX), packet: PACKET, repairing: false };
+        let (mut now, mut begun) = (Time::ZERO, [Time::ZERO; 3]);
+        for began in &mut begun {
+            while sender.window().is_some() {
+                now += Duration::from_millis(100);
+                sender.on_ack(now, &full);
+            }
+            *began = now;
+            while sender.window().is_none() {
+                if let Next::At(time) = sender.next(now, &pipe) {
+                    now = time + Duration::from_millis(10);
+                }
+                sender.on_send(now, PACKET, &pipe);
+                sender.on_ack(now, &ack(1, RTT));
+            }
+        }
+        let rests = [begun[1].since(begun[0]), begun[2].since(begun[1])].map(|rest| (rest.as_secs() / 10.0).floor());
+        assert_eq!(rests, [1.0, 2.0]);
     }
 
     #[test]

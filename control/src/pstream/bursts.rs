@@ -8,8 +8,9 @@
 //!
 //! **A short buffer** holds no long bursts: of 53 packets that arrive together, 20 places keep 20. The sender learns it
 //! from losses while no queue stands, that is, while the shortest round-trip time of a stream is about the shortest one
-//! that the path once had. Then the longest burst is half of those sent a round trip before, and it doubles every 10 s.
-//! Shorter bursts limit the rate, to that of the longest burst in each quantum.
+//! that the path once had. A short buffer loses packets of each stream, so that one such loss does not count: a host
+//! that is interrupted loses packets, too. From the second loss on, the longest burst is half of those sent a round trip
+//! before, and it doubles every 10 s. Shorter bursts limit the rate, to that of the longest burst in each quantum.
 
 use crate::roles::Conditions;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -30,6 +31,9 @@ pub struct Bursts {
     /// The longest bursts sent in the previous and the present round trip, and when the latter began.
     sent: [u16; 2],
     round: Time,
+    /// Streams that probe and round trips since the last loss while no queue stood; many before the first one.
+    streams: u32,
+    rounds: u32,
 }
 
 /// The number of departures over which their lateness is averaged.
@@ -39,6 +43,10 @@ const LATE_FACTOR: f64 = 2.0;
 /// A departure counts as late by no more than this many quanta.
 const LATEST: f64 = 32.0;
 
+/// A loss is repeated if it follows another one within this many streams that probe, or round trips: the repair takes
+/// two of the latter, and the next loss shows one later.
+const REPEATED_STREAMS: u32 = 2;
+const REPEATED_ROUNDS: u32 = 4;
 /// The time after which the longest burst doubles, as the buffer may have become longer.
 const REGROW: Duration = Duration::from_millis(10_000);
 /// The delay by a standing queue up to which the queue does not count.
@@ -60,6 +68,8 @@ impl Bursts {
             during: [Duration::MAX; 2],
             sent: [1; 2],
             round: Time::ZERO,
+            streams: u32::MAX,
+            rounds: u32::MAX,
         }
     }
 
@@ -74,8 +84,20 @@ impl Bursts {
         self.late += ((late.0 as f64).min(most) - self.late) / MEMORY;
     }
 
+    /// Earlier departures no longer count.
+    pub fn forget_lateness(&mut self) {
+        self.late = 0.0;
+    }
+
+    /// Whether departures are late by no more than a quantum in the mean. The times of a busier host say more about its
+    /// other programs than about the path.
+    pub fn keeps_times(&self) -> bool {
+        self.late <= self.quantum.0 as f64
+    }
+
     /// A stream begins, whose bursts have `packets` packets.
-    pub fn on_stream(&mut self, packets: u16) {
+    pub fn on_stream(&mut self, packets: u16, probes: bool) {
+        self.streams = self.streams.saturating_add(probes.into());
         self.during = [self.during[1], Duration::MAX];
         self.sent[1] = self.sent[1].max(packets);
     }
@@ -87,6 +109,7 @@ impl Bursts {
         if now.since(self.round) >= rtt {
             self.sent.swap(0, 1);
             (self.sent[1], self.round) = (packets, now);
+            self.rounds = self.rounds.saturating_add(1);
         }
         if self.longest < LONGEST && now.since(self.changed) >= REGROW {
             (self.longest, self.changed) = (self.longest.saturating_mul(2), now);
@@ -97,9 +120,13 @@ impl Bursts {
     pub fn on_loss(&mut self, now: Time) {
         let ([before, present], packets) = (self.during, self.sent[0]);
         let stands = before.min(present).0.saturating_sub(self.least.0) > TOLERANCE.0;
-        if packets > 1 && !stands {
+        if packets == 1 || stands {
+            return;
+        }
+        if self.streams <= REPEATED_STREAMS || self.rounds <= REPEATED_ROUNDS {
             (self.longest, self.changed) = (self.longest.min(packets / 2), now);
         }
+        (self.streams, self.rounds) = (0, 0);
     }
 
     /// Whether each burst is a packet at any rate, as the host can time any gap.
@@ -154,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_that_is_lost_although_no_queue_stands_halves_the_longest_one() {
+    fn bursts_that_are_lost_although_no_queue_stands_halve_the_longest_one() {
         let second = |seconds: u64| Time::ZERO + Duration::from_millis(1000 * seconds);
         let mut bursts = bursts(50);
         // A stream of bursts of so many packets begins, a packet is acknowledged after this round-trip time, and
         // another is lost, or not. The longest burst after that:
         let mut after = |now, packets, us, lost| {
-            bursts.on_stream(packets);
+            bursts.on_stream(packets, true);
             bursts.on_rtt(second(now), Duration::from_micros(us), packets);
             if lost {
                 bursts.on_loss(second(now));
@@ -168,22 +195,28 @@ mod tests {
             bursts.packets(Rate::from_gbps(1e6))
         };
         assert_eq!(after(1, 1, 50_000, true), u16::MAX, "a single packet cannot be shorter");
+        assert_eq!(after(2, 64, 50_200, true), u16::MAX, "the first loss");
         assert_eq!(after(2, 64, 50_200, true), 32);
         assert_eq!(after(3, 32, 53_000, true), 32, "the lost packets may be of a burst of 64");
         assert_eq!(after(4, 32, 50_200, true), 16, "now of 32");
         assert_eq!([after(5, 16, 53_000, false), after(6, 16, 53_000, true)], [16; 2], "a queue stands");
         assert_eq!([after(13, 16, 53_000, false), after(14, 16, 50_000, false)], [16, 32], "10 s after 4 s");
+        (15..20).for_each(|now| assert_eq!(after(now, 32, 50_000, false), 32));
+        assert_eq!(after(20, 32, 50_200, true), 32, "the last loss is five round trips ago");
     }
 
     #[test]
     fn a_host_that_is_late_has_a_longer_quantum() {
         let mut bursts = bursts(50);
         (0..1000).for_each(|_| bursts.on_departure(Duration::from_micros(20)));
-        assert_eq!(bursts.quantum(), Duration::from_micros(50));
+        assert_eq!((bursts.quantum(), bursts.keeps_times()), (Duration::from_micros(50), true));
         (0..1000).for_each(|_| bursts.on_departure(Duration::from_micros(150)));
         assert_eq!(bursts.quantum().as_millis().mul_add(1e3, 0.5) as u64, 300);
         bursts.on_departure(Duration::from_millis(5000));
         assert!(bursts.quantum() < Duration::from_micros(400), "{:?}", bursts.quantum());
+        assert!(!bursts.keeps_times(), "150 us are three quanta");
+        bursts.forget_lateness();
+        assert!(bursts.keeps_times());
     }
 
     #[test]

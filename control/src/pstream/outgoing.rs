@@ -86,7 +86,7 @@ impl Outgoing {
         self.stream = stream;
         self.open = 0;
         self.burst = self.bursts.packets(highest);
-        self.bursts.on_stream(self.burst);
+        self.bursts.on_stream(self.burst, stream.probes());
         if !self.host.is_exact() {
             let burst = self.burst();
             (self.shortest, self.make_up) = if stream.probes() {
@@ -95,6 +95,11 @@ impl Outgoing {
                 (self.bursts.quantum(), stream.gap(burst)) // all rates are the same, and there may be no end
             };
         }
+    }
+
+    /// How late earlier bursts left no longer matters, as another protocol has sent since.
+    pub fn forget_lateness(&mut self) {
+        self.bursts.forget_lateness();
     }
 
     /// Ends the stream, whatever is left of it.
@@ -108,7 +113,7 @@ impl Outgoing {
         self.bursts.on_rtt(now, rtt, self.burst);
     }
 
-    /// A loss event.
+    /// A loss event that transmission errors do not explain.
     pub fn on_loss(&mut self, now: Time) {
         self.bursts.on_loss(now);
     }

@@ -96,6 +96,11 @@ impl RapidSender {
         self.average
     }
 
+    /// Whether the host sends about when the streams say.
+    pub(crate) fn keeps_times(&self) -> bool {
+        self.outgoing.bursts().keeps_times()
+    }
+
     /// Takes over, now, from another protocol that sent at `rate`. There is no slow start, as streams around that rate
     /// find out whether more is available.
     pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration) {
@@ -106,6 +111,7 @@ impl RapidSender {
         self.estimate = None;
         self.feedback.ignore_before(self.outgoing.next_id());
         self.feedback.restart(now);
+        self.outgoing.forget_lateness();
         self.outgoing.wait_from(now);
         self.outgoing.end();
     }

@@ -123,6 +123,11 @@ impl ThalwegSender {
         self.average
     }
 
+    /// Whether the host sends about when the streams say.
+    pub(crate) fn keeps_times(&self) -> bool {
+        self.outgoing.bursts().keeps_times()
+    }
+
     /// Takes over, now, from another protocol that sent at `rate`, with what `classifier` has seen of the path. There
     /// is no slow start, as streams around that rate find out whether more is available.
     pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
@@ -136,6 +141,7 @@ impl ThalwegSender {
         self.estimate = None;
         self.feedback.ignore_before(self.outgoing.next_id());
         self.feedback.restart(now);
+        self.outgoing.forget_lateness();
         self.outgoing.wait_from(now);
         self.outgoing.end();
     }
@@ -328,6 +334,7 @@ impl ThalwegSender {
             }
             return;
         }
+        self.outgoing.on_loss(now);
         let interrupted = match self.mode {
             Mode::SlowStart { .. } => Interrupted::SlowStart,
             Mode::Probing => Interrupted::Probing,
@@ -400,9 +407,6 @@ impl Sender for ThalwegSender {
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
-        if *loss == Loss::Event {
-            self.outgoing.on_loss(now);
-        }
         match loss {
             Loss::Timeout => self.time_out(now),
             Loss::Event => self.on_loss_event(now),
