@@ -7,6 +7,7 @@ use crate::message::{Options, Summary};
 use crate::pipe::{Reader, Writer, channel};
 use crate::receiver::Reception;
 use crate::sender::Sources;
+use crate::session::THREADS;
 use crate::thread::Stop;
 use crate::{receiver, sender};
 use std::fs;
@@ -71,7 +72,9 @@ fn copy_as(from: &Path, name: &Path, to: &Path, options: Options) -> (Observed, 
         sender::threads(sources, offers, answered, contents, Box::new(|| told), at_sender.observer(), stop.clone());
     let heard = Arc::new(Mutex::new(Summary::default()));
     let reception = Reception { destination, options, counts: true };
-    bodies.extend(receiver::threads(reception, offered, answers, sent, heard.clone(), at_receiver.observer(), stop));
+    let receiving = receiver::threads(reception, offered, answers, sent, heard.clone(), at_receiver.observer(), stop);
+    assert!(bodies.len() <= THREADS && receiving.len() <= THREADS);
+    bodies.extend(receiving);
     let threads: Vec<_> = bodies.into_iter().map(std::thread::spawn).collect();
     let ended: io::Result<()> = threads.into_iter().try_for_each(|thread| thread.join().unwrap());
     ended.unwrap();

@@ -55,7 +55,8 @@ pub struct Access {
     /// client at a time: a new client replaces the previous one, whose connection may have been lost without notice.
     pub keep: bool,
     /// With `keep`, how many clients the server has at a time, at most; further ones are told to try again later. Each
-    /// may have 64 MiB under way.
+    /// may have 64 MiB under way, and needs up to [`THREADS`](crate::THREADS) of the threads that the Tokio runtime has
+    /// for tasks that block: without them, a client would wait for the end of another's copy.
     pub max_clients: usize,
 }
 
