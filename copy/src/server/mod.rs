@@ -123,9 +123,13 @@ impl Server {
                         stop,
                     };
                     copies.spawn(async move {
-                        // The files of the replaced copy must be free. Meanwhile others can come to the door.
-                        while replaced.join_next().await.is_some() {}
-                        copy.serve(client).await
+                        // The files of the replaced copy must be free. Meanwhile others can come to the door. If that
+                        // copy was complete and waited for its client to close the connection, it counts.
+                        let mut complete = false;
+                        while let Some(result) = replaced.join_next().await {
+                            complete |= matches!(result, Ok(true));
+                        }
+                        copy.serve(client).await || complete
                     });
                 }
                 Some(complete) = copies.join_next(), if !copies.is_empty() => {
