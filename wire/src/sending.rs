@@ -230,7 +230,8 @@ impl SendingFlow {
     }
 
     /// Whether there is room for what quinn has built. If not, its driver is woken when there is. If the queue is full
-    /// and what waits is due, has the caller send that first (`depart`, with when it was scheduled and the present time).
+    /// and what waits is due, has the caller send that first (`depart`, told when it was scheduled and the present
+    /// time).
     pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Time, Time)) -> Poll<()> {
         if self.window.load(Ordering::Relaxed) != UNBOUNDED {
             return Poll::Ready(()); // the window is what keeps quinn back
