@@ -39,7 +39,7 @@ pub(crate) fn start(
         };
         let mut burst = Burst::new(socket.1.max_gso_segments());
         while let Some((due, flow)) = timers.wait(clock, &mut waking, yields) {
-            flow.depart(due, clock.now(), &mut burst, |burst| send(&socket, burst));
+            flow.depart(due, || clock.now(), &mut burst, |burst| send(&socket, burst));
         }
     })
 }

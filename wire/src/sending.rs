@@ -230,9 +230,8 @@ impl SendingFlow {
     }
 
     /// Whether there is room for what quinn has built. If not, its driver is woken when there is. If the queue is full
-    /// and what waits is due, has the caller send that first (`depart`, told when it was scheduled and the present
-    /// time).
-    pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Time, Time)) -> Poll<()> {
+    /// and what waits is due, has the caller send that first (`depart`, told when it was scheduled).
+    pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Time)) -> Poll<()> {
         if self.window.load(Ordering::Relaxed) != UNBOUNDED {
             return Poll::Ready(()); // the window is what keeps quinn back
         }
@@ -240,12 +239,11 @@ impl SendingFlow {
         if inner.queue.has_room(inner.pace) {
             return Poll::Ready(());
         }
-        let now = self.clock.now();
         if let Some(scheduled) = inner.scheduled
-            && scheduled <= now
+            && scheduled <= self.clock.now()
         {
             drop(inner);
-            depart(scheduled, now);
+            depart(scheduled);
             inner = self.lock();
             if inner.queue.has_room(inner.pace) {
                 return Poll::Ready(());
@@ -341,8 +339,15 @@ impl SendingFlow {
 
     // What the pacer's thread calls, and quinn's driver where the queue is full.
 
-    /// Fills `burst` with what leaves at time `now`, if this is what was `scheduled` last, and has `send` send it.
-    pub(crate) fn depart(self: &Arc<Self>, scheduled: Time, now: Time, burst: &mut Burst, send: impl FnOnce(&Burst)) {
+    /// Fills `burst` with what leaves now, if this is what was `scheduled` last, and has `send` send it. `now` reads the
+    /// clock, when nobody else can tell the host a later time.
+    pub(crate) fn depart(
+        self: &Arc<Self>,
+        scheduled: Time,
+        now: impl FnOnce() -> Time,
+        burst: &mut Burst,
+        send: impl FnOnce(&Burst),
+    ) {
         burst.clear();
         self.fill(scheduled, now, burst);
         // A thread that sends nothing knows nothing of what another one is sending.
@@ -361,7 +366,7 @@ impl SendingFlow {
         }
     }
 
-    fn fill(self: &Arc<Self>, scheduled: Time, now: Time, burst: &mut Burst) {
+    fn fill(self: &Arc<Self>, scheduled: Time, now: impl FnOnce() -> Time, burst: &mut Burst) {
         let mut inner = self.lock();
         let inner = &mut *inner;
         if inner.scheduled != Some(scheduled) {
@@ -377,6 +382,7 @@ impl SendingFlow {
         if inner.queue.is_empty() {
             return;
         }
+        let now = now();
         inner.host.on_wakeup(now, &inner.waiting(self));
         // What would be due within a quantum leaves now, at times that the sender sees as they were planned. A sender
         // that plans bursts has them a quantum apart at least.

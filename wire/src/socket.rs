@@ -58,9 +58,9 @@ impl Socket {
     }
 
     /// Sends what is due of `flow`, unless another driver is about to send for a flow here.
-    fn depart(&self, flow: &Arc<SendingFlow>, scheduled: Time, now: Time) {
+    fn depart(&self, flow: &Arc<SendingFlow>, scheduled: Time) {
         if let Ok(mut burst) = self.burst.try_lock() {
-            flow.depart(scheduled, now, &mut burst, |burst| pacer::send(&self.socket, burst));
+            flow.depart(scheduled, || self.clock.now(), &mut burst, |burst| pacer::send(&self.socket, burst));
         }
     }
 
@@ -211,7 +211,7 @@ impl UdpPoller for Poller {
             ready!(this.writable.get_or_insert_with(wait).as_mut().poll(context))?;
             this.writable = None;
         } else {
-            ready!(flow.poll_room(context, |scheduled, now| this.socket.depart(flow, scheduled, now)));
+            ready!(flow.poll_room(context, |scheduled| this.socket.depart(flow, scheduled)));
         }
         handover::announce(flow.clone());
         Poll::Ready(Ok(()))

@@ -64,7 +64,7 @@ fn departing(flow: &Arc<SendingFlow>) -> u64 {
     let next = || {
         let mut sent = None;
         let scheduled = flow.lock().scheduled?;
-        flow.depart(scheduled, flow.clock.now(), &mut burst, |burst| sent = Some(burst.count() as u64));
+        flow.depart(scheduled, || flow.clock.now(), &mut burst, |burst| sent = Some(burst.count() as u64));
         sent
     };
     std::iter::from_fn(next).sum()
@@ -89,7 +89,7 @@ fn nothing_overtakes_what_another_thread_is_sending() {
         let flow = with(&sender);
         let (sent, mut burst, mut late) = (Instant::now(), Burst::new(4), Burst::new(4));
         assert!(push(&flow, sent, PACKET as usize));
-        let (due, now) = (flow.lock().scheduled.unwrap(), flow.clock.now());
+        let (due, now) = (flow.lock().scheduled.unwrap(), || flow.clock.now());
         sender.window.store(window, Ordering::Relaxed);
         let mut departed = 0;
         flow.depart(due, now, &mut burst, |burst| {
@@ -118,10 +118,10 @@ fn a_full_queue_has_the_driver_send_what_is_due_and_nothing_before() {
     };
     let context = Context::from_waker(std::task::Waker::noop());
     let flow = full(Duration::from_secs(1000.0));
-    assert!(flow.poll_room(&context, |_, _| panic!("nothing is due")).is_pending());
+    assert!(flow.poll_room(&context, |_| panic!("nothing is due")).is_pending());
     let flow = full(Duration::ZERO);
     let mut burst = Burst::new(4);
-    let depart = |due, now| flow.depart(due, now, &mut burst, |_| ());
+    let depart = |due| flow.depart(due, || due, &mut burst, |_| ());
     assert!(flow.poll_room(&context, depart).is_ready());
     assert_eq!(burst.count(), 2);
 }
@@ -244,7 +244,7 @@ fn what_is_due_within_a_quantum_leaves_together_and_the_sender_sees_its_schedule
     let late = Duration::from_micros(300);
     let mut depart = |late| {
         let scheduled = flow.lock().scheduled.unwrap();
-        flow.depart(scheduled, scheduled + late, &mut burst, |_| ());
+        flow.depart(scheduled, || scheduled + late, &mut burst, |_| ());
         (scheduled, burst.count(), burst.transmits().count())
     };
     let first = depart(Duration::ZERO);
