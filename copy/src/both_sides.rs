@@ -7,6 +7,7 @@ use crate::message::{Options, Summary};
 use crate::pipe::{Reader, Writer, channel};
 use crate::receiver::Reception;
 use crate::sender::Sources;
+use crate::session::THREADS;
 use crate::thread::Stop;
 use crate::{receiver, sender};
 use std::fs;
@@ -56,7 +57,12 @@ impl Observed {
 
 /// Copies the folder `from` into the folder `to`. Returns what the sender and the receiver have observed.
 fn copy(from: &Path, to: &Path, options: Options) -> (Observed, Observed) {
-    let destination = Destination::resolve(&Root::Anywhere, to, vec![PathBuf::new()], false).unwrap();
+    copy_as(from, Path::new(""), to, options)
+}
+
+/// Copies the file or folder `from`, under this name, into the folder `to`.
+fn copy_as(from: &Path, name: &Path, to: &Path, options: Options) -> (Observed, Observed) {
+    let destination = Destination::resolve(&Root::Anywhere, to, vec![name.into()], false).unwrap();
     let sources = Sources { root: Arc::new(Root::Anywhere), paths: vec![from.into()], recursive: options.recursive };
     let ((offers, offered), (answers, answered), (contents, sent)) = (pipe(), pipe(), pipe());
     let (at_sender, at_receiver) = (Observed::default(), Observed::default());
@@ -66,7 +72,9 @@ fn copy(from: &Path, to: &Path, options: Options) -> (Observed, Observed) {
         sender::threads(sources, offers, answered, contents, Box::new(|| told), at_sender.observer(), stop.clone());
     let heard = Arc::new(Mutex::new(Summary::default()));
     let reception = Reception { destination, options, counts: true };
-    bodies.extend(receiver::threads(reception, offered, answers, sent, heard.clone(), at_receiver.observer(), stop));
+    let receiving = receiver::threads(reception, offered, answers, sent, heard.clone(), at_receiver.observer(), stop);
+    assert!(bodies.len() <= THREADS && receiving.len() <= THREADS);
+    bodies.extend(receiving);
     let threads: Vec<_> = bodies.into_iter().map(std::thread::spawn).collect();
     let ended: io::Result<()> = threads.into_iter().try_for_each(|thread| thread.join().unwrap());
     ended.unwrap();
@@ -169,4 +177,46 @@ fn permissions_of_folders_are_set_after_their_contents_are_written() {
     assert_eq!(fs::metadata(to.join("folder")).unwrap().permissions().mode() & 0o777, 0o555);
     // So that a user without privileges can remove it.
     [from, to].iter().for_each(|top| fs::set_permissions(top.join("folder"), read_only(0o755)).unwrap());
+}
+
+/// Runs `body` on a thread that has no right to read whatever it likes.
+fn unprivileged<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    let body = || {
+        #[cfg(target_os = "linux")]
+        if rustix::process::geteuid().is_root() {
+            let nobody = rustix::thread::Uid::from_raw(65534);
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+        }
+        body()
+    };
+    std::thread::scope(|scope| scope.spawn(body).join()).unwrap()
+}
+
+#[test]
+fn a_folder_that_cannot_be_flushed_is_reported_at_both_sides_and_the_copy_goes_on() {
+    let set_mode = |at: &Path, mode| fs::set_permissions(at, fs::Permissions::from_mode(mode)).unwrap();
+    // In a folder of this mode, files can be made, but it cannot be opened.
+    let (home, from, to) = folders();
+    set_mode(home.path(), 0o777);
+    fs::write(from.join("file"), "file").unwrap();
+    let to = unprivileged(|| {
+        let shut = home.path().join("shut");
+        fs::create_dir(&shut).unwrap();
+        set_mode(&shut, 0o300);
+        let (sender, receiver) =
+            copy_as(&from.join("file"), Path::new("file"), &shut, Options { recursive: false, ..ALL });
+        assert_eq!((sender.done(), receiver.done()), (1, 1));
+        let problems = receiver.problems();
+        assert!(matches!(&problems[..], [(path, why)] if path == "." && why.contains("on the disk")), "{problems:?}");
+        assert_eq!(sender.problems(), problems);
+        set_mode(&shut, 0o700);
+        to
+    });
+    assert_eq!(fs::read(home.path().join("shut/file")).unwrap(), b"file");
+    // A folder that cannot be made is not flushed, and is called at each side as it is known there.
+    fs::write(to.join("named"), "a file").unwrap();
+    let (sender, receiver) = copy_as(&from.join("folder"), Path::new("named"), &to, ALL);
+    let (at_sender, at_receiver) = (sender.problems(), receiver.problems());
+    assert_eq!((at_sender.len(), at_receiver.len()), (1, 1));
+    assert_eq!((at_sender[0].0.as_str(), at_receiver[0].0.as_str()), (from.join("folder").to_str().unwrap(), "named"));
 }

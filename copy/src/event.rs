@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Something that happened during a copy. At the sender, paths are those of the sources; at the receiver, they are
-/// relative to the destination's folder.
+/// relative to the destination's folder. A problem of a folder of the destination has the receiver's path at both ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// One more file is to be copied.

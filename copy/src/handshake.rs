@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use wire::{Builder, Connection, default_transport};
 
 /// The name of the protocol in the TLS handshake (ALPN). The number is that of the protocol's version.
-pub(crate) const PROTOCOL: &[u8] = b"thalweg-cp/3";
+pub(crate) const PROTOCOL: &[u8] = b"thalweg-cp/4";
 /// The label of the keying material over which a client proves that it knows the secret (RFC 8446, section 7.5).
 const EXPORTER: &[u8] = b"EXPORTER-thalweg-cp-1";
 /// The size of a proof in bytes.
@@ -29,9 +29,10 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// Bytes that a client may send before the server has read them, until it has proved that it knows the secret. A proof
 /// and an ordinary request fit, so that they take no round trip more.
 const UNPROVED_WINDOW: u32 = 16 << 10;
-/// Bytes of QUIC datagrams that wait at the server. They carry questions for stamps, and reports, of which the newest
-/// counts.
-const DATAGRAMS: usize = 64 << 10;
+/// Bytes of QUIC datagrams that wait at the server, each counted with 32 bytes more. They carry questions for stamps,
+/// and reports, of which the newest counts. Flow control does not bound them, and those of a stranger that takes no part
+/// in the negotiation of stamps wait until its connection ends.
+const DATAGRAMS: usize = 4 << 10;
 /// Bytes that a client may send before the server has read them, once it has proved that it knows the secret: enough
 /// for 1 Gbps over half a second.
 const WINDOW: u32 = 64 << 20;

@@ -68,3 +68,4 @@ pub use message::{Options, Summary};
 pub use name::{printable, printable_path};
 pub use reason::reason;
 pub use server::{Access, Server};
+pub use session::THREADS;

@@ -226,13 +226,16 @@ pub enum Answer {
     Done(u64),
     /// The file of this number could not be copied, and why.
     Failed(u64, String),
-    /// Something else could not be copied, and why.
+    /// A folder that was offered could not be made, and why.
     Problem(SourcePath, String),
     /// Every offered file is done or has failed, and the list is complete.
     Finished {
         /// Bytes of all files received over this connection.
         received: u64,
     },
+    /// The names in the folder at this path below the destination's folder (`.` for that folder itself) may not be on
+    /// the disk, and why. There are at most as many of these as files and folders were offered.
+    Unflushed(Vec<u8>, String),
 }
 
 /// The contents of the wanted files, one file after the other.

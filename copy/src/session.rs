@@ -4,6 +4,7 @@
 use crate::close::{Ended, LINGER, code, why_ended};
 use crate::error::Error;
 use crate::event::Observer;
+use crate::files::sync::AT_ONCE;
 use crate::handshake::Streams;
 use crate::message::Summary;
 use crate::receiver::{self, Reception};
@@ -16,6 +17,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use wire::{Connection, Stamps};
+
+/// Threads that one copy takes at one end, at most, of those that the Tokio runtime has for tasks that block: a
+/// receiver's, of which two read, and the others flush.
+pub const THREADS: usize = AT_ONCE + 2;
 
 /// What this end does in a copy.
 pub(crate) enum Role {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use quinn::{RecvStream, SendStream};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use thalweg_copy::{Access, Client, Credentials, Event, Job, Key, Observer, Optio
 use tokio::time::timeout;
 use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
 
-const PROTOCOL: &[u8] = b"thalweg-cp/3";
+const PROTOCOL: &[u8] = b"thalweg-cp/4";
 const LOOPBACK: &str = "127.0.0.1:0";
 /// How long a test may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -390,6 +391,42 @@ fn a_server_has_a_bounded_number_of_clients_at_a_time() {
     });
 }
 
+/// The next message on a stream.
+async fn next<T: DeserializeOwned>(from: &mut RecvStream) -> T {
+    let mut length = [0; 4];
+    from.read_exact(&mut length).await.unwrap();
+    let mut frame = vec![0; u32::from_be_bytes(length) as usize];
+    from.read_exact(&mut frame).await.unwrap();
+    decode(&frame).unwrap()
+}
+
+#[test]
+fn a_complete_copy_ends_a_server_of_one_copy_even_if_its_client_comes_again() {
+    let (_home, inside, _) = served_file();
+    run(async {
+        let (mut server, key, address) = server(&inside, false);
+        server.access.keep = false;
+        let observer: Observer = Arc::new(|_| {});
+        let clients = async {
+            let fetch = Request::Fetch { paths: vec![b"nothing".to_vec()], recursive: true };
+            let (_endpoint, first, mut to, mut from) = greet(&key, address, fetch.clone()).await;
+            assert!(matches!(next(&mut from).await, Response::Granted { .. }));
+            while next::<Offer>(&mut from).await != Offer::End {}
+            to.write_all(&bytes(&[Answer::Finished { received: 0 }])).await.unwrap();
+            assert!(matches!(next(&mut from).await, Offer::Goodbye(_)));
+            // The copy is complete, but the client does not close the connection. It connects again, and goes away.
+            let (_other, second, _to, _from) = greet(&key, address, fetch).await;
+            first.closed().await;
+            second.close(0u32.into(), b"");
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = server.run(&observer) => {}
+            () = clients => unreachable!(),
+        }
+    });
+}
+
 #[test]
 fn a_request_that_is_longer_than_a_strangers_window_is_read_after_the_proof() {
     let home = TempDir::new().unwrap();
@@ -454,7 +491,7 @@ fn datagrams_with_forged_addresses_keep_no_client_out() {
 proptest! {
     #[test]
     fn no_bytes_make_the_decoder_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        fn check<T: serde::de::DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
+        fn check<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
             if let Ok(message) = decode::<T>(bytes) {
                 let again = encode(&message).unwrap();
                 assert_eq!(decode::<T>(&again[4..]).unwrap(), message);

@@ -10,7 +10,7 @@ use thalweg_copy::{Access, Client, Credentials, Event, Job, Key, Observer, Optio
 use tokio::time::{sleep, timeout};
 use wire::{Choice, Connection, Endpoint, Identity, Stamps, server_tls};
 
-const PROTOCOL: &[u8] = b"thalweg-cp/3";
+const PROTOCOL: &[u8] = b"thalweg-cp/4";
 const LOOPBACK: &str = "127.0.0.1:0";
 /// How long a test may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -75,7 +75,7 @@ fn a_stranger_gets_one_stream_and_a_small_window() {
         let (mut to, _from) = connection.open_bi().await.unwrap();
         // One write takes what the windows allow, before the server can answer.
         let accepted = to.write(&vec![0; 1 << 20]).await.unwrap();
-        assert!(accepted <= 64 << 10, "a stranger may send {accepted} bytes");
+        assert!(accepted <= 16 << 10, "a stranger may send {accepted} bytes");
         let (_endpoint, connection) = stranger(loopback(0, 1), "cubic", key, address).await;
         let first = connection.open_bi().await.unwrap();
         let more = timeout(Duration::from_millis(300), connection.open_bi()).await;
@@ -102,14 +102,10 @@ fn slow_strangers_keep_nobody_out() {
     with_server(async |key, address, to| {
         let mut strangers = Vec::new();
         for last in 1..=40 {
-            let from = SocketAddr::new(loopback(1, last), 0);
-            let endpoint = Endpoint::client(from, choice("cubic")).unwrap();
-            let connecting = endpoint.connect_pinned(address, key.server, PROTOCOL);
-            if let Ok(Ok(connection)) = timeout(Duration::from_secs(1), connecting).await {
-                let mut streams = connection.open_bi().await.unwrap();
-                let _ = streams.0.write_all(&[0]).await;
-                strangers.push((endpoint, connection, streams));
-            }
+            let (endpoint, connection) = stranger(loopback(1, last), "cubic", key, address).await;
+            let mut streams = connection.open_bi().await.unwrap();
+            streams.0.write_all(&[0]).await.unwrap();
+            strangers.push((endpoint, connection, streams));
         }
         let begin = Instant::now();
         assert_serves(key, address, to).await;
@@ -125,11 +121,13 @@ fn an_address_has_two_places_and_its_oldest_stranger_goes() {
             strangers.push(stranger(loopback(2, 1), "cubic", key, address).await);
         }
         let other = stranger(loopback(2, 2), "cubic", key, address).await;
-        sleep(Duration::from_millis(500)).await;
-        let open: Vec<bool> = strangers.iter().map(|(_, connection)| connection.close_reason().is_none()).collect();
-        assert_eq!(open, [false, false, false, false, true, true]);
-        assert!(other.1.close_reason().is_none());
+        for (_, connection) in &strangers[..4] {
+            connection.closed().await;
+        }
         assert_serves(key, address, to).await;
+        for (_, connection) in strangers[4..].iter().chain([&other]) {
+            assert_eq!(connection.close_reason(), None);
+        }
     });
 }
 
@@ -143,7 +141,7 @@ fn a_stranger_has_ten_seconds_in_all() {
         streams.0.write_all(&[0]).await.unwrap();
         connection.closed().await;
         let took = begin.elapsed().as_secs_f64();
-        assert!((9.0..13.0).contains(&took), "{took} s");
+        assert!(took > 9.0, "{took} s");
     });
 }
 
@@ -158,8 +156,12 @@ fn a_proof_is_good_in_its_own_tls_session_only() {
         for (connection, known) in [(second, false), (first, true)] {
             let (mut to, _from) = connection.open_bi().await.unwrap();
             to.write_all(proof.as_bytes()).await.unwrap();
-            let closed = timeout(Duration::from_millis(500), connection.closed()).await;
-            assert_eq!(closed.is_err(), known, "{closed:?}");
+            if known {
+                let closed = timeout(Duration::from_millis(500), connection.closed()).await;
+                assert!(closed.is_err(), "{closed:?}");
+            } else {
+                connection.closed().await;
+            }
             // A known client gets what a copy needs.
             assert_eq!(timeout(Duration::from_secs(5), connection.open_uni()).await.is_ok_and(|s| s.is_ok()), known);
         }
@@ -217,14 +219,18 @@ fn both_ends_say_that_their_versions_differ() {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let events = heard.clone();
     let observer: Observer = Arc::new(move |event| events.lock().unwrap().push(event));
-    with_observed_server(observer, async |key: Key, address, _: &Path| {
+    with_observed_server(observer, async |key: Key, address, to: &Path| {
         let endpoint = Endpoint::client(LOOPBACK.parse().unwrap(), choice("cubic")).unwrap();
         for _ in 0..3 {
             assert!(endpoint.connect_pinned(address, key.server, b"thalweg-cp/2").await.is_err());
         }
-        sleep(Duration::from_millis(200)).await;
+        while heard.lock().unwrap().is_empty() {
+            sleep(Duration::from_millis(10)).await;
+        }
+        assert_serves(key, address, to).await;
     });
     // Strangers cause one line a minute at most.
-    let heard = heard.lock().unwrap();
+    let mut heard = heard.lock().unwrap().clone();
+    heard.retain(|event| matches!(event, Event::Note(_)));
     assert!(matches!(&heard[..], [Event::Note(line)] if line.contains("another version")), "{heard:?}");
 }

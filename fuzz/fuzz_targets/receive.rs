@@ -27,7 +27,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&[options], steps)) = data.split_first_chunk() else { return };
     let to = HOME.join("to");
     prepare();
-    let options = Options { recursive: options & 1 != 0, preserve: options & 2 != 0, sync: false };
+    let options = Options { recursive: options & 1 != 0, preserve: options & 2 != 0, sync: options & 4 != 0 };
     let (mut offers, mut contents) = (Vec::new(), Vec::new());
     let mut id = 0;
     let mut rest = steps;

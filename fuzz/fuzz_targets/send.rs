@@ -32,6 +32,7 @@ fuzz_target!(|data: &[u8]| {
             4 => Answer::Progress { id, position: size, received: SIZES[usize::from(a) % SIZES.len()] },
             5 => Answer::Done(id),
             6 => Answer::Failed(id, "\u{1b}[2J".repeat(b.into())),
+            7 if b & 1 != 0 => Answer::Unflushed(vec![b; a.into()], "why".into()),
             7 => Answer::Problem(SourcePath { source: a.into(), path: vec![b; a.into()] }, "why".into()),
             _ => Answer::Finished { received: size },
         };

@@ -4,7 +4,8 @@ use control::{Bytes, Time};
 use header::ROUTED;
 use std::net::{IpAddr, SocketAddr};
 
-/// Bytes of a full QUIC packet. Path MTU discovery is off: what analyses delays needs packets of one size.
+/// Bytes of a full packet in which senders count, and of the QUIC packets of a connection at its beginning. Path MTU
+/// discovery may find that larger ones pass (`transport.rs`).
 pub const PACKET: u64 = 1200;
 
 /// Where a datagram goes, and how.

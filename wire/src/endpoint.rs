@@ -28,7 +28,7 @@ pub struct Endpoint {
     pub(crate) idle_timeout: Option<Duration>,
     /// Whether connections grant stamps only when the application says so.
     pub(crate) hold_grants: bool,
-    /// Whether full packets have 1200 bytes with all controllers.
+    /// How large full packets may become.
     pub(crate) sizes: PacketSizes,
     pub(crate) runtime: Arc<dyn Runtime>,
 }
@@ -82,7 +82,7 @@ impl Endpoint {
         &self.quinn
     }
 
-    /// How many datagrams were dropped because their header was forged, replayed or damaged.
+    /// How many datagrams were dropped because their header was forged or damaged.
     pub fn invalid_headers(&self) -> u64 {
         self.socket.receiving.invalid_headers()
     }

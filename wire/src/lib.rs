@@ -35,7 +35,7 @@
 //! the fuzz targets what they call.
 //!
 //! Rules of the room: nothing that arrives outside of the authenticated connection decides anything; no clock but the
-//! endpoint's; one thread sends, and it decides nothing.
+//! endpoint's; the threads that send, the pacer's and those of quinn's drivers, decide nothing.
 
 mod adaptor;
 mod batch;

@@ -39,9 +39,7 @@ pub(crate) fn start(
         };
         let mut burst = Burst::new(socket.1.max_gso_segments());
         while let Some((due, flow)) = timers.wait(clock, &mut waking, yields) {
-            flow.depart(due, &mut burst);
-            send(&socket, &burst);
-            flow.on_left();
+            flow.depart(due, || clock.now(), &mut burst, |burst| send(&socket, burst));
         }
     })
 }

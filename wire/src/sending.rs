@@ -230,7 +230,7 @@ impl SendingFlow {
     }
 
     /// Whether there is room for what quinn has built. If not, its driver is woken when there is. If the queue is full
-    /// and what waits is due, has the caller send that first (`depart`).
+    /// and what waits is due, has the caller send that first (`depart`, told when it was scheduled).
     pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Time)) -> Poll<()> {
         if self.window.load(Ordering::Relaxed) != UNBOUNDED {
             return Poll::Ready(()); // the window is what keeps quinn back
@@ -240,7 +240,7 @@ impl SendingFlow {
             return Poll::Ready(());
         }
         if let Some(scheduled) = inner.scheduled
-            && scheduled <= self.clock.now() + self.filling()
+            && scheduled <= self.clock.now()
         {
             drop(inner);
             depart(scheduled);
@@ -279,7 +279,8 @@ impl SendingFlow {
         inner.queue.push(transmit, sent, received);
         if was_empty {
             // What quinn has besides comes next, and leaves together with this.
-            self.plan_from(inner, self.clock.now() + self.filling());
+            let now = self.clock.now();
+            self.plan_from(inner, now, now + self.filling());
         } else if inner.host.owes_ack(received) {
             self.plan(inner);
         }
@@ -338,8 +339,26 @@ impl SendingFlow {
 
     // What the pacer's thread calls, and quinn's driver where the queue is full.
 
+    /// Fills `burst` with what leaves now, if this is what was `scheduled` last, and has `send` send it. `now` reads the
+    /// clock, when nobody else can tell the host a later time.
+    pub(crate) fn depart(
+        self: &Arc<Self>,
+        scheduled: Time,
+        now: impl FnOnce() -> Time,
+        burst: &mut Burst,
+        send: impl FnOnce(&Burst),
+    ) {
+        burst.clear();
+        self.fill(scheduled, now, burst);
+        // A thread that sends nothing knows nothing of what another one is sending.
+        if burst.count() > 0 {
+            send(burst);
+            self.on_left();
+        }
+    }
+
     /// The datagrams that departed have reached the kernel.
-    pub(crate) fn on_left(self: &Arc<Self>) {
+    fn on_left(self: &Arc<Self>) {
         let mut inner = self.lock();
         inner.leaving = false;
         if std::mem::take(&mut inner.postponed) {
@@ -347,15 +366,14 @@ impl SendingFlow {
         }
     }
 
-    /// Fills `burst` with what leaves now, if this is what was `scheduled` last.
-    pub(crate) fn depart(self: &Arc<Self>, scheduled: Time, burst: &mut Burst) {
-        burst.clear();
+    fn fill(self: &Arc<Self>, scheduled: Time, now: impl FnOnce() -> Time, burst: &mut Burst) {
         let mut inner = self.lock();
         let inner = &mut *inner;
         if inner.scheduled != Some(scheduled) {
-            return; // an earlier time was scheduled since
+            return; // an earlier time was scheduled since, or another thread was first
         }
         inner.scheduled = None;
+        self.timers.remove(scheduled, self);
         if inner.leaving {
             // Another thread sends what departed before. These must not overtake it.
             inner.postponed = true;
@@ -364,7 +382,7 @@ impl SendingFlow {
         if inner.queue.is_empty() {
             return;
         }
-        let now = self.clock.now();
+        let now = now();
         inner.host.on_wakeup(now, &inner.waiting(self));
         // What would be due within a quantum leaves now, at times that the sender sees as they were planned. A sender
         // that plans bursts has them a quantum apart at least.
@@ -387,24 +405,24 @@ impl SendingFlow {
             (inner.departed, inner.pace) = (Some(now), Pace { burst: count, since });
             inner.leaving = true;
         }
-        self.plan(inner);
+        self.plan_from(inner, now, Time::ZERO);
         inner.queue.wake_driver(inner.pace);
     }
 
     /// After every change of the host: tells quinn the window, asks the host when the next datagram that waits may
     /// leave, and has the pacer come back then.
     fn plan(self: &Arc<Self>, inner: &mut Inner) {
-        self.plan_from(inner, Time::ZERO);
+        self.plan_from(inner, self.clock.now(), Time::ZERO);
     }
 
-    /// The same, but no earlier than at `earliest`.
-    fn plan_from(self: &Arc<Self>, inner: &mut Inner, earliest: Time) {
+    /// The same at time `now`, for departures no earlier than at `earliest`.
+    fn plan_from(self: &Arc<Self>, inner: &mut Inner, now: Time, earliest: Time) {
         self.window.store(inner.quinn_window(), Ordering::Relaxed);
         if inner.queue.is_empty() {
             inner.queue.on_empty();
             return;
         }
-        let due = inner.host.wake_at(self.clock.now(), &inner.waiting(self)).max(earliest);
+        let due = inner.host.wake_at(now, &inner.waiting(self)).max(earliest);
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
             let before = inner.scheduled.replace(due);
             self.timers.set(due, before, self);

@@ -57,12 +57,10 @@ impl Socket {
         }
     }
 
-    /// Sends what is due of `flow`, unless another thread is about to send for a flow here.
+    /// Sends what is due of `flow`, unless another driver is about to send for a flow here.
     fn depart(&self, flow: &Arc<SendingFlow>, scheduled: Time) {
         if let Ok(mut burst) = self.burst.try_lock() {
-            flow.depart(scheduled, &mut burst);
-            pacer::send(&self.socket, &burst);
-            flow.on_left();
+            flow.depart(scheduled, || self.clock.now(), &mut burst, |burst| pacer::send(&self.socket, burst));
         }
     }
 

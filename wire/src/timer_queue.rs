@@ -46,6 +46,16 @@ impl<T> TimerQueue<T> {
         }
     }
 
+    /// Removes the timer of `owner` that expires at `due`, if it is still set.
+    pub(crate) fn remove(&self, due: Time, owner: &Arc<T>) {
+        self.lock().remove(&(due, Arc::as_ptr(owner) as usize));
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
     /// Ends all waiting, for good.
     pub(crate) fn end(&self) {
         let _timers = self.lock();
@@ -125,6 +135,11 @@ mod tests {
         queue.set(at(100), Some(at(200)), &owner);
         assert_eq!(queue.lock().len(), 1);
         assert_eq!(queue.wait(clock, &mut Waking::new(100), true).map(|(due, _)| due), Some(at(100)));
+        assert!(queue.lock().is_empty());
+        queue.set(at(400), None, &owner);
+        queue.remove(at(300), &owner);
+        assert_eq!(queue.lock().len(), 1);
+        queue.remove(at(400), &owner);
         assert!(queue.lock().is_empty());
     }
 }

@@ -7,6 +7,7 @@ use super::ledger::Ledger;
 use crate::event::{Event, Observer};
 use crate::files::attributes::preserve_folder;
 use crate::files::destination::Destination;
+use crate::files::root::path_or_dot;
 use crate::files::sync::{ChangedFolders, Unflushed};
 use crate::frame::write;
 use crate::message::{Answer, Options, SourcePath, truncated};
@@ -15,7 +16,7 @@ use crate::pipe::Writer;
 use crate::reason::reason;
 use crate::thread::Stop;
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -131,10 +132,10 @@ impl Transfer {
     /// Reports folders that could not be flushed, at both ends.
     fn on_unflushed(&self, folders: Vec<Unflushed>) -> io::Result<()> {
         folders.into_iter().try_for_each(|(path, e)| {
-            let why = format!("the names in it may not be on the disk: {}", reason(&e));
-            self.report_problem(&path, &why);
-            let path = SourcePath { source: 0, path: path.into_os_string().into_vec() };
-            self.answer(&Answer::Problem(path, truncated(why)))
+            let path = path_or_dot(&path);
+            let why = format!("the names in this folder of the destination may not be on the disk: {}", reason(&e));
+            self.report_problem(path, &why);
+            self.answer(&Answer::Unflushed(path.as_os_str().as_bytes().into(), truncated(why)))
         })
     }
 

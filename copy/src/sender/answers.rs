@@ -1,7 +1,7 @@
 //! The thread that reads the receiver's answers.
 
 use super::open_files::{OpenFile, OpenFiles};
-use super::sources::Asked;
+use super::sources::{Asked, Sources};
 use crate::event::{Event, Observer};
 use crate::frame::read;
 use crate::message::{Answer, truncated};
@@ -12,6 +12,7 @@ use std::sync::{Arc, mpsc};
 
 /// The answers as they are read.
 pub(super) struct Answers {
+    sources: Arc<Sources>,
     open: Arc<OpenFiles>,
     answers: Reader,
     asked: mpsc::Sender<Asked>,
@@ -22,12 +23,13 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn new(
+        sources: Arc<Sources>,
         open: Arc<OpenFiles>,
         answers: Reader,
         asked: mpsc::Sender<Asked>,
         observer: Observer,
     ) -> Answers {
-        Answers { open, answers, asked, observer, received: 0 }
+        Answers { sources, open, answers, asked, observer, received: 0 }
     }
 
     /// Reads answers until the receiver has finished.
@@ -59,7 +61,12 @@ impl Answers {
                 }
                 Answer::Problem(path, reason) => {
                     self.open.fail_folder()?;
-                    let path = printable(&String::from_utf8_lossy(&path.path));
+                    let path = self.sources.display(&path);
+                    (self.observer)(Event::Problem { path, reason: printable(&truncated(reason)) });
+                }
+                Answer::Unflushed(path, reason) => {
+                    self.open.fail_flush()?;
+                    let path = printable(&String::from_utf8_lossy(&path));
                     (self.observer)(Event::Problem { path, reason: printable(&truncated(reason)) });
                 }
                 Answer::Finished { received } => {

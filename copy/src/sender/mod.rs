@@ -41,7 +41,7 @@ pub(crate) fn threads(
     let (ask, asked) = mpsc::channel();
     let (finished, finish) = mpsc::channel();
     let list = List::new(sources.clone(), open.clone(), offers.clone(), observer.clone(), stop.clone());
-    let answers = Answers::new(open.clone(), answers, ask, observer);
+    let answers = Answers::new(sources.clone(), open.clone(), answers, ask, observer);
     let contents = Contents::new(sources, open, offers.clone(), contents, stop);
     vec![
         Box::new(move || {

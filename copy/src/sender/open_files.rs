@@ -80,6 +80,9 @@ struct Record {
     resumed: usize,
     /// Folders that were offered and that the receiver has not reported as failed.
     folders: u64,
+    /// How many more folders of the destination the receiver may report as not flushed: each file and folder that was
+    /// offered changes one folder.
+    changes: u64,
     /// Whether everything was offered.
     complete: bool,
 }
@@ -138,12 +141,15 @@ impl OpenFiles {
     pub(super) fn add(&self, id: u64, file: OpenFile) {
         let mut record = self.lock();
         record.paths += file.offered;
+        record.changes += 1;
         record.files.insert(id, (file, State::Offered));
     }
 
     /// Counts a folder.
     pub(super) fn add_folder(&self) {
-        self.lock().folders += 1;
+        let mut record = self.lock();
+        record.folders += 1;
+        record.changes += 1;
     }
 
     /// Records that everything was offered.
@@ -230,6 +236,14 @@ impl OpenFiles {
     pub(super) fn fail_folder(&self) -> io::Result<()> {
         let mut record = self.lock();
         record.folders = record.folders.checked_sub(1).ok_or_else(|| violation("it names no folder"))?;
+        Ok(())
+    }
+
+    /// Records that the receiver reports a folder of the destination as not flushed.
+    pub(super) fn fail_flush(&self) -> io::Result<()> {
+        let mut record = self.lock();
+        let left = record.changes.checked_sub(1);
+        record.changes = left.ok_or_else(|| violation("it names more folders than it can have changed"))?;
         Ok(())
     }
 
@@ -322,5 +336,17 @@ mod tests {
         assert!(open.fail_folder().is_err());
         open.add_folder();
         open.fail_folder().unwrap();
+    }
+
+    #[test]
+    fn each_file_and_folder_changes_one_folder_of_the_destination() {
+        let open = with_files(1);
+        open.remove(0).unwrap();
+        open.fail_flush().unwrap();
+        assert!(open.fail_flush().is_err());
+        open.add_folder();
+        open.fail_folder().unwrap();
+        open.fail_flush().unwrap();
+        assert!(open.fail_flush().is_err());
     }
 }

@@ -55,7 +55,8 @@ pub struct Access {
     /// client at a time: a new client replaces the previous one, whose connection may have been lost without notice.
     pub keep: bool,
     /// With `keep`, how many clients the server has at a time, at most; further ones are told to try again later. Each
-    /// may have 64 MiB under way.
+    /// may have 64 MiB under way, and needs up to [`THREADS`](crate::THREADS) of the threads that the Tokio runtime has
+    /// for tasks that block: without them, a client would wait for the end of another's copy.
     pub max_clients: usize,
 }
 
@@ -122,9 +123,13 @@ impl Server {
                         stop,
                     };
                     copies.spawn(async move {
-                        // The files of the replaced copy must be free. Meanwhile others can come to the door.
-                        while replaced.join_next().await.is_some() {}
-                        copy.serve(client).await
+                        // The files of the replaced copy must be free. Meanwhile others can come to the door. If that
+                        // copy was complete and waited for its client to close the connection, it counts.
+                        let mut complete = false;
+                        while let Some(result) = replaced.join_next().await {
+                            complete |= matches!(result, Ok(true));
+                        }
+                        copy.serve(client).await || complete
                     });
                 }
                 Some(complete) = copies.join_next(), if !copies.is_empty() => {

@@ -10,6 +10,8 @@ const PER_ADDRESS: usize = 2;
 /// Once this many places are taken, further strangers must show that their address is theirs, by a Retry packet (RFC
 /// 9000, section 8.1.2). That costs them a round trip, and keeps packets with forged addresses from taking places.
 const UNVALIDATED: usize = 2;
+// So nobody goes for a stranger whose address may be forged.
+const _: () = assert!(UNVALIDATED <= PER_ADDRESS && UNVALIDATED <= PLACES);
 
 /// The places, the one taken first in front. `T` says who is there.
 pub(super) struct Places<T>(Vec<(IpAddr, T)>);
@@ -34,7 +36,7 @@ impl<T> Places<T> {
     pub(super) fn arrive(&mut self, address: IpAddr, validated: bool) -> Arrival<T> {
         let network = network(address);
         let neighbours = self.0.iter().filter(|(there, _)| *there == network).count();
-        if !validated && (self.0.len() >= UNVALIDATED || neighbours >= PER_ADDRESS) {
+        if !validated && self.0.len() >= UNVALIDATED {
             return Arrival::Validate;
         }
         let goes = if neighbours >= PER_ADDRESS {

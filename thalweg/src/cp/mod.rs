@@ -22,6 +22,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long threads that are reading or writing a file have to notice that the copy is over.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
+/// Threads for what blocks besides the copies: Tokio looks names up on them.
+const OTHERS: usize = 16;
+
 /// Runs `thalweg cp`.
 pub fn cp(args: &Cp) -> Result<(), Failure> {
     copy::umask(); // Reads the umask before there are threads.
@@ -30,7 +33,7 @@ pub fn cp(args: &Cp) -> Result<(), Failure> {
     }
     let (client, show) = (plan(args)?, Arc::new(Show::new(args.quiet, args.verbose)));
     let interrupt = Interrupt::catch();
-    let runtime = runtime()?;
+    let runtime = runtime(1)?;
     let observer = observer(&show);
     let outcome = runtime.block_on(async {
         let outcome = tokio::select! {
@@ -57,8 +60,10 @@ async fn until(interrupt: &Interrupt, mut meanwhile: impl FnMut()) {
     }
 }
 
-fn runtime() -> Result<Runtime, Failure> {
-    let runtime = Builder::new_current_thread().enable_all().build();
+/// The runtime for this number of copies at a time.
+fn runtime(copies: usize) -> Result<Runtime, Failure> {
+    let threads = copies * copy::THREADS + OTHERS;
+    let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(threads).build();
     runtime.map_err(|e| Failure::Failed(format!("cannot start: {}", copy::reason(&e))))
 }
 
@@ -71,7 +76,7 @@ fn observer(show: &Arc<Show>) -> Observer {
 /// the client's terminal, and the client reports the same events.
 fn server() -> Result<(), Failure> {
     let observer: Observer = Arc::new(|_: Event| {});
-    let runtime = runtime()?;
+    let runtime = runtime(1)?;
     let served = runtime.block_on(ssh::serve(&observer));
     runtime.shutdown_timeout(SHUTDOWN);
     served.map_err(|error| Failure::Failed(error.to_string()))

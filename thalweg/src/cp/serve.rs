@@ -23,7 +23,7 @@ pub fn serve(args: &Serve) -> Result<(), Failure> {
     let access = Access { writable: args.writable, keep: args.keep, max_clients: args.max_clients.into() };
     let show = Arc::new(Show::new(args.quiet, args.verbose));
     let interrupt = Interrupt::catch();
-    let runtime = runtime()?;
+    let runtime = runtime(if access.keep { access.max_clients } else { 1 })?;
     let observer = observer(&show);
     let served = runtime.block_on(async {
         let server = Server::new(&args.folder, addresses.into_iter(), &choice, credentials, access);

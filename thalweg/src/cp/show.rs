@@ -183,12 +183,16 @@ impl Show {
             before => format!(", {} of it there before", size_text(before)),
         };
         let Summary { packets, lost, controller } = summary;
+        // The connection can be lost when everything is copied, and before the sender's last message has come.
+        let packets = match controller.as_str() {
+            "" => String::new(),
+            controller => format!("; {}, {lost} of {packets} packets lost", printable(controller)),
+        };
         format!(
-            "{count} file{}, {}{before}, in {seconds:.1} s: {:.1} Mbps; {}, {lost} of {packets} packets lost",
+            "{count} file{}, {}{before}, in {seconds:.1} s: {:.1} Mbps{packets}",
             if count == 1 { "" } else { "s" },
             size_text(bytes),
-            state.received as f64 * 8e-6 / seconds,
-            printable(controller)
+            state.received as f64 * 8e-6 / seconds
         )
     }
 }
@@ -218,6 +222,15 @@ fn size_text(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_summary_says_nothing_of_packets_if_the_sender_has_not() {
+        let show = Show::new(true, false);
+        let line = |summary: &Summary| show.summary_line(&show.lock(), summary);
+        let told = Summary { packets: 7, lost: 1, controller: "cubic".into() };
+        assert!(line(&told).ends_with("Mbps; cubic, 1 of 7 packets lost"));
+        assert!(line(&Summary::default()).ends_with("Mbps"));
+    }
 
     #[test]
     fn sizes_that_a_peer_makes_up_do_not_overflow() {

@@ -62,10 +62,10 @@ fn ack(flow: &Arc<SendingFlow>, sent: Instant, count: usize, in_flight: u64) {
 fn departing(flow: &Arc<SendingFlow>) -> u64 {
     let mut burst = Burst::new(4);
     let next = || {
+        let mut sent = None;
         let scheduled = flow.lock().scheduled?;
-        flow.on_left(); // what departed before
-        flow.depart(scheduled, &mut burst);
-        Some(burst.count() as u64).filter(|count| *count > 0)
+        flow.depart(scheduled, || flow.clock.now(), &mut burst, |burst| sent = Some(burst.count() as u64));
+        sent
     };
     std::iter::from_fn(next).sum()
 }
@@ -79,10 +79,60 @@ fn small_packets_leave_unpaced_but_no_more_of_them_than_datagrams_arrive_and_nev
     flow.on_message(&RecvMeta { len: 200, stride: 40, ..RecvMeta::default() });
     assert!(push(&flow, now, 50), "it must not overtake those that wait");
     assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
-    assert!(push(&flow, now, 50), "the last of them may not have reached the kernel yet");
-    assert_eq!(departing(&flow), 1);
-    flow.on_left();
     assert!(!push(&flow, now, 50));
+}
+
+#[test]
+fn nothing_overtakes_what_another_thread_is_sending() {
+    for window in [0, 64 * PACKET] {
+        let sender = Unlimited::default();
+        let flow = with(&sender);
+        let (sent, mut burst, mut late) = (Instant::now(), Burst::new(4), Burst::new(4));
+        assert!(push(&flow, sent, PACKET as usize));
+        let (due, now) = (flow.lock().scheduled.unwrap(), || flow.clock.now());
+        sender.window.store(window, Ordering::Relaxed);
+        let mut departed = 0;
+        flow.depart(due, now, &mut burst, |burst| {
+            departed = burst.count();
+            // The pacer wakes for a time at which the driver is sending already.
+            flow.depart(due, now, &mut late, |_| panic!("it is being sent"));
+            let size = if window > 0 { PACKET as usize } else { 50 };
+            assert!(push(&flow, sent, size), "the packet may not have reached the kernel yet");
+            let next = flow.lock().scheduled.unwrap();
+            flow.depart(next, now, &mut late, |_| panic!("it would overtake the packet"));
+            assert!(push(&flow, sent, size));
+        });
+        assert_eq!(departed, 1);
+        assert_eq!(departing(&flow), 2);
+        assert!(!push(&flow, sent, 50));
+    }
+}
+
+#[test]
+fn a_full_queue_has_the_driver_send_what_is_due_and_nothing_before() {
+    let full = |quantum| {
+        let (timers, sender) = (Arc::new(TimerQueue::new()), checked(Box::new(Unlimited::default())));
+        let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender);
+        assert!(push_together(&flow, Instant::now(), 2, PACKET as usize));
+        flow
+    };
+    let context = Context::from_waker(std::task::Waker::noop());
+    let flow = full(Duration::from_secs(1000.0));
+    assert!(flow.poll_room(&context, |_| panic!("nothing is due")).is_pending());
+    let flow = full(Duration::ZERO);
+    let mut burst = Burst::new(4);
+    let depart = |due| flow.depart(due, || due, &mut burst, |_| ());
+    assert!(flow.poll_room(&context, depart).is_ready());
+    assert_eq!(burst.count(), 2);
+}
+
+#[test]
+fn a_departure_leaves_no_timer_behind() {
+    let flow = flow();
+    assert!(push(&flow, Instant::now(), PACKET as usize));
+    assert_eq!(flow.timers.len(), 1);
+    assert_eq!(departing(&flow), 1);
+    assert_eq!(flow.timers.len(), 0);
 }
 
 #[test]
@@ -141,11 +191,8 @@ fn the_lane_changes_with_the_senders_answer_and_packets_keep_their_order() {
     assert_eq!(flow.quinn_window(), 64 * PACKET + 1);
     assert!(push(&flow, sent, PACKET as usize), "it must not overtake those that wait");
     assert_eq!(departing(&flow), 8);
-    assert!(push(&flow, sent, PACKET as usize), "the last of them may not have reached the kernel yet");
-    assert_eq!(departing(&flow), 1);
-    flow.on_left();
     assert!(!push(&flow, sent, PACKET as usize), "the fast lane again");
-    assert_eq!(flow.lock().host.in_flight(), Bytes(18 * PACKET));
+    assert_eq!(flow.lock().host.in_flight(), Bytes(17 * PACKET));
 }
 
 #[test]
@@ -194,26 +241,17 @@ fn what_is_due_within_a_quantum_leaves_together_and_the_sender_sees_its_schedule
     let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender);
     push_together(&flow, Instant::now(), 12, PACKET as usize);
     let mut burst = Burst::new(64);
-    let mut depart = || {
+    let late = Duration::from_micros(300);
+    let mut depart = |late| {
         let scheduled = flow.lock().scheduled.unwrap();
-        while flow.clock.now() < scheduled {
-            std::hint::spin_loop();
-        }
-        flow.depart(scheduled, &mut burst);
-        flow.on_left();
+        flow.depart(scheduled, || scheduled + late, &mut burst, |_| ());
         (scheduled, burst.count(), burst.transmits().count())
     };
-    let first = depart();
-    // The first burst begins when the flow is planned, and the first packet is told a little later.
-    assert!((5..=6).contains(&first.1) && first.2 == 1, "{first:?}");
-    let second = depart();
-    assert_eq!((second.1, second.2), (5, 1));
-    assert!(second.0.since(first.0) >= quantum);
+    let first = depart(Duration::ZERO);
+    assert_eq!((first.1, first.2), (5, 1));
+    let second = depart(late);
+    assert_eq!((second.0, second.1, second.2), (first.0 + quantum, 5, 1));
     // A burst may begin late, within the time of a packet; the rest of it is as planned.
-    let left = left.lock().unwrap();
-    for (i, at) in left.iter().enumerate() {
-        let planned = left[0] + Duration::from_millis(i as u64);
-        let late = at.since(planned);
-        assert!(*at >= planned && (late == Duration::ZERO || i == first.1), "packet {i}: {left:?}");
-    }
+    let planned = |i: u64| first.0 + Duration::from_millis(i) + if i == 5 { late } else { Duration::ZERO };
+    assert_eq!(*left.lock().unwrap(), (0..10).map(planned).collect::<Vec<_>>());
 }
