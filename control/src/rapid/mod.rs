@@ -54,7 +54,7 @@ crate::parameters! {
         pub eta: f64,
         /// Factor on the average rate after a loss
         pub beta: f64,
-        /// Rate of the first packets
+        /// Mean rate of the first stream (r_init)
         pub initial_rate: Rate,
         /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by
         /// `regression` on others

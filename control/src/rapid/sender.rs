@@ -18,7 +18,7 @@ pub struct Version {
     pub layout: Layout,
     /// The streams of slow start.
     pub slow_start: SlowStart,
-    /// Rate of the first packets (r_init).
+    /// Mean rate of the first stream of slow start (r_init).
     pub initial_rate: Rate,
     /// Factor on the average rate after a loss (beta).
     pub beta: f64,
@@ -113,7 +113,8 @@ impl RapidSender {
     /// Begins afresh at the initial rate (PACKET-SCALE-2017, section IV-C).
     fn restart(&mut self) {
         self.estimate = None;
-        self.begin_slow_start(self.version.slow_start.first, self.version.initial_rate);
+        let SlowStart { first, .. } = self.version.slow_start;
+        self.begin_slow_start(first, self.version.slow_start.first_rate(self.version.initial_rate));
     }
 
     fn set_average(&mut self, rate: Rate) {
@@ -136,14 +137,20 @@ impl RapidSender {
     /// Begins the next p-stream, after applying the filter ("just before sending out a new p-stream", section V-A2).
     fn begin_stream(&mut self, pipe: &Pipe) {
         if let Some(estimate) = self.estimate {
-            self.set_average(self.version.filter.apply(self.average, estimate, self.duration()));
+            let len = match self.version.layout {
+                Layout::AllRising => self.len(pipe), // "the duration of the new p-stream to be sent" (2017)
+                Layout::AverageFirst => self.outgoing.stream().length(), // "of the most-recent p-stream" (2009)
+            };
+            self.set_average(self.version.filter.apply(self.average, estimate, self.duration(len)));
         }
-        // The sender never waits for more data. If there is less than a full stream, it sends a shorter one (2017,
-        // footnote 10; 2009, footnote 5).
-        let available = pipe.backlog.0.div_ceil(self.burst().0).max(1);
-        let len = available.min(u64::from(self.version.len)) as u16;
-        let Version { spread, layout, .. } = self.version;
-        self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, layout));
+        let (len, Version { spread, layout, .. }) = (self.len(pipe), &self.version);
+        self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, *spread, self.average, *layout));
+    }
+
+    /// The number of bursts in the next p-stream. The sender never waits for more data: if there is less than a full
+    /// stream, it sends a shorter one (2017, footnote 10; 2009, footnote 5).
+    fn len(&self, pipe: &Pipe) -> u16 {
+        pipe.backlog.0.div_ceil(self.burst().0).clamp(1, u64::from(self.version.len)) as u16
     }
 
     /// The size of a burst of a full p-stream at the average rate.
@@ -151,13 +158,20 @@ impl RapidSender {
         Bytes(self.packet.0 * u64::from(self.outgoing.bursts().packets(self.average * self.top)))
     }
 
-    /// How long a full p-stream lasts at the average rate (L).
-    fn duration(&self) -> Duration {
-        self.average.time_for(Bytes(self.burst().0 * u64::from(self.version.len)))
+    /// How long a p-stream of this many bursts lasts at the average rate (L).
+    fn duration(&self, len: u16) -> Duration {
+        self.average.time_for(Bytes(self.burst().0 * u64::from(len)))
     }
 
     fn feedback_deadline(&self) -> Time {
-        self.feedback.deadline(feedback_timeout(self.rtt, self.duration()))
+        let stream = match self.mode {
+            // The average rate is that of the present stream.
+            Mode::SlowStart { .. } => {
+                self.average.time_for(Bytes(self.outgoing.burst().0 * u64::from(self.outgoing.stream().length())))
+            }
+            Mode::Probing | Mode::Recovery(_) => self.duration(self.version.len),
+        };
+        self.feedback.deadline(feedback_timeout(self.rtt, stream))
     }
 
     /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: recovery sends at r_avg,
@@ -311,9 +325,10 @@ mod tests {
         let mut sender = sender();
         let (mut now, mut due) = (Time::ZERO, Time::ZERO);
         let mut pipe = Pipe { backlog: Bytes(u64::MAX), packet: PACKET, ..Pipe::default() };
+        let (first, _) = sender.outgoing.stream().range();
         for index in 0..10u32 {
             if let Next::At(time) = sender.next(now, &pipe) {
-                due += Rate::from_mbps(2f64.powi(index as i32)).time_for(PACKET); // slow start doubles the rate
+                due += (first * 2f64.powi(index as i32)).time_for(PACKET); // slow start doubles the rate
                 assert_eq!(time, due, "packet {index}");
                 now = time + late;
             }
@@ -321,7 +336,7 @@ mod tests {
             assert_eq!(sent, now, "packet {index}");
             pipe.in_flight += PACKET;
         }
-        assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
+        assert!(now > Time::ZERO + Duration::from_millis(70), "{now}");
     }
 
     fn shown(sender: &RapidSender) -> (Phase, f64) {
@@ -358,8 +373,9 @@ mod tests {
         let mut sender = sender();
         (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(80.0));
         sender.on_loss(Time::ZERO, &Loss::Timeout);
-        let (first, _) = sender.outgoing.stream().range();
-        assert_eq!((sender.state().phase, first), (Phase::SlowStart, Rate::from_mbps(1.0)));
+        assert_eq!(sender.state().phase, Phase::SlowStart);
+        let mean = sender.outgoing.stream().average().as_mbps();
+        assert!((mean - 1.0).abs() < 1e-9, "{mean}");
     }
 
     /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its
