@@ -115,6 +115,7 @@ impl Rapid {
             initial_rate: self.initial_rate,
             beta: self.beta,
             filter: Filter { tau: self.tau, eta: self.eta },
+            afresh: true,
         }
     }
 }
@@ -149,7 +150,8 @@ impl Protocol for Rapid2009 {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        let version = Version { layout: Layout::AverageFirst, slow_start: SlowStart::RAPID_2009, ..self.0.version() };
+        let slow_start = SlowStart::RAPID_2009;
+        let version = Version { layout: Layout::AverageFirst, slow_start, afresh: false, ..self.0.version() };
         Box::new(RapidSender::new(version, host))
     }
 

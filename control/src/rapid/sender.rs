@@ -24,6 +24,8 @@ pub struct Version {
     pub beta: f64,
     /// How the average rate follows the estimates.
     pub filter: Filter,
+    /// Whether a timeout begins the search afresh (2017). If not, it is a loss like any other (2009).
+    pub afresh: bool,
 }
 
 /// The sender's state machine:
@@ -35,7 +37,9 @@ pub struct Version {
 /// | slow start, probing | a loss event | recovery |
 /// | recovery | a loss event | recovery, at beta times the rate |
 /// | recovery | the loss is repaired | probing, at beta times the rate (or beta times slow start's estimate) |
-/// | any | a retransmission or feedback timeout | slow start, at the initial rate |
+/// | any | a retransmission or feedback timeout | slow start, at the initial rate (2017) |
+/// | probing, recovery | a retransmission or feedback timeout | probing, at beta times the rate (2009) |
+/// | slow start | a retransmission or feedback timeout | slow start, at the initial rate (2009) |
 ///
 /// **Decided**: after a timeout, slow start takes any late estimate for that of its present stream, even if an earlier
 /// stream yielded it.
@@ -204,11 +208,20 @@ impl RapidSender {
         self.outgoing.end();
     }
 
-    /// A retransmission or feedback timeout.
+    /// A retransmission or feedback timeout. PACKET-SCALE-2017 "begins the bandwidth search process afresh" at r_init
+    /// (section IV-C). RAPID-2009 names timeouts beside fast recovery, and reduces r_avg by 0.5 after either (III-A6);
+    /// **decided**: in slow start, which has no r_avg yet, it begins afresh, too.
     fn time_out(&mut self, now: Time) {
         self.feedback.restart(now);
         self.outgoing.wait_from(now);
-        self.restart();
+        if self.version.afresh || matches!(self.mode, Mode::SlowStart { .. }) {
+            self.restart();
+        } else {
+            self.set_average(self.average * self.version.beta);
+            self.estimate = None;
+            self.mode = Mode::Probing;
+            self.outgoing.end();
+        }
     }
 
     fn on_estimate(&mut self, now: Time, stream: u32, estimate: Rate) {
@@ -366,6 +379,18 @@ mod tests {
         sender.on_ack(Time::ZERO, &Ack { recovery: true, report, ..Ack::default() });
         sender.on_ack(Time::ZERO, &Ack::default());
         assert_eq!(shown(&sender), (Phase::Probing, 30.0));
+    }
+
+    /// RAPID-2009, section III-A6.
+    #[test]
+    fn a_timeout_halves_the_rate_of_2009() {
+        let version = Version { afresh: false, ..Rapid::default().version() };
+        let mut sender = RapidSender::new(version, &Conditions::exact(PACKET));
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        assert_eq!(sender.state().phase, Phase::SlowStart, "no average rate yet");
+        (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(80.0));
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        assert_eq!(shown(&sender), (Phase::Probing, 40.0));
     }
 
     #[test]
