@@ -88,6 +88,11 @@ impl Stream {
         self.id
     }
 
+    /// The number of its packets.
+    pub fn length(&self) -> u16 {
+        self.len
+    }
+
     /// Whether all of its packets have been sent.
     pub fn is_over(&self) -> bool {
         self.sent == self.len

@@ -14,9 +14,9 @@ pub struct Filter {
 
 impl Filter {
     /// The average rate of a new stream, given the present `average` (r_avg), the newest `estimate` (ABest) and the
-    /// `duration` of a full stream at the present average, N P/r_avg. RAPID-2009 prints this duration (l). **Decided**
-    /// for PACKET-SCALE-2017: the same, in place of the duration of the new stream (L), which depends on the result.
-    /// **Decided**: no increase goes beyond the estimate.
+    /// `duration` of a stream at the present average: that of the new stream, L (2017), or of the most recent one, l
+    /// (2009). **Decided**: for 2017, too, at the present average, as L depends on the result. **Decided**: no increase
+    /// goes beyond the estimate.
     pub fn apply(&self, average: Rate, estimate: Rate, duration: Duration) -> Rate {
         let (average, target) = (average.as_bps(), estimate.as_bps());
         let share = (duration.as_secs() / self.tau.as_secs()).min(1.0);

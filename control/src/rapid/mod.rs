@@ -54,7 +54,7 @@ crate::parameters! {
         pub eta: f64,
         /// Factor on the average rate after a loss
         pub beta: f64,
-        /// Rate of the first packets
+        /// Mean rate of the first stream (r_init)
         pub initial_rate: Rate,
         /// How the receiver draws an estimate from a stream; `auto`: by `onset` on a host whose times are exact, by
         /// `regression` on others
@@ -115,6 +115,7 @@ impl Rapid {
             initial_rate: self.initial_rate,
             beta: self.beta,
             filter: Filter { tau: self.tau, eta: self.eta },
+            afresh: true,
         }
     }
 }
@@ -149,7 +150,8 @@ impl Protocol for Rapid2009 {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        let version = Version { layout: Layout::AverageFirst, slow_start: SlowStart::RAPID_2009, ..self.0.version() };
+        let slow_start = SlowStart::RAPID_2009;
+        let version = Version { layout: Layout::AverageFirst, slow_start, afresh: false, ..self.0.version() };
         Box::new(RapidSender::new(version, host))
     }
 

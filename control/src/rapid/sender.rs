@@ -18,12 +18,14 @@ pub struct Version {
     pub layout: Layout,
     /// The streams of slow start.
     pub slow_start: SlowStart,
-    /// Rate of the first packets (r_init).
+    /// Mean rate of the first stream of slow start (r_init).
     pub initial_rate: Rate,
     /// Factor on the average rate after a loss (beta).
     pub beta: f64,
     /// How the average rate follows the estimates.
     pub filter: Filter,
+    /// Whether a timeout begins the search afresh (2017). If not, it is a loss like any other (2009).
+    pub afresh: bool,
 }
 
 /// The sender's state machine:
@@ -35,7 +37,9 @@ pub struct Version {
 /// | slow start, probing | a loss event | recovery |
 /// | recovery | a loss event | recovery, at beta times the rate |
 /// | recovery | the loss is repaired | probing, at beta times the rate (or beta times slow start's estimate) |
-/// | any | a retransmission or feedback timeout | slow start, at the initial rate |
+/// | any | a retransmission or feedback timeout | slow start, at the initial rate (2017) |
+/// | probing, recovery | a retransmission or feedback timeout | probing, at beta times the rate (2009) |
+/// | slow start | a retransmission or feedback timeout | slow start, at the initial rate (2009) |
 ///
 /// **Decided**: after a timeout, slow start takes any late estimate for that of its present stream, even if an earlier
 /// stream yielded it.
@@ -119,7 +123,8 @@ impl RapidSender {
     /// Begins afresh at the initial rate (PACKET-SCALE-2017, section IV-C).
     fn restart(&mut self) {
         self.estimate = None;
-        self.begin_slow_start(self.version.slow_start.first, self.version.initial_rate);
+        let SlowStart { first, .. } = self.version.slow_start;
+        self.begin_slow_start(first, self.version.slow_start.first_rate(self.version.initial_rate));
     }
 
     fn set_average(&mut self, rate: Rate) {
@@ -142,14 +147,20 @@ impl RapidSender {
     /// Begins the next p-stream, after applying the filter ("just before sending out a new p-stream", section V-A2).
     fn begin_stream(&mut self, pipe: &Pipe) {
         if let Some(estimate) = self.estimate {
-            self.set_average(self.version.filter.apply(self.average, estimate, self.duration()));
+            let len = match self.version.layout {
+                Layout::AllRising => self.len(pipe), // "the duration of the new p-stream to be sent" (2017)
+                Layout::AverageFirst => self.outgoing.stream().length(), // "of the most-recent p-stream" (2009)
+            };
+            self.set_average(self.version.filter.apply(self.average, estimate, self.duration(len)));
         }
-        // The sender never waits for more data. If there is less than a full stream, it sends a shorter one (2017,
-        // footnote 10; 2009, footnote 5).
-        let available = pipe.backlog.0.div_ceil(self.burst().0).max(1);
-        let len = available.min(u64::from(self.version.len)) as u16;
-        let Version { spread, layout, .. } = self.version;
-        self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, layout));
+        let (len, Version { spread, layout, .. }) = (self.len(pipe), &self.version);
+        self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, *spread, self.average, *layout));
+    }
+
+    /// The number of bursts in the next p-stream. The sender never waits for more data: if there is less than a full
+    /// stream, it sends a shorter one (2017, footnote 10; 2009, footnote 5).
+    fn len(&self, pipe: &Pipe) -> u16 {
+        pipe.backlog.0.div_ceil(self.burst().0).clamp(1, u64::from(self.version.len)) as u16
     }
 
     /// The size of a burst of a full p-stream at the average rate.
@@ -157,13 +168,20 @@ impl RapidSender {
         Bytes(self.packet.0 * u64::from(self.outgoing.bursts().packets(self.average * self.top)))
     }
 
-    /// How long a full p-stream lasts at the average rate (L).
-    fn duration(&self) -> Duration {
-        self.average.time_for(Bytes(self.burst().0 * u64::from(self.version.len)))
+    /// How long a p-stream of this many bursts lasts at the average rate (L).
+    fn duration(&self, len: u16) -> Duration {
+        self.average.time_for(Bytes(self.burst().0 * u64::from(len)))
     }
 
     fn feedback_deadline(&self) -> Time {
-        self.feedback.deadline(feedback_timeout(self.rtt, self.duration()))
+        let stream = match self.mode {
+            // The average rate is that of the present stream.
+            Mode::SlowStart { .. } => {
+                self.average.time_for(Bytes(self.outgoing.burst().0 * u64::from(self.outgoing.stream().length())))
+            }
+            Mode::Probing | Mode::Recovery(_) => self.duration(self.version.len),
+        };
+        self.feedback.deadline(feedback_timeout(self.rtt, stream))
     }
 
     /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: recovery sends at r_avg,
@@ -196,11 +214,20 @@ impl RapidSender {
         self.outgoing.end();
     }
 
-    /// A retransmission or feedback timeout.
+    /// A retransmission or feedback timeout. PACKET-SCALE-2017 "begins the bandwidth search process afresh" at r_init
+    /// (section IV-C). RAPID-2009 names timeouts beside fast recovery, and reduces r_avg by 0.5 after either (III-A6);
+    /// **decided**: in slow start, which has no r_avg yet, it begins afresh, too.
     fn time_out(&mut self, now: Time) {
         self.feedback.restart(now);
         self.outgoing.wait_from(now);
-        self.restart();
+        if self.version.afresh || matches!(self.mode, Mode::SlowStart { .. }) {
+            self.restart();
+        } else {
+            self.set_average(self.average * self.version.beta);
+            self.estimate = None;
+            self.mode = Mode::Probing;
+            self.outgoing.end();
+        }
     }
 
     fn on_estimate(&mut self, now: Time, stream: u32, estimate: Rate) {
@@ -317,9 +344,10 @@ mod tests {
         let mut sender = sender();
         let (mut now, mut due) = (Time::ZERO, Time::ZERO);
         let mut pipe = Pipe { backlog: Bytes(u64::MAX), packet: PACKET, ..Pipe::default() };
+        let (first, _) = sender.outgoing.stream().range();
         for index in 0..10u32 {
             if let Next::At(time) = sender.next(now, &pipe) {
-                due += Rate::from_mbps(2f64.powi(index as i32)).time_for(PACKET); // slow start doubles the rate
+                due += (first * 2f64.powi(index as i32)).time_for(PACKET); // slow start doubles the rate
                 assert_eq!(time, due, "packet {index}");
                 now = time + late;
             }
@@ -327,7 +355,7 @@ mod tests {
             assert_eq!(sent, now, "packet {index}");
             pipe.in_flight += PACKET;
         }
-        assert!(now > Time::ZERO + Duration::from_millis(7), "{now}");
+        assert!(now > Time::ZERO + Duration::from_millis(70), "{now}");
     }
 
     fn shown(sender: &RapidSender) -> (Phase, f64) {
@@ -359,13 +387,26 @@ mod tests {
         assert_eq!(shown(&sender), (Phase::Probing, 30.0));
     }
 
+    /// RAPID-2009, section III-A6.
+    #[test]
+    fn a_timeout_halves_the_rate_of_2009() {
+        let version = Version { afresh: false, ..Rapid::default().version() };
+        let mut sender = RapidSender::new(version, &Conditions::exact(PACKET));
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        assert_eq!(sender.state().phase, Phase::SlowStart, "no average rate yet");
+        (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(80.0));
+        sender.on_loss(Time::ZERO, &Loss::Timeout);
+        assert_eq!(shown(&sender), (Phase::Probing, 40.0));
+    }
+
     #[test]
     fn a_timeout_begins_slow_start_afresh() {
         let mut sender = sender();
         (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(80.0));
         sender.on_loss(Time::ZERO, &Loss::Timeout);
-        let (first, _) = sender.outgoing.stream().range();
-        assert_eq!((sender.state().phase, first), (Phase::SlowStart, Rate::from_mbps(1.0)));
+        assert_eq!(sender.state().phase, Phase::SlowStart);
+        let mean = sender.outgoing.stream().average().as_mbps();
+        assert!((mean - 1.0).abs() < 1e-9, "{mean}");
     }
 
     /// Behind a receiver whose packets all arrive at the same moment, each stream looks as if the path had all of its

@@ -4,7 +4,7 @@ use super::artefact::{Artefact, Quantity, Scale};
 use super::curve::Curve;
 use super::measure::{Compute, Crossed, Scope};
 use super::scenario_runs::ScenarioRuns;
-use experiment::Finished;
+use experiment::{Finished, quantile};
 
 /// Loss event rates between which crossings of curves are looked for, if no chart of the artefact says so.
 const LOSS_EVENT_RATES: [f64; 2] = [1e-9, 1e-1];
@@ -16,7 +16,12 @@ impl Quantity {
     /// In a line, which thing that it names does not exist.
     pub fn value(&self, artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Result<f64, String> {
         let of = |other: &Quantity| other.value(artefact, scale, made);
-        let value = self.own_value(artefact, scale, made)?;
+        let value = if self.members.is_empty() {
+            self.own_value(artefact, scale, made)?
+        } else {
+            let values: Result<Vec<f64>, String> = self.members.iter().map(of).collect();
+            quantile(&mut values?, self.quantile.unwrap_or(Scope::default().quantile))
+        };
         let above = value - self.base.as_deref().map_or(Ok(0.0), of)?;
         Ok(above / self.divisor.as_deref().map_or(Ok(1.0), of)?)
     }

@@ -168,7 +168,14 @@ pub fn quantities(claim: &Claim) -> Vec<&Quantity> {
         Band::Between(..) => std::slice::from_ref(&claim.quantity),
         Band::Rising(all) => all,
     };
-    own.iter().flat_map(|one| [Some(one), one.divisor.as_deref(), one.base.as_deref()]).flatten().collect()
+    fn measured(one: &Quantity) -> &[Quantity] {
+        if one.members.is_empty() { std::slice::from_ref(one) } else { &one.members }
+    }
+    own.iter()
+        .flat_map(|one| [Some(one), one.divisor.as_deref(), one.base.as_deref()])
+        .flatten()
+        .flat_map(measured)
+        .collect()
 }
 
 #[cfg(test)]

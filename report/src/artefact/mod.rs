@@ -72,7 +72,7 @@ fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRu
     } else if !wanted.panels.is_empty() {
         panels::group(artefact, scale, wanted, made)
     } else if let Some(key) = &wanted.across {
-        sweep::group(wanted, key, span, &first.runs)
+        sweep::group(wanted, key, span, &with_beside(wanted, first, made))
     } else if !wanted.windows.is_empty() {
         timescales::group(wanted, span, &first.runs)
     } else if wanted.phases {
@@ -88,13 +88,18 @@ fn over_time(wanted: &Wanted, first: &ScenarioRuns, made: &[ScenarioRuns]) -> Pa
     let mut page = match (wanted.beside.is_empty(), wanted.flows) {
         (true, None) => runs::page(&first.runs),
         (_, flows) => {
-            let beside = made.iter().filter(|it| wanted.beside.contains(&it.scenario)).flat_map(|it| &it.runs);
-            let all = first.runs.iter().chain(beside);
-            runs::page(&all.map(|run| with_flows(run, flows)).collect::<Vec<_>>())
+            let all = with_beside(wanted, first, made);
+            runs::page(&all.into_iter().map(|run| with_flows(run, flows)).collect::<Vec<_>>())
         }
     };
     page.keep(&wanted.axes);
     page
+}
+
+/// The runs of the first scenario and of the scenarios beside it.
+fn with_beside<'m>(wanted: &Wanted, first: &'m ScenarioRuns, made: &'m [ScenarioRuns]) -> Vec<&'m Finished> {
+    let beside = made.iter().filter(|it| wanted.beside.contains(&it.scenario)).flat_map(|it| &it.runs);
+    first.runs.iter().chain(beside).collect()
 }
 
 /// A run with only the flows from the first to the last of `flows`, counted from 1, and no other traffic; with all if

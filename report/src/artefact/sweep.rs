@@ -12,8 +12,8 @@ use serde_json::Value;
 const WIDE: f64 = 100.0;
 
 /// A panel per measure, each with a line per controller over the values of `key`.
-pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[Finished]) -> Group {
-    let at = |run: &Finished| position(run.run.identity.settings.get(key)?);
+pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[&Finished]) -> Group {
+    let at = |run: &&Finished| position(run.run.identity.settings.get(key)?);
     let places = rising(runs.iter().filter_map(at));
     let names = distinct(runs.iter().map(|run| &run.run.controller));
     let unit = runs.iter().find_map(|run| run.run.identity.settings.get(key)?.as_str());

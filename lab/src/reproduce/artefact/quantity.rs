@@ -49,6 +49,12 @@ pub struct Quantity {
     /// The quantity that is subtracted from this one.
     #[serde(skip)]
     pub base: Option<Box<Quantity>>,
+    /// Keys of the quantities of whose values this one is the quantile, where they differ.
+    #[serde(default)]
+    among: Vec<Map<String, Value>>,
+    /// These quantities.
+    #[serde(skip)]
+    pub members: Vec<Quantity>,
 }
 
 /// The keys of `below`, with those of `above` in their place.
@@ -71,6 +77,12 @@ impl Quantity {
         let other = |keys: Map<String, Value>| Quantity::read(laid_over(&below, &keys)).map(Box::new);
         quantity.divisor = quantity.relative_to.take().map(other).transpose()?;
         quantity.base = quantity.above.take().map(other).transpose()?;
+        let mut member = below.clone();
+        member.shift_remove("among");
+        member.shift_remove("quantile");
+        let members = std::mem::take(&mut quantity.among).into_iter();
+        quantity.members =
+            members.map(|keys| Quantity::read(laid_over(&member, &keys))).collect::<Result<_, String>>()?;
         Ok(quantity)
     }
 
@@ -86,7 +98,12 @@ impl Quantity {
         let flow = self.flow.map(|flow| format!("flow {flow}")).or(flows);
         let measure = self.measure.axis().split(" (").next().map(str::to_string);
         let level = self.level.map(|level| level.to_string());
-        let run = self.run.as_ref().map(ToString::to_string);
+        let several = match self.quantile {
+            None => "median".to_string(),
+            Some(share) => format!("quantile {share}"),
+        };
+        let several = (!self.members.is_empty()).then(|| format!("{several} of {}", self.members.len()));
+        let run = several.or(self.run.as_ref().map(ToString::to_string));
         let named = [&self.scenario, &run, &flow, &self.span, &self.curve, &self.with, &level, &measure];
         named.map(|name| name.clone().unwrap_or_default()).to_vec()
     }

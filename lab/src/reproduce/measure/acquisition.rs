@@ -9,6 +9,7 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("acquire-rtts", "Acquired after (RTTs)", acquire_rtts),
     Measure::of_run("settle-rtts", "Settled after (RTTs)", settle_rtts),
     Measure::of_run("slow-start-rtts", "Slow start (RTTs)", slow_start_rtts),
+    Measure::of_run("slow-start-streams", "Streams of slow start", slow_start_streams),
     Measure::of_run("reach-seconds", "Reached after (s)", reach_seconds),
 ];
 
@@ -70,10 +71,22 @@ fn slow_start_rtts(it: &Excerpt) -> f64 {
     end.map_or(f64::INFINITY, |end| outcome.sampled[end].since(flow.start).as_secs() / flow.rtt.as_secs())
 }
 
-/// Seconds from the beginning of the span until the mean throughput over a second is at least `level` Mbps.
+/// How many streams a flow of RAPID sends until it has left slow start for the first time: one in a round trip. Each has
+/// another mean rate than the one before.
+fn slow_start_streams(it: &Excerpt) -> f64 {
+    let series = &it.run.outcome.flows[it.flow()].series;
+    let end = series.phase.iter().position(|phase| phase.is_some_and(|phase| phase != Phase::SlowStart));
+    let Some(end) = end else { return f64::INFINITY };
+    let mut rates: Vec<u64> = series.rate[..end].iter().filter(|x| x.is_finite()).map(|x| x.to_bits()).collect();
+    rates.dedup();
+    rates.len() as f64
+}
+
+/// Seconds from the beginning of the span until the mean throughput over a second, or over a window, is at least `level`
+/// Mbps.
 fn reach_seconds(it: &Excerpt) -> f64 {
     let every = it.sampling_interval();
-    let width = it.samples_in(1.0);
+    let width = it.samples_in(it.scope.window.unwrap_or(1.0));
     let reached = |bits: &[f64]| bits.iter().sum::<f64>() >= it.scope.level * 1e6 * width as f64 * every;
     it.bits().windows(width).position(reached).map_or(f64::INFINITY, |i| i as f64 * every)
 }

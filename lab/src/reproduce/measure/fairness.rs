@@ -12,7 +12,7 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("synchronization", "Synchronisation ratio", synchronization),
 ];
 
-/// Length of the windows in which `fair-seconds` looks at fairness, in seconds.
+/// Length of the windows in which `fair-seconds` looks at fairness if none is given, in seconds.
 const FAIR_WINDOW: f64 = 50.0;
 
 /// Jain's index of what flows that are active throughout the span get over it; with a window, the quantile of its value
@@ -33,13 +33,14 @@ fn least_share(it: &Excerpt) -> f64 {
     100.0 * shares.iter().copied().fold(f64::INFINITY, f64::min) / mean(&shares)
 }
 
-/// Seconds from the beginning of the span until Jain's index of all flows over [`FAIR_WINDOW`] is at least `level`, and
-/// stays there to the end of the span.
+/// Seconds from the beginning of the span until Jain's index of all flows over a window is at least `level`, and stays
+/// there to the end of the span.
 fn fair_seconds(it: &Excerpt) -> f64 {
-    let ends = (1..).map(|i| it.from + FAIR_WINDOW * f64::from(i)).take_while(|end| *end <= it.to + 1e-9);
+    let window = it.scope.window.unwrap_or(FAIR_WINDOW);
+    let ends = (1..).map(|i| it.from + window * f64::from(i)).take_while(|end| *end <= it.to + 1e-9);
     let ends: Vec<f64> = ends.collect();
     let fair = |end: &f64| {
-        let scope = Scope { span: Some([end - FAIR_WINDOW, *end]), flows: it.scope.flows, ..Scope::default() };
+        let scope = Scope { span: Some([end - window, *end]), flows: it.scope.flows, ..Scope::default() };
         jain_of_all(&Excerpt::new(it.run, scope)) >= it.scope.level
     };
     let first = ends.iter().rposition(|end| !fair(end)).map_or(0, |last| last + 1);

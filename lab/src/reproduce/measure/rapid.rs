@@ -9,6 +9,8 @@ use control::rapid::Rapid2009;
 pub(super) const ALL: &[Measure] = &[
     Measure::new("rapid-low", "Lowest rate probed", Compute::OfLevel(lowest)),
     Measure::new("rapid-high", "Highest rate probed", Compute::OfLevel(highest)),
+    Measure::new("rapid-low-printed", "Lowest rate probed", Compute::OfLevel(lowest_printed)),
+    Measure::new("rapid-high-printed", "Highest rate probed", Compute::OfLevel(highest_printed)),
     Measure::new("rapid-slow-start", "Highest rate probed (Mbps)", Compute::OfLevel(slow_start)),
 ];
 
@@ -33,6 +35,19 @@ fn lowest(rtts: f64) -> f64 {
 fn highest(rtts: f64) -> f64 {
     let (_, high) = range();
     libm::pow(high, rtts) * high
+}
+
+/// The same by the reading of table III, which prints r_(N-1) = 3.22 r_avg: a stream's highest rate is m^(N-1) times its
+/// lowest one, where equations 4 and 5 have m^(N-2).
+fn lowest_printed(rtts: f64) -> f64 {
+    let (low, high) = range();
+    libm::pow(high * SPREAD, rtts) * low
+}
+
+/// The highest rate by that reading.
+fn highest_printed(rtts: f64) -> f64 {
+    let (_, high) = range();
+    libm::pow(high * SPREAD, rtts + 1.0)
 }
 
 /// The highest rate that slow start has probed after this many round trips, in Mbps.
