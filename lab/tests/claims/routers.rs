@@ -58,7 +58,6 @@ fn a_flash_crowd_does_not_flood_rcp_ac_and_floods_rcp() {
         let after = mean(&allowed(run, 25.0, END)) / (CAPACITY / 100.0);
         assert!((before - 1.0).abs() < 0.1 && (after - 1.0).abs() < 0.1, "{before}, {after}");
     }
-    assert!(round_trips_to_the_new_share(rcp_ac) <= 20.0);
     // No loss, and half of the buffer at most.
     assert_eq!(figures(rcp_ac).links[0].drops, 0);
     assert!(worst(rcp_ac, CROWD, END).0 <= BUFFER / 2);
