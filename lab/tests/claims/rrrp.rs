@@ -49,7 +49,7 @@ fn figure3(function: &str) -> Finished {
 /// The last seconds of each stationary interval of figure 3 (beginning and end), and the rate of the background in it,
 /// in Mbps.
 const INTERVALS: [(f64, f64, f64); 4] =
-    [(35.0, 50.0, 7.0), (75.0, 90.0, 4.0), (105.0, 120.0, 0.0), (135.0, 150.0, 8.0)];
+    [(42.0, 50.0, 7.0), (75.0, 90.0, 4.0), (105.0, 120.0, 0.0), (135.0, 150.0, 8.0)];
 
 /// Throughput and loss of the flow in one of these intervals, and the throughput that equation 1 says: what the
 /// background leaves, which loses its share as well; give or take two standard deviations of the background.
