@@ -17,6 +17,8 @@ crate::parameters! {
     pub struct Compound {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// Up to this window, in packets, the delay window stays at zero; the paper's window rule has no such limit
+        pub low_window: f64,
         /// alpha: without a queue, the window grows by alpha times its k-th power per round trip, in packets
         pub alpha: f64,
         /// beta: share of the window given up on a loss, 0 to 1
@@ -32,13 +34,14 @@ crate::parameters! {
 
 impl Default for Compound {
     fn default() -> Compound {
-        Compound { initial_window: 2.0, alpha: 0.125, beta: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0 }
+        Compound { initial_window: 2.0, low_window: 0.0, alpha: 0.125, beta: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0 }
     }
 }
 
 impl Protocol for Compound {
     fn check(&self) -> Result<(), String> {
         within("initial-window", self.initial_window, 1.0..=1e6)?;
+        within("low-window", self.low_window, 0.0..=1e9)?;
         within("alpha", self.alpha, 0.0..=1.0)?;
         within("beta", self.beta, 0.0..=1.0)?;
         within("k", self.k, 0.0..=1.0)?;
@@ -68,9 +71,15 @@ struct CompoundRule {
 impl CompoundRule {
     /// Adjusts dwnd, once per round trip, by the round trip's mean RTT in seconds: equation 5, first two cases.
     fn adjust(&mut self, win: f64, rtt: f64) {
-        let Compound { alpha, k, gamma, zeta, .. } = self.compound;
+        let Compound { low_window, alpha, k, gamma, zeta, .. } = self.compound;
         let diff = self.rounds.queued(win, rtt);
-        let change = if diff < gamma { (alpha * pow(win, k) - 1.0).max(0.0) } else { -zeta * diff };
+        let change = if diff < gamma && win < low_window {
+            0.0
+        } else if diff < gamma {
+            (alpha * pow(win, k) - 1.0).max(0.0)
+        } else {
+            -zeta * diff
+        };
         let next = (self.dwnd + change).max(0.0);
         self.growth = (next - self.dwnd) / win;
         self.dwnd = next;

@@ -75,6 +75,8 @@ pub struct Flow {
     pub ack_size: Bytes,
     /// The receiver's window, in packets: the most that may be outstanding. None if it is no limit.
     pub receive_window: Option<u64>,
+    /// The most packets that leave together for one acknowledgment or timer; none if that is no limit.
+    pub max_burst: Option<u64>,
     /// If given, every second packet is acknowledged (RFC 5681, section 4.2), and a single packet after this time at
     /// the latest; otherwise every packet is.
     pub delayed_ack: Option<Duration>,
@@ -124,6 +126,8 @@ pub struct Workload {
     pub handshake: bool,
     /// The most that either side may have outstanding, in packets, beside the limits of a connection's own windows.
     pub receive_window: Option<u64>,
+    /// See [`Flow::max_burst`].
+    pub max_burst: Option<u64>,
     /// See [`Flow::delayed_ack`].
     pub delayed_ack: Option<Duration>,
     /// See [`Flow::min_rto`].

@@ -196,6 +196,42 @@ pub fn mean_window(sender: &mut dyn Sender, packet: Bytes, rtt: Duration, interv
     Some(packets / rounds)
 }
 
+/// The window at which [`synchronised_window`] ends slow start with a loss, packets.
+const FIRST_WINDOW: f64 = 100.0;
+
+/// The mean window over time, in packets, of a window protocol's own sender on a path without a queue, with round trips
+/// of `rtt`, that has `losses` loss events, one after each time `every`, however much it sends: BIC-2004's model of
+/// synchronised losses (section IV). The first half of the time is not counted. None if the sender has no window.
+pub fn synchronised_window(
+    sender: &mut dyn Sender,
+    packet: Bytes,
+    rtt: Duration,
+    every: Duration,
+    losses: u32,
+) -> Option<f64> {
+    let ack = Ack { acked: packet, rtt: Some(rtt), ..Ack::default() };
+    let mut now = Time::ZERO + rtt;
+    while sender.state().window? < FIRST_WINDOW {
+        sender.on_ack(now, &ack);
+    }
+    let (mut packets, mut rounds) = (0.0, 0.0);
+    for i in 0..losses {
+        sender.on_loss(now, &Loss::Event);
+        if i == losses / 2 {
+            (packets, rounds) = (0.0, 0.0);
+        }
+        let end = now + every;
+        while now < end {
+            let round = 1.0 / sender.state().window?;
+            packets += 1.0;
+            rounds += round;
+            now += rtt.scale(round);
+            sender.on_ack(now, &ack);
+        }
+    }
+    Some(packets / rounds)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,7 @@ pub fn unsupported(experiment: &Experiment) -> Option<String> {
         let keys = [
             ("packet", flow.packet != PACKET),
             ("receive-window", flow.receive_window.is_some()),
+            ("max-burst", flow.max_burst.is_some()),
             ("delayed-ack", flow.delayed_ack.is_some()),
             ("coalesce", flow.coalesce.is_some()),
             ("jitter", flow.jitter.is_some()),

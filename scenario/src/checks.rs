@@ -43,6 +43,11 @@ pub(super) fn receive_window(packets: Option<u64>, at: KeyPath, problems: &mut P
     problems.unless(packets != Some(0), at, "is zero; write 1 or more, or remove it");
 }
 
+/// Checks a limit in packets on what may leave together.
+pub(super) fn max_burst(packets: Option<u64>, at: KeyPath, problems: &mut Problems) {
+    problems.unless(packets != Some(0), at, "is zero; write 2 or more, or remove it");
+}
+
 /// Checks for how long an acknowledgment may be delayed.
 pub(super) fn delayed_ack(delay: Option<Duration>, at: KeyPath, problems: &mut Problems) {
     problems.unless(delay != Some(Duration::ZERO), at, "is zero; write one like \"40 ms\", or remove it");

@@ -79,6 +79,7 @@ impl<'a> Engine<'a> {
                 size: flow.size,
                 packet: flow.packet,
                 receive_window: flow.receive_window,
+                max_burst: flow.max_burst,
                 min_rto: flow.min_rto,
                 flow: i as u32,
                 way_out,

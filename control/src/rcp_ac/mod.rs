@@ -28,8 +28,10 @@ crate::parameters! {
 }
 
 impl Default for RcpAc {
+    /// The paper does not give the first window. **Decided**: a packet, so that a flow that has just begun puts as
+    /// little as it can into the queue before the router has granted it anything.
     fn default() -> RcpAc {
-        RcpAc { initial_window: 2.0 }
+        RcpAc { initial_window: 1.0 }
     }
 }
 
@@ -73,18 +75,18 @@ crate::parameters! {
 }
 
 impl Default for RcpAcRouting {
-    /// The paper does not give the alpha and beta of phi. **Decided**: alpha is XCP's, and beta is such that phi is
-    /// zero at a queue of 2 gamma B. In figure 1's flash crowd the longest queue is then 2.1 gamma B for any gamma. R
-    /// must then fall until that queue is gone. **Decided**: the beta of R is twice RCP's, with which the queue of
-    /// gamma = 0.2 is gone within 20 round trips, and R is as stable.
+    /// The paper does not give the alpha and beta of phi. **Decided**: alpha is XCP's, and beta is 2, so that phi is
+    /// zero at a queue of gamma B/2. A crowd that begins within a round trip adds to that what was granted before the
+    /// queue showed it, and the longest queue is about the largest phi (figure 1 (d)). R is RCP's ("uses the same
+    /// equation as RCP", section II).
     fn default() -> RcpAcRouting {
         let rcp = rcp::RcpRouting::default();
         RcpAcRouting {
             gamma: 0.2,
             phi_alpha: 0.4,
-            phi_beta: 0.5,
+            phi_beta: 2.0,
             alpha: rcp.alpha,
-            beta: 0.8,
+            beta: rcp.beta,
             interval: rcp.interval,
             initial_rate: rcp.initial_rate,
             least_rate: rcp.least_rate,

@@ -71,7 +71,8 @@ impl Sender for RrrpSender {
 
     fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
         self.pacer.on_send(now, size, self.rate);
-        Stamp::None
+        // A stream of no packets is not to be analysed: the stamp tells X_in only.
+        Stamp::Probe { stream: 0, index: 0, len: 0, rate: self.rate.as_bps() as f32, sent: now }
     }
 
     fn on_ack(&mut self, _: Time, ack: &Ack) {
@@ -114,13 +115,14 @@ mod tests {
 
     /// The growth rate of X_in, per second, over `seconds` on a path with this RTT that is never congested.
     fn growth(parameters: &Rrrp, rtt: Duration, seconds: f64) -> f64 {
-        let (mut sender, mut receiver) = (RrrpSender::new(parameters), RrrpReceiver::new(parameters.average));
+        let (mut sender, mut receiver) =
+            (RrrpSender::new(parameters), RrrpReceiver::new(parameters.average, parameters.bounded));
         let mut acks = VecDeque::new();
         let (mut now, mut begun) = (Time::ZERO, None);
         loop {
             let Next::At(due) = sender.next(now, &Pipe::default()) else {
-                sender.on_send(now, PACKET, &Pipe::default());
-                let report = receiver.on_arrival(now, &Stamp::None, PACKET);
+                let stamp = sender.on_send(now, PACKET, &Pipe::default());
+                let report = receiver.on_arrival(now, &stamp, PACKET);
                 acks.push_back((now + rtt, report));
                 continue;
             };
@@ -186,8 +188,8 @@ mod tests {
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         sender.on_loss(Time::ZERO, &Loss::Timeout);
         assert_eq!(sender.rate, before * 0.25);
-        // The next 32 reports average over the time in which nothing arrived.
-        for _ in 0..32 {
+        // The next 64 reports average over the time in which nothing arrived.
+        for _ in 0..64 {
             sender.on_ack(Time::ZERO, &report(0.05));
             assert_eq!(sender.rate, before * 0.25);
         }

@@ -42,6 +42,16 @@ pub enum Law {
     Bic(theory::Bic),
     /// The mean window of this controller's own sender, if one packet is lost after each 1/p packets.
     Sender(String),
+    /// Packets per second over the round-trip time in milliseconds, of a controller's own sender that has a loss event
+    /// after each time `every`, however much it sends.
+    Synchronised {
+        /// The controller.
+        sender: String,
+        /// The time from one loss event to the next.
+        every: Duration,
+        /// The number of loss events; what follows the first half of them counts.
+        losses: u32,
+    },
     /// RRRP's feedback: the congestion aimed at, in per cent, over the rate that arrives, in Mbps. Parameters that are
     /// not given have RRRP's defaults.
     Feedback {
@@ -74,6 +84,10 @@ impl Law {
             Law::Scalable => theory::scalable(x),
             Law::Bic(bic) => bic.mean_window(x),
             Law::Sender(controller) => sender(controller, x).unwrap_or(f64::NAN),
+            Law::Synchronised { sender, every, losses } => {
+                let rtt = Duration::from_secs(x / 1e3);
+                synchronised(sender, rtt, *every, *losses).map_or(f64::NAN, |window| window / rtt.as_secs())
+            }
             Law::Feedback { function, target, limit, scale } => {
                 let usual = Rrrp::default();
                 let target = target.unwrap_or(usual.target);
@@ -96,6 +110,15 @@ fn sender(controller: &str, p: f64) -> Option<f64> {
     let packet = Bytes(1000);
     let mut sender = controller.build(controller.defaults(), &Conditions::exact(packet)).ok()?.sender;
     theory::mean_window(&mut *sender, packet, Duration::from_millis(100), &[(1.0 / p) as u64; LOSSES])
+}
+
+/// The mean window of a controller's own sender with a loss event after each time `every`; none if there is no such
+/// controller or no window.
+fn synchronised(controller: &str, rtt: Duration, every: Duration, losses: u32) -> Option<f64> {
+    let controller = registry::find(controller)?;
+    let packet = Bytes(1000);
+    let mut sender = controller.build(controller.defaults(), &Conditions::exact(packet)).ok()?.sender;
+    theory::synchronised_window(&mut *sender, packet, rtt, every, losses)
 }
 
 impl Curve {

@@ -49,7 +49,7 @@ fn figure3(function: &str) -> Finished {
 /// The last seconds of each stationary interval of figure 3 (beginning and end), and the rate of the background in it,
 /// in Mbps.
 const INTERVALS: [(f64, f64, f64); 4] =
-    [(35.0, 50.0, 7.0), (75.0, 90.0, 4.0), (105.0, 120.0, 0.0), (135.0, 150.0, 8.0)];
+    [(42.0, 50.0, 7.0), (75.0, 90.0, 4.0), (105.0, 120.0, 0.0), (135.0, 150.0, 8.0)];
 
 /// Throughput and loss of the flow in one of these intervals, and the throughput that equation 1 says: what the
 /// background leaves, which loses its share as well; give or take two standard deviations of the background.
@@ -178,11 +178,9 @@ fn flows_share_equally_whatever_their_round_trip_times() {
     }
 }
 
-/// Figure 6: one TCP from 20 s, one RRRP from 50 s. The larger X_T, the less TCP gets, and the link is full. Of the
-/// paper's figures we **miss** which X_T makes them equal: it says 0.6 Mbps, and that TCP gets more at 0.3. By its own
-/// equations 18 and 19 it is k P / RTT, 0.1 to 0.4 Mbps for k of 1 to 2 and the RTTs of this path, and we find it
-/// there. (It does not give n: averaging over 2000 packets moves TCP's share at 0.3 and 0.6 Mbps to 0.6 and 0.3, but
-/// then figure 4's flows do not converge.)
+/// Figure 6: one TCP from 20 s, one RRRP from 50 s. The larger X_T, the less TCP gets: more than RRRP at 0.3 Mbps, as
+/// much at 0.6, less at 0.9, and the link is full. The meter is bounded, as equation 1 is: without it, RRRP follows the
+/// queue that drains after TCP's losses, and shares are equal at an X_T of 0.07 Mbps.
 #[test]
 fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
     let mut shares = Vec::new();
@@ -198,18 +196,20 @@ fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
         [[flow]]
         controller = "rrrp"
         start = "50 s"
+        [controller.rrrp]
+        bounded = true
         [sweep]
-        "controller.rrrp.scale" = ["0.06 Mbps", "0.12 Mbps", "0.3 Mbps", "0.6 Mbps", "0.9 Mbps"]
+        "controller.rrrp.scale" = ["0.3 Mbps", "0.6 Mbps", "0.9 Mbps"]
         "#,
     ) {
         let figures = figures(&run);
         let (tcp, rrrp) = (figures.flows[0].throughput_mbps, figures.flows[1].throughput_mbps);
         println!("{}: TCP {tcp:.2} Mbps, RRRP {rrrp:.2} Mbps, used {:.4}", figures.name, figures.links[0].utilization);
-        assert!(figures.links[0].utilization > 0.99);
+        assert!(figures.links[0].utilization > 0.97);
         shares.push(tcp / (tcp + rrrp));
     }
     assert!(shares.is_sorted_by(|a, b| a > b), "{shares:?}");
-    assert!(shares[0] > 0.6 && shares[2] < 0.4, "equal in between: {shares:?}");
+    assert!(shares[0] > 0.6 && (shares[1] - 0.5).abs() < 0.06 && shares[2] < 0.4, "{shares:?}");
 }
 
 /// Section 6: reliability is separate from rate control and works far above 1 % of loss. Here up to 30 % of packets and

@@ -87,6 +87,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         packet: Bytes(1000),
         ack_size: Bytes(40),
         receive_window: None,
+        max_burst: None,
         delayed_ack: None,
         coalesce: None,
         jitter: None,

@@ -63,6 +63,8 @@ pub(crate) struct HostKeys {
     pub handshake: bool,
     /// The most that a connection may have outstanding either way, in packets; no limit if not given.
     pub receive_window: Option<u64>,
+    /// The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2.
+    pub max_burst: Option<u64>,
     /// How losses are repaired; as the controller's source says if not given.
     pub recovery: Option<Recovery>,
     /// Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given.

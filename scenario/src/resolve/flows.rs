@@ -66,6 +66,7 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
     }
     problems.unless(flow.count != Some(0), at.key("count"), "is zero; write 1 or more, or remove the flow");
     checks::receive_window(flow.receive_window, at.key("receive-window"), problems);
+    checks::max_burst(flow.max_burst, at.key("max-burst"), problems);
     checks::delayed_ack(flow.delayed_ack, at.key("delayed-ack"), problems);
     checks::host_time(flow.coalesce, "100 us", at.key("coalesce"), problems);
     checks::host_time(flow.jitter, "10 us", at.key("jitter"), problems);
@@ -96,6 +97,7 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
             packet: flow.packet.unwrap_or(scenario.packet),
             ack_size: scenario.ack,
             receive_window: flow.receive_window,
+            max_burst: flow.max_burst,
             delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
             coalesce: flow.coalesce.or(scenario.coalesce),
             jitter: flow.jitter.or(scenario.jitter),

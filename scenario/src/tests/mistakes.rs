@@ -216,7 +216,7 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         (
             "\"1 bdp\"",
             "\"1 bdp\"\nqueue = { kind = \"red\", target = \"5 ms\" }",
-            "test.toml:7:34: path.queue.target: this kind of queue has no `target`; it has `min`, `max`, `max-p`, `weight`, `gentle`\n",
+            "test.toml:7:34: path.queue.target: this kind of queue has no `target`; it has `min`, `max`, `max-p`, `weight`, `gentle`, `wait`, `mean-packet`\n",
         ),
         (
             "\"1 bdp\"",

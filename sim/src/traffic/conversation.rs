@@ -224,6 +224,7 @@ impl Place<'_, '_> {
             size: Some(Bytes(0)),
             packet: workload.packet,
             receive_window: window.into_iter().chain(workload.receive_window).min(),
+            max_burst: workload.max_burst,
             min_rto: workload.min_rto,
             flow: self.flow + side as u32,
             way_out: slot.access[side].first,

@@ -8,6 +8,7 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("utilization", "Link use (%)", utilization),
     Measure::of_run("mean-queue", "Mean queue (packets)", mean_queue).ranging_widely(),
     Measure::of_run("max-queue", "Longest queue (packets)", max_queue).ranging_widely(),
+    Measure::of_run("max-growth", "Largest allowed growth (packets)", max_growth).ranging_widely(),
     Measure::of_run("drops", "Drops (packets)", drops).ranging_widely(),
     Measure::of_run("allowed", "Allowed rate (Mbps)", allowed),
 ];
@@ -25,6 +26,13 @@ fn mean_queue(it: &Excerpt) -> f64 {
 /// The most packets that wait at any time of the span.
 fn max_queue(it: &Excerpt) -> f64 {
     it.of_busiest_link(|series, i| series.max_queue[i] as f64).into_iter().fold(0.0, f64::max)
+}
+
+/// By how many packets the router lets traffic grow in an interval, at most, in the span; NaN without a router that
+/// limits that.
+fn max_growth(it: &Excerpt) -> f64 {
+    let packet = it.run.run.experiment.flows.first().map_or(f64::NAN, |flow| flow.packet.0 as f64);
+    it.of_busiest_link(|series, i| series.growth[i] / packet).into_iter().fold(f64::NAN, f64::max)
 }
 
 /// Packets that the queue drops over the span.

@@ -25,12 +25,18 @@ pub struct Parameters {
     pub weight: Option<f64>,
     /// Above `max`, the probability rises to 1 at twice `max`, rather than at once.
     pub gentle: bool,
+    /// The number of arrivals between drops is uniform from 1/p to 2/p rather than from 1 to 1/p, as with ns-2's
+    /// `wait_`, which is on there by default: a third as many are dropped at the same average queue.
+    pub wait: bool,
+    /// The mean packet size from which `min`, `max` and `weight` follow where they are not given; by default the
+    /// scenario's. In ns-2 it is 500 bytes unless a script says otherwise.
+    pub mean_packet: Option<Bytes>,
 }
 
 impl Default for Parameters {
     /// Gentle, and with a `max-p` of 0.1, as Floyd advised for RED in 1997.
     fn default() -> Parameters {
-        Parameters { min: None, max: None, max_p: 0.1, weight: None, gentle: true }
+        Parameters { min: None, max: None, max_p: 0.1, weight: None, gentle: true, wait: false, mean_packet: None }
     }
 }
 
@@ -58,8 +64,9 @@ impl Default for AdaptiveParameters {
 const TARGET_DELAY: f64 = 0.005;
 
 impl Settings {
-    /// What `parameters` are at a link of `rate` with packets of mean size `packet`.
+    /// What `parameters` are at a link of `rate` with packets of mean size `packet`, unless they say otherwise.
     pub fn of(parameters: &Parameters, rate: Rate, packet: Bytes) -> Settings {
+        let packet = parameters.mean_packet.unwrap_or(packet);
         let per_second = rate.as_bps() / packet.as_bits();
         let min = parameters.min.unwrap_or((TARGET_DELAY * per_second / 2.0).max(5.0));
         Settings {
@@ -69,6 +76,7 @@ impl Settings {
             // 1 - e^(-1/C): a time constant of one second.
             weight: parameters.weight.unwrap_or(-libm::expm1(-1.0 / per_second)),
             gentle: parameters.gentle,
+            wait: parameters.wait,
             packet_time: rate.time_for(packet),
             adaptation: None,
         }
@@ -84,6 +92,7 @@ impl Queueing for Parameters {
             ("max", max > min, format!("{max} packets are not more than min = {min}; write more")),
             ("max-p", is_share(max_p), no_share(max_p)),
             ("weight", is_share(weight), no_share(weight)),
+            ("mean-packet", self.mean_packet != Some(Bytes(0)), "is zero; write one like \"500 B\"".into()),
         ])
     }
 
@@ -129,5 +138,8 @@ mod tests {
         assert!((settings.min - 9.375).abs() < 1e-9 && (settings.max - 28.125).abs() < 1e-9, "{settings:?}");
         assert!((settings.weight - 0.000_266_6).abs() < 1e-6, "{settings:?}");
         assert_eq!(of(1.0, 1000).min, 5.0);
+        // ns-2's mean packet of 500 bytes, whatever the size of packets is.
+        let ns2 = Parameters { mean_packet: Some(Bytes(500)), ..Parameters::default() };
+        assert_eq!(Settings::of(&ns2, Rate::from_mbps(15.0), Bytes(1000)).min, settings.min);
     }
 }

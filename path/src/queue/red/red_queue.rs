@@ -58,9 +58,11 @@ impl<P: Packet> Red<P> {
 
     /// Whether this arrival is dropped although the buffer may have room.
     fn drops_early(&mut self) -> bool {
-        let Settings { min, max, gentle, .. } = self.settings;
+        let Settings { min, max, gentle, wait, .. } = self.settings;
         let (average, max_p) = (self.average, self.max_p);
-        let p = if average < min {
+        // A queue that has just run empty has an average that is still high. Floyd's implementation in ns-2, and ns-3's,
+        // drop nothing unless two packets wait.
+        let p = if average < min || self.fifo.len() < 2 {
             self.count = None;
             return false;
         } else if average < max {
@@ -74,8 +76,9 @@ impl<P: Packet> Red<P> {
         // method of the 1993 paper).
         let count = self.count.map_or(0.0, |count| count + 1.0);
         self.count = Some(count);
-        let left = 1.0 - count * p;
-        left <= 0.0 || self.uniform() < p / left
+        let waited = if wait { 1.0 } else { 0.0 };
+        let left = 1.0 + waited - count * p;
+        count * p >= waited && (left <= 0.0 || self.uniform() < p / left)
     }
 
     /// Figure 1 of "Adaptive RED", at the first arrival after each interval: without arrivals, `max_p` has no effect.
@@ -138,6 +141,7 @@ mod tests {
         max_p: 0.1,
         weight: 1.0,
         gentle: true,
+        wait: false,
         packet_time: Duration::from_millis(1),
         adaptation: None,
     };
@@ -175,6 +179,13 @@ mod tests {
             let band = if p < 0.2 { 0.03 } else { 0.15 };
             assert!((share / expected - 1.0).abs() < band, "at {length}: {share}, not {expected}");
         }
+        // With `wait`, the number of arrivals is uniform in 1/p to 2/p.
+        for (length, p) in [(10, 0.05), (14, 0.09)] {
+            let share = share_dropped(Settings { wait: true, ..FIXED }, length);
+            assert!((share / (p / 1.5) - 1.0).abs() < 0.03, "at {length}: {share}");
+        }
+        // Whatever the average, nothing is dropped while fewer than two packets wait.
+        assert_eq!(share_dropped(Settings { min: 0.0, ..FIXED }, 1), 0.0);
         assert_eq!(share_dropped(FIXED, 4), 0.0);
         assert_eq!(share_dropped(FIXED, 30), 1.0);
         assert_eq!(share_dropped(Settings { gentle: false, ..FIXED }, 15), 1.0);

@@ -15,6 +15,8 @@ pub struct Settings {
     pub weight: f64,
     /// Above `max`, the probability rises to 1 at twice `max`, rather than at once.
     pub gentle: bool,
+    /// The number of arrivals between drops is uniform from 1/p to 2/p rather than from 1 to 1/p.
+    pub wait: bool,
     /// How long the link takes for a mean packet: idle time counts as the number of packets that could have been sent
     /// in it, each of which finds the queue empty.
     pub packet_time: Duration,

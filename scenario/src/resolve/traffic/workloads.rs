@@ -65,6 +65,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
         checks::name(name, at.key("name"), "write one like \"web\", or remove it", problems);
     }
     checks::receive_window(hosts.receive_window, at.key("receive-window"), problems);
+    checks::max_burst(hosts.max_burst, at.key("max-burst"), problems);
     checks::delayed_ack(hosts.delayed_ack, at.key("delayed-ack"), problems);
     let implied = if table.kind == "flows" { compared } else { Some("reno") };
     let controller = match hosts.controller.as_deref().or(implied).map(controllers::find) {
@@ -108,6 +109,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
             ack_size: scenario.ack,
             handshake: hosts.handshake,
             receive_window: hosts.receive_window,
+            max_burst: hosts.max_burst,
             delayed_ack: hosts.delayed_ack.or(scenario.delayed_ack),
             min_rto: scenario.min_rto,
             start: place.start,

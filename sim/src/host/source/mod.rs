@@ -26,6 +26,8 @@ pub struct Source {
     backlog: Backlog,
     /// The receiver's window, in packets; `u64::MAX` if it is no limit.
     receive_window: u64,
+    /// The most packets that leave together for one acknowledgment or timer; `u32::MAX` if that is no limit.
+    max_burst: u32,
     /// The flow's number.
     flow: u32,
     /// The position in the topology at which the flow's data begins.
@@ -78,6 +80,7 @@ impl Source {
             recovery: setup.recovery,
             backlog: Backlog::new(setup.size, setup.packet),
             receive_window: setup.receive_window.unwrap_or(u64::MAX),
+            max_burst: setup.max_burst.map_or(u32::MAX, |most| most.min(u64::from(u32::MAX)) as u32),
             flow: setup.flow,
             way_out: setup.way_out,
             order: 0,
@@ -209,7 +212,7 @@ impl Source {
     /// Sends what the controller allows.
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
-        loop {
+        for _ in 0..self.max_burst {
             let repair = self.board.next_lost();
             let next = self.board.next();
             let limit = self.backlog.segments.min(self.board.una().saturating_add(self.receive_window));

@@ -14,6 +14,8 @@ pub struct Setup {
     pub packet: Bytes,
     /// The receiver's window, in packets; none if it is no limit.
     pub receive_window: Option<u64>,
+    /// The most packets that leave together for one acknowledgment or timer; none if that is no limit.
+    pub max_burst: Option<u64>,
     /// The least margin of the retransmission timeout over the smoothed round-trip time.
     pub min_rto: Duration,
     /// The flow's number.
