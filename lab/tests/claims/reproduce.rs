@@ -18,7 +18,8 @@ fn make(artefact: &Artefact, file: impl Fn(&str) -> Option<String>) -> Record {
     reproduce::make(artefact, Scale::Quick, planned, &machine(), &(), &|_| true).unwrap().record
 }
 
-/// The page of verdicts at quick scale gives the same reasons as the catalogue. (The page at full scale is made less often, and says of which code.)
+/// The page of verdicts at quick scale gives the same reasons as the catalogue. The page at full scale is made less
+/// often, and says of which code it is.
 #[test]
 fn reasons_in_the_documentation_are_the_catalogues() {
     let catalogue = reproduce::catalogue().unwrap();
