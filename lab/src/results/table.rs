@@ -64,7 +64,7 @@ pub fn agreement(summary: &Summary) -> Option<Columns> {
             number(pair.mean_queue_packets[0], 1),
             number(pair.mean_queue_packets[1], 1),
             verdict(pair.queue_agrees),
-            if pair.trusted { DASH } else { "not to be trusted" }.to_string(),
+            if pair.trusted { DASH } else { "untrusted" }.to_string(),
         ]);
     }
     (!summary.agreement.is_empty()).then_some(table)
