@@ -30,8 +30,8 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// and an ordinary request fit, so that they take no round trip more.
 const UNPROVED_WINDOW: u32 = 16 << 10;
 /// Bytes of QUIC datagrams that wait at the server, each counted with 32 bytes more. They carry questions for stamps,
-/// and reports, of which the newest counts. Flow control does not bound them, and those of a stranger that takes no part
-/// in the negotiation of stamps wait until its connection ends.
+/// and reports, of which the newest counts. Flow control does not bound them, and those of a stranger that takes no
+/// part in the negotiation of stamps wait until its connection ends.
 const DATAGRAMS: usize = 4 << 10;
 /// Bytes that a client may send before the server has read them, once it has proved that it knows the secret: enough
 /// for 1 Gbps over half a second.

@@ -16,7 +16,7 @@
 //! | compared | [`Answer::Failed`] | [`Offer::Hash`] |
 //! | hashed | [`Answer::Want`] from zero or from the compared length on, [`Answer::Failed`] | |
 //! | wanted | [`Answer::Failed`] | [`Piece::Begin`] |
-//! | begun | [`Answer::Progress`], [`Answer::Done`], [`Answer::Failed`] | pieces, until [`Piece::End`] or [`Piece::Abandoned`] |
+//! | begun | [`Answer::Progress`], [`Answer::Done`], [`Answer::Failed`] | pieces, the last an `End` or `Abandoned` |
 
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};

@@ -141,7 +141,7 @@ fn a_stranger_has_ten_seconds_in_all() {
         streams.0.write_all(&[0]).await.unwrap();
         connection.closed().await;
         let took = begin.elapsed().as_secs_f64();
-        assert!(took > 9.0, "{took} s");
+        assert!((9.0..13.0).contains(&took), "{took} s");
     });
 }
 

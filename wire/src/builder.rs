@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The size of the socket's buffers that is asked for, in bytes. Where the system's limit is lower, that is no error.
-const SOCKET_BUFFER: usize = 4 << 20;
+pub(crate) const SOCKET_BUFFER: usize = 4 << 20;
 
 impl Endpoint {
     /// Begins to make an endpoint whose connections send with `choice`. Unless told otherwise, it only connects to

@@ -339,8 +339,8 @@ impl SendingFlow {
 
     // What the pacer's thread calls, and quinn's driver where the queue is full.
 
-    /// Fills `burst` with what leaves now, if this is what was `scheduled` last, and has `send` send it. `now` reads the
-    /// clock, when nobody else can tell the host a later time.
+    /// Fills `burst` with what leaves now, if this is what was `scheduled` last, and has `send` send it. `now` reads
+    /// the clock, when nobody else can tell the host a later time.
     pub(crate) fn depart(
         self: &Arc<Self>,
         scheduled: Time,

@@ -24,8 +24,8 @@
 //!   congestion (`thalweg` does, RAPID does not), the threshold is no more than the window that this many errors allow,
 //!   as the path may hold more. If it proves to hold less, the window to compare with is twice as large the next time.
 //!   With more errors than the packet-scale protocol can explain, the window protocol stays in charge.
-//! - A host that is too busy to send bursts when they are due, or late by a quantum in the mean, measures itself and not
-//!   the path: the window protocol resumes, for 10 s at first and twice as long each further time.
+//! - A host that is too busy to send bursts when they are due, or late by a quantum in the mean, measures itself and
+//!   not the path: the window protocol resumes, for 10 s at first and twice as long each further time.
 //! - Nothing is switched while a loss is being repaired. After a timeout while RAPID is in charge, the transfer begins
 //!   afresh, as section IV-C has it: with the window protocol.
 

@@ -9,8 +9,8 @@
 //! **A short buffer** holds no long bursts: of 53 packets that arrive together, 20 places keep 20. The sender learns it
 //! from losses while no queue stands, that is, while the shortest round-trip time of a stream is about the shortest one
 //! that the path once had. A short buffer loses packets of each stream, so that one such loss does not count: a host
-//! that is interrupted loses packets, too. From the second loss on, the longest burst is half of those sent a round trip
-//! before, and it doubles every 10 s. Shorter bursts limit the rate, to that of the longest burst in each quantum.
+//! that is interrupted loses packets, too. From the second loss on, the longest burst is half of those sent a round
+//! trip before, and it doubles every 10 s. Shorter bursts limit the rate, to that of the longest burst in each quantum.
 
 use crate::roles::Conditions;
 use crate::units::{Bytes, Duration, Rate, Time};

@@ -186,8 +186,8 @@ impl RapidSender {
 
     /// "Bandwidth probing is turned off during loss recovery" (section IV-C). **Decided**: recovery sends at r_avg,
     /// because the papers reduce r_avg only after recovery. In slow start, r_avg is the mean rate of its present
-    /// stream. **Decided**: no more than the last estimate, as the mean rate of a later stream of slow start may exceed the
-    /// capacity by far.
+    /// stream. **Decided**: no more than the last estimate, as the mean rate of a later stream of slow start may exceed
+    /// the capacity by far.
     fn begin_recovery(&mut self, interrupted: Interrupted) {
         if let (Interrupted::SlowStart, Some(estimate)) = (interrupted, self.estimate)
             && estimate < self.average

@@ -38,8 +38,8 @@ crate::parameters! {
         pub scale: Rate,
         /// n: number of packets over which the receiver averages
         pub average: u16,
-        /// Whether the rate that arrives counts as no more than the rate at which the same packets were sent, as equation
-        /// 1 has it; if not, a flow also follows the rate at which a queue drains
+        /// Whether the rate that arrives counts as no more than the rate at which the same packets were sent, as
+        /// equation 1 has it; if not, a flow also follows the rate at which a queue drains
         pub bounded: bool,
         /// Rate of the first packets
         pub initial_rate: Rate,

@@ -289,10 +289,10 @@ fn completion(run: &Finished) -> Vec<SizeBin> {
 }
 
 /// Figure 2, at a sixteenth of its speed (150 Mbps in place of 2.4 Gbps; the same RTT, sizes and load), so that a
-/// flow's size is a larger part of the bandwidth-delay product, and a flow of the traffic. XCP's first window is a packet,
-/// as RCP-AC's.
+/// flow's size is a larger part of the bandwidth-delay product, and a flow of the traffic. XCP's first window is a
+/// packet, as RCP-AC's.
 #[test]
-fn short_flows_finish_the_sooner_the_larger_gamma_and_sooner_than_with_xcp() {
+fn short_flows_finish_the_sooner_the_larger_gamma_and_far_sooner_than_with_xcp() {
     let of = |controller: &str, queue: &str| {
         let controllers = format!("compare.controllers=[\"{controller}\"]");
         let run = shipped(
@@ -311,6 +311,8 @@ fn short_flows_finish_the_sooner_the_larger_gamma_and_sooner_than_with_xcp() {
         let times = [ideal, bin.mean_seconds, large[i].mean_seconds, small[i].mean_seconds, xcp[i].mean_seconds];
         println!("{}: {:.0?}", bin.bytes[0], times.map(|seconds| 1e3 * seconds));
         assert!(times.is_sorted(), "{times:?}");
+        let [.., small, xcp] = times;
+        assert!(xcp > 1.15 * small && (bin.bytes[0] < 100_000 || xcp > 1.5 * small), "{xcp}, {small}");
     }
 }
 

@@ -71,8 +71,8 @@ fn slow_start_rtts(it: &Excerpt) -> f64 {
     end.map_or(f64::INFINITY, |end| outcome.sampled[end].since(flow.start).as_secs() / flow.rtt.as_secs())
 }
 
-/// How many streams a flow of RAPID sends until it has left slow start for the first time: one in a round trip. Each has
-/// another mean rate than the one before.
+/// How many streams a flow of RAPID sends until it has left slow start for the first time: one in a round trip. Each
+/// has another mean rate than the one before.
 fn slow_start_streams(it: &Excerpt) -> f64 {
     let series = &it.run.outcome.flows[it.flow()].series;
     let end = series.phase.iter().position(|phase| phase.is_some_and(|phase| phase != Phase::SlowStart));
@@ -82,8 +82,8 @@ fn slow_start_streams(it: &Excerpt) -> f64 {
     rates.len() as f64
 }
 
-/// Seconds from the beginning of the span until the mean throughput over a second, or over a window, is at least `level`
-/// Mbps.
+/// Seconds from the beginning of the span until the mean throughput over a second, or over a window, is at least
+/// `level` Mbps.
 fn reach_seconds(it: &Excerpt) -> f64 {
     let every = it.sampling_interval();
     let width = it.samples_in(it.scope.window.unwrap_or(1.0));

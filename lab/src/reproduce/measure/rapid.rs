@@ -37,8 +37,8 @@ fn highest(rtts: f64) -> f64 {
     libm::pow(high, rtts) * high
 }
 
-/// The same by the reading of table III, which prints r_(N-1) = 3.22 r_avg: a stream's highest rate is m^(N-1) times its
-/// lowest one, where equations 4 and 5 have m^(N-2).
+/// The same by the reading of table III, which prints r_(N-1) = 3.22 r_avg: a stream's highest rate is m^(N-1) times
+/// its lowest one, where equations 4 and 5 have m^(N-2).
 fn lowest_printed(rtts: f64) -> f64 {
     let (low, high) = range();
     libm::pow(high * SPREAD, rtts) * low

@@ -60,8 +60,8 @@ impl<P: Packet> Red<P> {
     fn drops_early(&mut self) -> bool {
         let Settings { min, max, gentle, wait, .. } = self.settings;
         let (average, max_p) = (self.average, self.max_p);
-        // A queue that has just run empty has an average that is still high. Floyd's implementation in ns-2, and ns-3's,
-        // drop nothing unless two packets wait.
+        // A queue that has just run empty has an average that is still high. Floyd's implementation in ns-2, and
+        // ns-3's, drop nothing unless two packets wait.
         let p = if average < min || self.fifo.len() < 2 {
             self.count = None;
             return false;
