@@ -182,7 +182,7 @@ mod tests {
             let mut left = Vec::new();
             for us in (0..20).map(|n| n * look_every) {
                 while let Some((due, packet)) = crossing.pass(US(us), &mut pool) {
-                    left.push((due, number(&mut pool, packet)));
+                    left.push((due + crossing.path.ahead(), number(&mut pool, packet)));
                     pool.release(packet.slot);
                 }
             }
@@ -210,7 +210,7 @@ mod tests {
         }
         let mut left = Vec::new();
         while let Some((due, packet)) = crossing.pass(US(20_000), &mut pool) {
-            left.push((due, number(&mut pool, packet)));
+            left.push((due + crossing.path.ahead(), number(&mut pool, packet)));
         }
         assert_eq!(left, [(US(1100), 0), (US(1200), 2), (US(10_101), 1), (US(10_103), 3)]);
     }

@@ -11,17 +11,15 @@ use crate::pool::Pool;
 use crate::record::{Record, Totals};
 use control::{Duration, Time};
 use path::Counters;
-use realtime::{Clock, Rest, Waking, hurry, to_std};
+use realtime::{Clock, Rest, hurry, to_std};
 use std::io;
 
 /// The emulator's rounds, in each of which it receives what has arrived and sends what is due, begin about this long
-/// after one another while there is more to do than that. No packet leaves early, and one that becomes due just after a
-/// round is late by as much as this, and by what waking takes.
-pub const QUANTUM: Duration = Duration::from_micros(30);
+/// after one another while there is more to do than that. A packet that becomes due just after a round waits for this
+/// long and for what waking takes; [`EmulatedPath`] makes up for the mean of that.
+pub const QUANTUM: Duration = Duration::from_micros(40);
 /// The emulator's real-time priority. The ends of a path on the same host may have the priority below.
 const FIRST: u8 = 2;
-/// One packet in this many may leave late because the emulator slept for too long.
-const LATE: u64 = 10;
 /// The longest time between two calls of `go_on`.
 const CHECK: Duration = Duration::from_millis(20);
 /// The time between two calls of `tell`.
@@ -39,7 +37,7 @@ pub struct Progress<'a> {
     /// The counters of all link directions at the beginning and the end of the interval, by
     /// [`path::LinkDirection::index`].
     pub hops: (&'a [Counters], &'a [Counters]),
-    /// How late packets left in the interval.
+    /// How far from their times packets left in the interval.
     pub lateness: &'a Histogram,
     /// Packets missed, unsent and refused since the beginning. See [`Record`].
     pub failed: [u64; 3],
@@ -62,6 +60,7 @@ pub fn run(
     record.realtime = hurry(FIRST);
     let load = Load::now();
     let mut emulator = Emulator {
+        ahead: path.ahead(),
         crossing: Crossing::new(path),
         pool: Pool::default(),
         departures: Departures::default(),
@@ -69,7 +68,7 @@ pub fn run(
         recent: Histogram::default(),
     };
     let mut told = Told { at: Time::ZERO, delivered: [Totals::default(); 2], hops: emulator.counters(Time::ZERO) };
-    let (mut rest, mut waking) = (Rest::new(emulator.record.realtime), Waking::new(LATE));
+    let mut rest = Rest::new(emulator.record.realtime);
     let (mut check, mut busy) = (Time::ZERO, Time::ZERO);
     loop {
         let round = clock.now();
@@ -97,16 +96,13 @@ pub fn run(
         if left > 0 {
             busy = round;
         }
-        let next = emulator.crossing.next_exit() - waking.takes();
-        let soonest = busy + QUANTUM - waking.takes().min(Duration(QUANTUM.0 / 2));
-        let until = next.max(soonest).min(check).min(emulator.record.next_sample());
+        let soonest = busy + QUANTUM;
+        let until = emulator.crossing.next_exit().max(soonest).min(check).min(emulator.record.next_sample());
         let now = clock.now();
         let must_rest = rest.due(now);
         if left < MOST && until > now {
             pause(ends, &clock, soonest, until)?;
-            let woken = clock.now();
-            waking.learn(until, woken);
-            rest.rested(woken);
+            rest.rested(clock.now());
         } else if let Some(piece) = must_rest {
             std::thread::sleep(to_std(piece));
             rest.rested(clock.now());
@@ -135,11 +131,13 @@ fn pause(ends: &mut dyn Ends, clock: &Clock, soonest: Time, until: Time) -> io::
 }
 
 struct Emulator {
+    /// See [`EmulatedPath::ahead`].
+    ahead: Duration,
     crossing: Crossing,
     pool: Pool,
     departures: Departures,
     record: Record,
-    /// How late packets left since the last call of `tell`.
+    /// How far from their times packets left since the last call of `tell`.
     recent: Histogram,
 }
 
@@ -167,7 +165,7 @@ impl Emulator {
 
     /// Sends the packets that were due at `until`, [`MOST`] at most. Returns how many.
     fn let_out(&mut self, ends: &mut dyn Ends, clock: &Clock, until: Time) -> usize {
-        let Emulator { crossing, pool, departures, record, recent } = self;
+        let Emulator { ahead, crossing, pool, departures, record, recent } = self;
         let due = std::iter::from_fn(|| crossing.pass(until, pool)).take(MOST);
         due.for_each(|(due, packet)| departures.push(due, packet));
         let left = departures.len();
@@ -177,9 +175,10 @@ impl Emulator {
                 if i < accepted {
                     record.delivered[packet.direction as usize].add(packet.size.into());
                 }
-                let late = now.since(*due);
-                record.lateness.add(late);
-                recent.add(late);
+                let due = *due + *ahead;
+                let off = now.since(due).max(due.since(now));
+                record.lateness.add(off);
+                recent.add(off);
                 pool.release(packet.slot);
             }
             record.unsent += (together.len() - accepted) as u64;

@@ -48,7 +48,8 @@ pub struct Record {
     pub arrived: [Totals; 2],
     /// What left the path, by direction.
     pub delivered: [Totals; 2],
-    /// How late each packet left: from when it was due to when the kernel had taken it.
+    /// How far from its time each packet left: from when it was due to when the kernel had taken it, or the other way
+    /// round.
     pub lateness: Histogram,
     /// Whether the system scheduled the emulator with real-time priority.
     pub realtime: bool,

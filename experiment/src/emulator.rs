@@ -12,7 +12,7 @@ pub struct EmulatorSummary {
     pub delivered_packets: [u64; 2],
     /// Pair: the rate of packets that left the path, headers included, in Mbps.
     pub delivered_mbps: [f64; 2],
-    /// The median of how long after its due time a packet left, in microseconds; none if none left.
+    /// The median of how long before or after its due time a packet left, in microseconds; none if none left.
     pub late_median_us: Option<f64>,
     /// The 99th percentile.
     pub late_p99_us: Option<f64>,
@@ -20,7 +20,8 @@ pub struct EmulatorSummary {
     pub late_p999_us: Option<f64>,
     /// The maximum.
     pub late_max_us: Option<f64>,
-    /// The share of packets that left more than 200 us late.
+    /// The share of packets that left more than 200 us from their due time. (They are late: none leaves earlier by as
+    /// much.)
     pub late_share: f64,
     /// Whether the emulator ran with real-time priority, which the system gives to root.
     pub realtime: bool,

@@ -76,7 +76,7 @@ pub fn emulated(summary: &Summary) -> Option<Columns> {
         "emulator",
         "forward\nMbps",
         "reverse\nMbps",
-        "left late\nmedian\nus",
+        "off by\nmedian\nus",
         "\n99 %\nus",
         "\nmost\nus",
         "over\n200 us\n%",
