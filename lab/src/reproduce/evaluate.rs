@@ -39,14 +39,15 @@ impl Quantity {
                 let crossed = Crossed::of(curves[0], curves[1], from..to);
                 Ok(crossed.as_ref().map_or(f64::INFINITY, compute))
             }
-            Compute::OfRun(_) | Compute::OfRunAndCurve(_) => {
-                self.of_finished(artefact, scale, None, self.run_among(made)?)
-            }
+            Compute::OfRun(_) | Compute::OfRunAndCurve(_) => self.of_finished(artefact, scale, None, self.run(made)?),
         }
     }
 
-    /// The run that it names.
-    fn run_among<'m>(&self, made: &'m [ScenarioRuns]) -> Result<&'m Finished, String> {
+    /// The run that it names, among those `made`.
+    ///
+    /// # Errors
+    /// In a line, that there is no such run.
+    pub fn run<'m>(&self, made: &'m [ScenarioRuns]) -> Result<&'m Finished, String> {
         let scenario = match &self.scenario {
             None => made.first(),
             Some(name) => made.iter().find(|it| it.scenario == *name),

@@ -57,6 +57,8 @@ function sample({ style, mark }) {
     line: () => drawing("line", { ...line, "stroke-width": 2, "stroke-dasharray": dash.join(" ") }),
     band: () => drawing("line", { ...line, "stroke-width": 9, "stroke-opacity": 0.25 }),
     points: () => drawing("circle", { cx: 22, cy: 5, r: 3.5, fill: "#fff", stroke: colour, "stroke-width": 2 }),
+    stated: () => drawing("path", { d: "M15 0l5 5l-5 5l-5 -5Z", fill: "#fff", stroke: colour, "stroke-width": 1.5 }),
+    range: () => drawing("path", { d: "M10 1h10M15 1V9M10 9h10", stroke: colour, "stroke-width": 1.5 }),
   };
   return drawing("svg", { width: 30, height: 10 }, pieces[mark]());
 }
@@ -88,11 +90,15 @@ function values(across) {
 }
 
 // The extent of the vertical axis, as uPlot asks for it.
-function extent({ vertical, level }) {
-  if (vertical === "logarithmic") return (u, low, high) => (low === null ? [0.1, 1] : [low / 1.2, high * 1.2]);
-  return (u, low, high) => {
+function extent({ vertical, level, stated }) {
+  const said = stated.flatMap(({ values }) => values);
+  if (vertical === "logarithmic") {
+    return (u, low, high) => (low === null ? [0.1, 1] : [Math.min(low, ...said) / 1.2, Math.max(high, ...said) * 1.2]);
+  }
+  return (u, least, most) => {
     if (vertical.to !== undefined) return [0, vertical.to];
-    if (low === null || high === null) return [0, 1];
+    if (least === null || most === null) return [0, 1];
+    const [low, high] = [Math.min(least, ...said), Math.max(most, ...said)];
     const top = Math.max(high, level !== null && level[0] < 1.4 * high ? level[0] : 0);
     if (vertical === "from-zero") return [0, top > 0 ? top * 1.04 : 1];
     const margin = Math.max((high - low) * 0.06, high * 0.005);
@@ -135,6 +141,56 @@ function level(figure) {
     ctx.restore();
   };
 }
+
+// Draws what the paper says: a hollow marker at a value, on a level as long as it is said, or a range. What is said of a
+// line that is hidden is hidden, too.
+function stated(figure, legend) {
+  return (u) => {
+    const { ctx, bbox } = u;
+    const size = 5 * uPlot.pxRatio;
+    const inside = (value, from, length) => from - 1 <= value && value <= from + length + 1;
+    for (const { entry, values, at, along } of u.saidHidden ? [] : figure.stated) {
+      if (entry !== null && !u.series.some((series, i) => i > 0 && series.entry === entry && series.show)) continue;
+      const x = u.valToPos(at, "x", true);
+      const [low, high] = values.map((value) => u.valToPos(value, "y", true));
+      if (!inside(x, bbox.left, bbox.width) || !inside(low, bbox.top, bbox.height) || !inside(high, bbox.top, bbox.height)) continue;
+      const stroke = (colour, width, path) => {
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = width * uPlot.pxRatio;
+        ctx.stroke(path);
+      };
+      ctx.save();
+      const { colour } = look(entry === null ? null : legend[entry].style);
+      const path = new Path2D();
+      if (values[0] < values[1]) {
+        for (const y of [low, high]) {
+          path.moveTo(x - size, y);
+          path.lineTo(x + size, y);
+        }
+        path.moveTo(x, low);
+        path.lineTo(x, high);
+        stroke("#fff", 4, path);
+        stroke(colour, 1.5, path);
+      } else {
+        const [from, to] = along.map((value) => Math.min(Math.max(u.valToPos(value, "x", true), bbox.left), bbox.left + bbox.width));
+        const level = new Path2D();
+        level.moveTo(from, low);
+        level.lineTo(to, low);
+        if (from < to) {
+          stroke("#fff", 4, level);
+          stroke(colour, 1.2, level);
+        }
+        for (const [dx, dy] of [[0, -size], [size, 0], [0, size], [-size, 0]]) path.lineTo(x + dx, low + dy);
+        path.closePath();
+        ctx.fillStyle = "#fff";
+        ctx.fill(path);
+        stroke(colour, 1.5, path);
+      }
+      ctx.restore();
+    }
+  };
+}
+const SAID = ["stated", "range"];
 
 // The colour of a place from 0 to 1 on a map.
 function colour(place) {
@@ -237,7 +293,7 @@ function drawPage(source) {
       padding: [10, 10, 0, 0],
       plugins: [values(across)],
       hooks: {
-        draw: [level(figure)],
+        draw: [level(figure), stated(figure, legend)],
         setScale: [(u, key) => { if (key === "x" && across === null) zoom(u.scales.x.min, u.scales.x.max); }],
       },
     }, data, node);
@@ -273,7 +329,8 @@ function drawPage(source) {
       const stacked = (i === 0 ? 250 : figure.across !== null ? 230 : 190) + (labelled ? 20 : 0);
       own.push(plot(figure, group.legend, node, group.panels ? 210 : alone ? 340 : stacked, labelled));
     });
-    if (group.legend.length < 2) return;
+    const said = ({ mark }) => SAID.includes(mark);
+    if (group.legend.length < 2 && !group.legend.some(said)) return;
     if (group.legend.length > MANY) {
       legend.classList.add("many");
       legend.style.setProperty("--widest", Math.max(...group.legend.map(({ name }) => name.length)));
@@ -283,11 +340,16 @@ function drawPage(source) {
       const show = (shown) => {
         button.setAttribute("aria-pressed", shown);
         for (const u of own) {
+          if (said(item)) {
+            u.saidHidden = !shown;
+            u.redraw(false);
+            continue;
+          }
           u.batch(() => u.series.forEach((series, i) => { if (i > 0 && series.entry === entry) u.setSeries(i, { show: shown }); }));
         }
       };
       button.addEventListener("click", () => show(button.getAttribute("aria-pressed") !== "true"));
-      show(entry < SHOWN);
+      show(entry < SHOWN || said(item));
       legend.append(button);
     });
   }

@@ -3,7 +3,7 @@
 use super::axis::{Axis, Ticks};
 use super::pen::{LETTER, LINE, MIDDLE, Pen, stroke};
 use crate::figure::style::look;
-use crate::figure::{Entry, Figure, Mark, Page, Vertical};
+use crate::figure::{Entry, Figure, Mark, Page, Stated, Vertical};
 use std::fmt::Write;
 
 /// Width of a panel with its labels: 80 mm.
@@ -76,6 +76,7 @@ pub fn draw(
     level(pen, &frame, figure);
     band(pen, &frame, figure, legend, &places, &clip);
     lines(pen, &frame, figure, legend, &places, &clip);
+    stated(pen, &frame, figure, legend);
     let name = figure.across.as_ref().map_or("Time (s)", |across| &across.axis);
     horizontal_axis(pen, &frame, labelled.then_some(name))
 }
@@ -93,7 +94,8 @@ fn horizontal(page: &Page, figure: &Figure, places: &[f64]) -> Axis {
 fn vertical(figure: &Figure) -> Axis {
     let log = figure.vertical == Vertical::Logarithmic;
     let band = figure.band.iter().flat_map(|band| [&band.low, &band.high]);
-    let values = figure.lines.iter().map(|line| &line.values).chain(band).flat_map(|curve| &curve.0);
+    let stated = figure.stated.iter().flat_map(|stated| &stated.values);
+    let values = figure.lines.iter().map(|line| &line.values).chain(band).flat_map(|curve| &curve.0).chain(stated);
     let values: Vec<f64> = values.copied().filter(|x| x.is_finite() && (!log || *x > 0.0)).collect();
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
     let level = figure.level.as_ref().map_or(0.0, |level| level.0);
@@ -175,6 +177,25 @@ fn lines(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry], places
                 pen.point([frame.x(*x), frame.y(*y)], colour);
             }
         }
+    }
+}
+
+/// What the paper says: a hollow marker at a value, on a level as long as it is said, or a range.
+fn stated(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry]) {
+    let on_axes = |it: &&Stated| frame.x.has(it.at) && it.values.iter().all(|value| frame.y.has(*value));
+    for Stated { entry, values, at, along } in figure.stated.iter().filter(on_axes) {
+        let (colour, _) = look(entry.and_then(|entry| legend.get(entry)).and_then(|entry| entry.style));
+        let (x, [low, high]) = (frame.x(*at), values.map(|value| frame.y(value)));
+        if values[0] < values[1] {
+            pen.range(x, [low, high], colour);
+            continue;
+        }
+        let [from, to] = along.map(|x| frame.x(x).clamp(frame.left, frame.right()));
+        if from < to {
+            pen.line([from, low], [to, low], "stroke=\"#fff\" stroke-width=\"2\"");
+            pen.line([from, low], [to, low], &format!("stroke=\"{colour}\" stroke-width=\"0.6\""));
+        }
+        pen.diamond([x, low], colour);
     }
 }
 

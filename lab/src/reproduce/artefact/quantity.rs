@@ -86,6 +86,17 @@ impl Quantity {
         Ok(quantity)
     }
 
+    /// Whether it is a value of one run as it is, neither compared with another nor one of several.
+    pub fn is_absolute(&self) -> bool {
+        self.divisor.is_none() && self.base.is_none() && self.members.is_empty()
+    }
+
+    /// Whether it measures the same as `other` does, in whichever run and whenever.
+    pub fn measures_as(&self, other: &Quantity) -> bool {
+        let arguments = |it: &Quantity| (it.flow, it.flows, it.traffic, it.sizes, it.level);
+        self.measure == other.measure && arguments(self) == arguments(other)
+    }
+
     /// Its unit, after a space; empty if it has none.
     pub fn unit(&self) -> String {
         let axis = if self.divisor.is_none() { self.measure.axis() } else { "" };
