@@ -1,6 +1,6 @@
 //! What a paper says, as a mark in a figure.
 
-use super::page::{Entry, Group, Mark};
+use super::page::{Entry, Figure, Group, Mark};
 use serde::{Deserialize, Serialize};
 
 /// A value that the paper gives, or the two ends of a range, over the lines of a figure.
@@ -49,6 +49,13 @@ pub fn apart(stated: Vec<Stated>) -> Vec<Stated> {
         one.at = from + (to - from) * (before + 1) as f64 / (all + 1) as f64;
     }
     kept
+}
+
+impl Figure {
+    /// Whether several lines have the level of `one`, so that it has the colour of none.
+    pub fn shares_level(&self, one: &Stated) -> bool {
+        self.stated.iter().filter(|it| it.along == one.along && it.values == one.values).count() > 1
+    }
 }
 
 impl Group {

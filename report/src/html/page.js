@@ -7,6 +7,9 @@ const GRID = { stroke: "#e6e6e6", width: 1 };
 const SHOWN = 12;
 // A legend with more entries than this stands in columns.
 const MANY = 8;
+// A horizontal axis with marks at no more places than this is longer than the places by this share at either end.
+const FEW_PLACES = 12;
+const BESIDE = 0.04;
 
 // Width of a figure on paper, in pixels: A4 less its margins. Letters then have the same size in all printed figures.
 const PAPER = 688;
@@ -106,6 +109,14 @@ function extent({ vertical, level, stated }) {
   };
 }
 
+// The ends of a horizontal axis that is not time: with marks at a few places, beyond the outermost ones.
+function ends({ across, stated }) {
+  const [min, max] = [across.values[0], across.values[across.values.length - 1]];
+  if (stated.length === 0 || across.values.length > FEW_PLACES) return { min, max };
+  if (across.log) return { min: min / (max / min) ** BESIDE, max: max * (max / min) ** BESIDE };
+  return { min: min - (max - min) * BESIDE, max: max + (max - min) * BESIDE };
+}
+
 // Ticks of a logarithmic axis: powers of ten, and two and five times these where powers are few.
 function decades(u, axis, from, to) {
   const steps = Math.log10(to / from) < 2.5 ? [1, 2, 5] : [1];
@@ -145,49 +156,50 @@ function level(figure) {
 // Draws what the paper says: a hollow marker at a value, on a level as long as it is said, or a range. What is said of a
 // line that is hidden is hidden, too.
 function stated(figure, legend) {
+  const level = ({ along, values }) => [...along, ...values].join();
+  const shared = (one) => figure.stated.filter((it) => level(it) === level(one)).length > 1;
+  const colour = (entry) => look(entry === null ? null : legend[entry].style).colour;
   return (u) => {
     const { ctx, bbox } = u;
     const size = 5 * uPlot.pxRatio;
-    const inside = (value, from, length) => from - 1 <= value && value <= from + length + 1;
-    for (const { entry, values, at, along } of u.saidHidden ? [] : figure.stated) {
-      if (entry !== null && !u.series.some((series, i) => i > 0 && series.entry === entry && series.show)) continue;
-      const x = u.valToPos(at, "x", true);
-      const [low, high] = values.map((value) => u.valToPos(value, "y", true));
-      if (!inside(x, bbox.left, bbox.width) || !inside(low, bbox.top, bbox.height) || !inside(high, bbox.top, bbox.height)) continue;
-      const stroke = (colour, width, path) => {
+    const [right, bottom] = [bbox.left + bbox.width, bbox.top + bbox.height];
+    const x = (value) => u.valToPos(value, "x", true);
+    const y = (value) => u.valToPos(value, "y", true);
+    const visible = ({ entry, values, at }) =>
+      (entry === null || u.series.some((series, i) => i > 0 && series.entry === entry && series.show)) &&
+      bbox.left - 1 <= x(at) && x(at) <= right + 1 && values.every((value) => bbox.top - 1 <= y(value) && y(value) <= bottom + 1);
+    const draw = (stroke, points) => {
+      const path = new Path2D();
+      points.forEach(([from, ...others]) => {
+        path.moveTo(...from);
+        others.forEach((to) => path.lineTo(...to));
+      });
+      ctx.fillStyle = "#fff";
+      ctx.fill(path);
+      for (const [colour, width] of [["#fff", 4], [stroke, 1.5]]) {
         ctx.strokeStyle = colour;
         ctx.lineWidth = width * uPlot.pxRatio;
         ctx.stroke(path);
-      };
-      ctx.save();
-      const { colour } = look(entry === null ? null : legend[entry].style);
-      const path = new Path2D();
-      if (values[0] < values[1]) {
-        for (const y of [low, high]) {
-          path.moveTo(x - size, y);
-          path.lineTo(x + size, y);
-        }
-        path.moveTo(x, low);
-        path.lineTo(x, high);
-        stroke("#fff", 4, path);
-        stroke(colour, 1.5, path);
-      } else {
-        const [from, to] = along.map((value) => Math.min(Math.max(u.valToPos(value, "x", true), bbox.left), bbox.left + bbox.width));
-        const level = new Path2D();
-        level.moveTo(from, low);
-        level.lineTo(to, low);
-        if (from < to) {
-          stroke("#fff", 4, level);
-          stroke(colour, 1.2, level);
-        }
-        for (const [dx, dy] of [[0, -size], [size, 0], [0, size], [-size, 0]]) path.lineTo(x + dx, low + dy);
-        path.closePath();
-        ctx.fillStyle = "#fff";
-        ctx.fill(path);
-        stroke(colour, 1.5, path);
       }
-      ctx.restore();
+    };
+    const shown = u.saidHidden ? [] : figure.stated.filter(visible);
+    ctx.save();
+    for (const one of shown.filter(({ along }) => along[0] < along[1])) {
+      const [from, to] = one.along.map((value) => Math.min(Math.max(x(value), bbox.left), right));
+      const height = y(one.values[0]);
+      draw(colour(shared(one) ? null : one.entry), [[[from, height], [to, height]]]);
     }
+    for (const { entry, values, at } of shown) {
+      const [place, [low, high]] = [x(at), values.map(y)];
+      const bar = (height) => [[place - size, height], [place + size, height]];
+      if (values[0] < values[1]) {
+        draw(colour(entry), [bar(low), [[place, low], [place, high]], bar(high)]);
+        continue;
+      }
+      const corners = [[0, -size], [size, 0], [0, size], [-size, 0], [0, -size]].map(([dx, dy]) => [place + dx, low + dy]);
+      draw(colour(entry), [corners]);
+    }
+    ctx.restore();
   };
 }
 const SAID = ["stated", "range"];
@@ -267,7 +279,7 @@ function drawPage(source) {
       data.push(band.high, band.low);
     }
     const axis = { font: `12px ${FONT}`, labelFont: `13px ${FONT}`, stroke: "#1a1a1a", grid: GRID, ticks: { stroke: "#999", width: 1, size: 4 } };
-    const whole = across === null ? { min: 0, max: end } : { min: across.values[0], max: across.values[across.values.length - 1] };
+    const whole = across === null ? { min: 0, max: end } : ends(figure);
     const [horizontal, vertical] = [across !== null && across.log, figure.vertical === "logarithmic"];
     const u = new uPlot({
       width: node.clientWidth,
@@ -299,6 +311,7 @@ function drawPage(source) {
     }, data, node);
     node.plot = u;
     if (across === null) plots.push(u);
+    else u.setScale("x", whole);
     const fit = (width) => { if (width !== u.width) u.setSize({ width, height }); };
     new ResizeObserver(() => { if (!printing) fit(node.clientWidth); }).observe(node);
     addEventListener("beforeprint", () => { printing = true; fit(node.parentNode.className === "panels" ? PAPER / 2 - 10 : PAPER); });

@@ -3,7 +3,7 @@
 use super::axis::{Axis, Ticks};
 use super::pen::{LETTER, LINE, MIDDLE, Pen, stroke};
 use crate::figure::style::look;
-use crate::figure::{Entry, Figure, Mark, Page, Stated, Vertical};
+use crate::figure::{Across, Entry, Figure, Mark, Page, Stated, Vertical};
 use std::fmt::Write;
 
 /// Width of a panel with its labels: 80 mm.
@@ -22,6 +22,8 @@ const TICK: f64 = 2.5;
 const TO_LABEL: f64 = 4.0;
 /// A line over no more places than this has a point at each, as these are what was measured.
 const FEW_PLACES: usize = 12;
+/// By how much of its length an axis with marks at a few places is longer at either end.
+const BESIDE: f64 = 0.04;
 const BLACK: &str = "stroke=\"#000\" stroke-width=\"0.5\"";
 
 /// Where values lie.
@@ -83,9 +85,11 @@ pub fn draw(
 
 fn horizontal(page: &Page, figure: &Figure, places: &[f64]) -> Axis {
     let (from, to) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
+    let axis = |across: &Across| if across.log { Axis::logarithmic(from, to) } else { Axis::linear(from, to) };
     match &figure.across {
-        Some(across) if across.log => Axis::logarithmic(from, to),
-        Some(_) => Axis::linear(from, to),
+        // Marks at the ends would stand on the frame.
+        Some(across) if !figure.stated.is_empty() && places.len() <= FEW_PLACES => axis(across).widened(BESIDE),
+        Some(across) => axis(across),
         None => Axis::linear(0.0, page.bins as f64 * page.step),
     }
 }
@@ -183,19 +187,21 @@ fn lines(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry], places
 /// What the paper says: a hollow marker at a value, on a level as long as it is said, or a range.
 fn stated(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry]) {
     let on_axes = |it: &&Stated| frame.x.has(it.at) && it.values.iter().all(|value| frame.y.has(*value));
-    for Stated { entry, values, at, along } in figure.stated.iter().filter(on_axes) {
-        let (colour, _) = look(entry.and_then(|entry| legend.get(entry)).and_then(|entry| entry.style));
-        let (x, [low, high]) = (frame.x(*at), values.map(|value| frame.y(value)));
-        if values[0] < values[1] {
-            pen.range(x, [low, high], colour);
-            continue;
+    let shown: Vec<&Stated> = figure.stated.iter().filter(on_axes).collect();
+    let colour = |entry: Option<usize>| look(entry.and_then(|entry| legend.get(entry)).and_then(|it| it.style)).0;
+    for it in shown.iter().filter(|it| it.along[0] < it.along[1]) {
+        let [from, to] = it.along.map(|x| frame.x(x).clamp(frame.left, frame.right()));
+        let y = frame.y(it.values[0]);
+        pen.line([from, y], [to, y], "stroke=\"#fff\" stroke-width=\"2\"");
+        let entry = it.entry.filter(|_| !figure.shares_level(it));
+        pen.line([from, y], [to, y], &format!("stroke=\"{}\" stroke-width=\"0.6\"", colour(entry)));
+    }
+    for it in shown {
+        let (x, [low, high]) = (frame.x(it.at), it.values.map(|value| frame.y(value)));
+        match it.is_range() {
+            true => pen.range(x, [low, high], colour(it.entry)),
+            false => pen.diamond([x, low], colour(it.entry)),
         }
-        let [from, to] = along.map(|x| frame.x(x).clamp(frame.left, frame.right()));
-        if from < to {
-            pen.line([from, low], [to, low], "stroke=\"#fff\" stroke-width=\"2\"");
-            pen.line([from, low], [to, low], &format!("stroke=\"{colour}\" stroke-width=\"0.6\""));
-        }
-        pen.diamond([x, low], colour);
     }
 }
 
