@@ -7,7 +7,7 @@ use crate::artefact::Drawn;
 use crate::markup::{escape, with_code};
 use lab::reproduce::Scale;
 use lab::reproduce::paper::{Paper, papers};
-use lab::reproduce::tally::{tally, tally_of_records};
+use lab::reproduce::tally::{Apart, Tally, tally, tally_of_records};
 
 /// What the footer of every page says of the claims.
 const FOOTER: &str = "The same claims for programs: <a href=\"claims.json\">claims.json</a>. The numbers beside a title \
@@ -49,7 +49,7 @@ pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
     }
     let document = Document {
         title: paper.name,
-        about: format!("{}<br>At {scale} scale: {}", escape(paper.about), tally_of_records(paper.records).sentences()),
+        about: format!("{}<br>{}", escape(paper.about), scaled(scale, &tally_of_records(paper.records))),
         class: "gallery",
         body,
         footer: &(FOOTER.to_string() + ZOOM),
@@ -76,13 +76,18 @@ pub fn index(scale: Scale, records: &[Drawn]) -> String {
     let total = tally_of_records(records);
     let document = Document {
         title: "The papers, reproduced",
-        about: format!("{} artefacts at {scale} scale. {}", records.len(), total.sentences()),
+        about: format!("{} artefacts. {}", records.len(), scaled(scale, &total)),
         class: "gallery",
         body,
         footer: FOOTER,
         figures: vec![],
     };
     document.html()
+}
+
+/// How many claims have which verdict at `scale`, those of the papers and ours.
+fn scaled(scale: Scale, total: &Apart<Tally>) -> String {
+    format!("Verdicts at {scale} scale. {}", total.sentences())
 }
 
 /// A link to an artefact on the page `file`.
