@@ -1,6 +1,5 @@
 //! Charts of an artefact: curves that follow from equations, and what runs measure of them as points.
 
-use super::stated;
 use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Stated, Vertical};
 use crate::order::{distinct, rising};
 use lab::reproduce::ScenarioRuns;
@@ -54,7 +53,8 @@ pub fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group
 /// The mark of what the paper says of a curve's value, or of where it crosses another one, if `claim` is of that. Where
 /// the paper gives only the one or the other coordinate of a crossing, the mark has the curves' own for the other.
 fn stated_of(claim: &Claim, curves: &[&Equation], chart: &Chart) -> Option<Stated> {
-    let (quantity, [value, _]) = (&claim.quantity, stated::values(claim)?);
+    let quantity = &claim.quantity;
+    let value = claim.paper.filter(|_| !claim.derived)?;
     let place = |name: &Option<String>| curves.iter().position(|curve| Some(&curve.name) == name.as_ref());
     let entry = place(&quantity.curve).filter(|_| quantity.is_absolute())?;
     let crossing = || {

@@ -81,7 +81,7 @@ fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRu
     } else if let Some(key) = &wanted.across {
         sweep::group(wanted, key, span, &with_beside(wanted, first, made), said)
     } else if !wanted.windows.is_empty() {
-        timescales::group(wanted, span, &first.runs)
+        timescales::group(wanted, span, &first.runs, said)
     } else if wanted.phases {
         return first.runs.first().map(phases::page);
     } else {

@@ -19,7 +19,7 @@ pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Scenari
         let end = runs.iter().map(|(_, run)| run.run.experiment.duration.as_secs()).fold(0.0, f64::max);
         let places: Vec<f64> = (1..).map(|i| every * f64::from(i)).take_while(|time| *time <= end + 1e-9).collect();
         let value = |panel: &Panel, run: &Finished, time| of(panel, run, Some([time - every, time]));
-        let mark = |panel: &Panel, it: &Said, entry| it.quantity.measures_as(&panel.of).then(|| it.over_time(entry));
+        let mark = |panel: &Panel, it: &Said, entry| it.over_time(entry).filter(|_| it.quantity.measures_as(&panel.of));
         return panels(wanted, &runs, "Time (s)", &places, value, said, mark);
     };
     let runs = named(wanted, key, made);
@@ -31,7 +31,7 @@ pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Scenari
     let mark = |panel: &Panel, it: &Said, entry| {
         let of = |quantity: &Quantity| (quantity.span.clone(), quantity.windows.clone(), quantity.quantile);
         let shown = it.quantity.measures_as(&panel.of) && of(it.quantity) == of(&panel.of);
-        shown.then_some(it.at(entry, at(it.run)?))
+        it.at(entry, at(it.run)?).filter(|_| shown)
     };
     panels(wanted, &runs, &label, &places, value, said, mark)
 }

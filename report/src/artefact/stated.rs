@@ -14,7 +14,7 @@ pub struct Said<'a> {
     pub run: &'a Finished,
     /// Whether it is said of this run alone, not of several runs together.
     alone: bool,
-    /// The least and the largest value; the same for one value.
+    /// The least and the largest value, one of which may be infinite; the same for one value.
     pub values: [f64; 2],
     /// Beginning and end of the claim's span in seconds; of the run if it has none.
     pub span: [f64; 2],
@@ -37,27 +37,26 @@ pub fn said<'a>(artefact: &'a Artefact, scale: Scale, made: &'a [ScenarioRuns]) 
     judged.filter_map(of).collect()
 }
 
-/// The numbers that the paper gives in `claim`: a value, or else the ends of its own band.
-pub fn values(claim: &Claim) -> Option<[f64; 2]> {
+/// The numbers that the paper gives in `claim`: a value, or else the ends of its own band, of which one may be infinite.
+fn values(claim: &Claim) -> Option<[f64; 2]> {
     match (claim.paper, &claim.band) {
         _ if claim.derived => None,
         (Some(value), _) => Some([value, value]),
-        (None, Band::Between(least, most)) if claim.source == Source::Paper => {
-            Some([*least, *most]).filter(|ends| ends.iter().all(|end| end.is_finite()))
-        }
+        (None, Band::Between(least, most)) if claim.source == Source::Paper => Some([*least, *most]),
         _ => None,
     }
 }
 
 impl Said<'_> {
-    /// The mark of a line that has the legend entry `entry`, at the place `at`.
-    pub fn at(&self, entry: Option<usize>, at: f64) -> Stated {
-        Stated { entry: entry.filter(|_| self.alone), values: self.values, at, along: [at, at] }
+    /// The mark of a line that has the legend entry `entry`, at the place `at`; none of what is only a bound.
+    pub fn at(&self, entry: Option<usize>, at: f64) -> Option<Stated> {
+        let mark = Stated { entry: entry.filter(|_| self.alone), values: self.values, at, along: [at, at] };
+        self.values.iter().all(|value| value.is_finite()).then_some(mark)
     }
 
-    /// The mark of a line that has the legend entry `entry`, over time.
-    pub fn over_time(&self, entry: Option<usize>) -> Stated {
-        Stated { along: self.span, ..self.at(entry, self.span[0]) }
+    /// The mark of a line that has the legend entry `entry`, over time; none of what is only a bound.
+    pub fn over_time(&self, entry: Option<usize>) -> Option<Stated> {
+        Some(Stated { along: self.span, ..self.at(entry, self.span[0])? })
     }
 }
 
@@ -76,7 +75,7 @@ pub fn mark_throughput(page: &mut Page, said: &[Said], runs: &[&Finished]) {
         };
         let entry = line.filter(|_| shown)?.entry;
         let mut stated = match said.quantity.measure.name() {
-            "throughput" => said.over_time(entry),
+            "throughput" => said.over_time(entry)?,
             "acquire-rtts" | "settle-rtts" => acquired(said, entry)?,
             _ => return None,
         };
@@ -88,10 +87,11 @@ pub fn mark_throughput(page: &mut Page, said: &[Said], runs: &[&Finished]) {
 
 /// A mark where the flow has what it can get, in Mbps, after the round trips that are said.
 fn acquired(said: &Said, entry: Option<usize>) -> Option<Stated> {
+    let rtts = said.values[0];
     let experiment = &said.run.run.experiment;
     let flow = experiment.flows.get(said.quantity.flow.unwrap_or(1) - 1)?;
     let from = if said.quantity.span.is_some() { said.span[0] } else { flow.start.as_secs() };
-    let at = control::Time::ZERO + Duration::from_secs(from + said.values[0] * flow.rtt.as_secs());
+    let at = control::Time::ZERO + Duration::from_secs(from + rtts * flow.rtt.as_secs());
     let spare = spare_capacity(experiment, flow);
     let (_, rate) = spare.iter().take_while(|(since, _)| *since <= at).last()?;
     Some(Stated::point(entry, at.as_secs(), ACQUIRED_SHARE * rate.as_mbps()))

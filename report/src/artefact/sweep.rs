@@ -46,7 +46,7 @@ pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[&Finish
                 && (it.quantity.flow, it.quantity.flows) == (wanted.flow, None)
                 && it.quantity.span == wanted.span;
             let entry = names.iter().position(|name| **name == run.run.controller);
-            shown.then_some(it.at(entry, at(run)?))
+            it.at(entry, at(run)?).filter(|_| shown)
         };
         let stated = apart(said.iter().filter_map(stated).collect());
         let across = Across::logarithmic(label.clone(), places.clone());

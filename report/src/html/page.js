@@ -7,7 +7,7 @@ const GRID = { stroke: "#e6e6e6", width: 1 };
 const SHOWN = 12;
 // A legend with more entries than this stands in columns.
 const MANY = 8;
-// A horizontal axis with marks at no more places than this is longer than the places by this share at either end.
+// A horizontal axis with no more places than this is longer by this share at either end.
 const FEW_PLACES = 12;
 const BESIDE = 0.04;
 
@@ -109,10 +109,10 @@ function extent({ vertical, level, stated }) {
   };
 }
 
-// The ends of a horizontal axis that is not time: with marks at a few places, beyond the outermost ones.
-function ends({ across, stated }) {
+// The ends of a horizontal axis that is not time: if it has few places, beyond the outermost ones.
+function ends({ across }) {
   const [min, max] = [across.values[0], across.values[across.values.length - 1]];
-  if (stated.length === 0 || across.values.length > FEW_PLACES) return { min, max };
+  if (across.values.length > FEW_PLACES) return { min, max };
   if (across.log) return { min: min / (max / min) ** BESIDE, max: max * (max / min) ** BESIDE };
   return { min: min - (max - min) * BESIDE, max: max + (max - min) * BESIDE };
 }
@@ -184,6 +184,7 @@ function stated(figure, legend) {
     };
     const shown = u.saidHidden ? [] : figure.stated.filter(visible);
     ctx.save();
+    ctx.setLineDash([]);
     for (const one of shown.filter(({ along }) => along[0] < along[1])) {
       const [from, to] = one.along.map((value) => Math.min(Math.max(x(value), bbox.left), right));
       const height = y(one.values[0]);

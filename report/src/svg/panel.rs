@@ -22,7 +22,7 @@ const TICK: f64 = 2.5;
 const TO_LABEL: f64 = 4.0;
 /// A line over no more places than this has a point at each, as these are what was measured.
 const FEW_PLACES: usize = 12;
-/// By how much of its length an axis with marks at a few places is longer at either end.
+/// By how much of its length an axis of few places is longer at either end.
 const BESIDE: f64 = 0.04;
 const BLACK: &str = "stroke=\"#000\" stroke-width=\"0.5\"";
 
@@ -87,8 +87,8 @@ fn horizontal(page: &Page, figure: &Figure, places: &[f64]) -> Axis {
     let (from, to) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
     let axis = |across: &Across| if across.log { Axis::logarithmic(from, to) } else { Axis::linear(from, to) };
     match &figure.across {
-        // Marks at the ends would stand on the frame.
-        Some(across) if !figure.stated.is_empty() && places.len() <= FEW_PLACES => axis(across).widened(BESIDE),
+        // The points at the ends would stand on the frame.
+        Some(across) if places.len() <= FEW_PLACES => axis(across).widened(BESIDE),
         Some(across) => axis(across),
         None => Axis::linear(0.0, page.bins as f64 * page.step),
     }
