@@ -60,6 +60,7 @@ fn the_papers_numbers_are_marked_in_the_figures() {
         seconds = { quick = 1, full = 1 }
         scenario = [{ name = "one", file = "one.toml" }]
         span.late = { quick = [2, 5], full = [2, 5] }
+        span.all = { quick = [0, 5], full = [0, 5] }
         [[figure]]
         scenario = "one"
         axes = ["Throughput"]
@@ -72,6 +73,21 @@ fn the_papers_numbers_are_marked_in_the_figures() {
         scenario = "one"
         every = 1
         panels = [{ title = "Loss", axis = "Loss (%)", of = { measure = "loss" } }]
+        [[figure]]
+        scenario = "one"
+        across = "path.rate"
+        [[figure.panels]]
+        title = "Use of the end over use of all"
+        axis = "Ratio"
+        of = { measure = "utilization", span = "late", relative-to = { span = "all" } }
+        [[claim]]
+        says = "one over the other"
+        measure = "utilization"
+        run = { "path.rate" = "10 Mbps" }
+        span = "late"
+        relative-to = { span = "all" }
+        paper = 1.1
+        within = 0.5
         [[claim]]
         says = "a number that the paper prints"
         measure = "throughput"
@@ -139,6 +155,10 @@ fn the_papers_numbers_are_marked_in_the_figures() {
     assert_eq!(legend.last().unwrap(), "the paper's range");
     let (panel, _) = marks(2);
     assert!(panel.len() == 1 && panel[0].along == [2.0, 5.0], "{panel:?}");
+    let (ratio, _) = marks(3);
+    let of_ratio = &drawn.figures[3].groups[0].figures[0].lines;
+    assert!(ratio.len() == 1 && ratio[0].values == [1.1, 1.1] && ratio[0].at == 10.0, "{ratio:?}");
+    assert!(of_ratio.iter().any(|line| line.values.0.iter().all(|x| (0.9..1.5).contains(x))), "{of_ratio:?}");
     for (name, svg) in thalweg_report::svgs(&drawn) {
         assert!(svg.contains(">the paper"), "{name} has no legend of it");
     }

@@ -39,7 +39,9 @@ impl Quantity {
                 let crossed = Crossed::of(curves[0], curves[1], from..to);
                 Ok(crossed.as_ref().map_or(f64::INFINITY, compute))
             }
-            Compute::OfRun(_) | Compute::OfRunAndCurve(_) => self.of_finished(artefact, scale, None, self.run(made)?),
+            Compute::OfRun(_) | Compute::OfRunAndCurve(_) => {
+                self.own_of_finished(artefact, scale, None, self.run(made)?)
+            }
         }
     }
 
@@ -60,12 +62,25 @@ impl Quantity {
         }
     }
 
-    /// Its value of a given run, whichever run it names; and over the given span in seconds, if there is one, in place
-    /// of its own.
+    /// Its value of a given run, whichever run it names, and what it is compared with of the same run; over the given
+    /// span in seconds, if there is one, in place of its own.
     ///
     /// # Errors
     /// In a line, which thing that it names does not exist.
     pub fn of_finished(
+        &self,
+        artefact: &Artefact,
+        scale: Scale,
+        given: Option<[f64; 2]>,
+        run: &Finished,
+    ) -> Result<f64, String> {
+        let of = |other: &Quantity| other.of_finished(artefact, scale, given, run);
+        let above = self.own_of_finished(artefact, scale, given, run)? - self.base.as_deref().map_or(Ok(0.0), of)?;
+        Ok(above / self.divisor.as_deref().map_or(Ok(1.0), of)?)
+    }
+
+    /// Its value of a given run before it is compared with another.
+    fn own_of_finished(
         &self,
         artefact: &Artefact,
         scale: Scale,

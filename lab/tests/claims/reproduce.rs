@@ -68,6 +68,8 @@ fn the_catalogue_is_sound() {
                 }
             }
             for figure in artefact.figures.iter() {
+                let beside = |name: &String| artefact.scenarios.iter().any(|it| it.name == *name);
+                assert!(figure.beside.iter().all(beside), "{}: {:?}", artefact.id, figure.beside);
                 assert!(planned.iter().any(|it| it.name == figure.scenario), "{}: {}", artefact.id, figure.scenario);
             }
             for chart in &artefact.charts {

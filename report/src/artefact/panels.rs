@@ -7,6 +7,10 @@ use crate::order::{distinct, rising};
 use experiment::Finished;
 use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Figure as Wanted, Panel, Quantity, Scale};
+use serde_json::Value;
+
+/// The name of the key that stands for the names of scenarios.
+const SCENARIO: &str = "scenario";
 
 /// The panels that are `wanted`, over the key that the runs sweep, or over time, and what is `said` of what they show.
 pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRuns], said: &[Said]) -> Group {
@@ -23,7 +27,10 @@ pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Scenari
         return panels(wanted, &runs, "Time (s)", &places, value, said, mark);
     };
     let runs = named(wanted, key, made);
-    let at = |run: &Finished| position(run.run.identity.settings.get(key)?);
+    let at = |run: &Finished| match key.as_str() {
+        SCENARIO => position(&Value::from(scenario_of(run, made)?)),
+        key => position(run.run.identity.settings.get(key)?),
+    };
     let places = rising(runs.iter().filter_map(|(_, run)| at(run)));
     let unit = if key.ends_with("rate") { " (Mbps)" } else { "" };
     let value = |panel: &Panel, run: &Finished, place| if at(run) == Some(place) { of(panel, run, None) } else { None };
@@ -36,10 +43,16 @@ pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Scenari
     panels(wanted, &runs, &label, &places, value, said, mark)
 }
 
+/// The name of the scenario that `run` is of.
+fn scenario_of<'m>(run: &Finished, made: &'m [ScenarioRuns]) -> Option<&'m str> {
+    let of = |it: &&ScenarioRuns| it.runs.iter().any(|one| std::ptr::eq(one, run));
+    made.iter().find(of).map(|it| it.scenario.as_str())
+}
+
 /// The runs of a figure, each with the name of its line: the run's own without `key`, after its scenario's if there are
-/// several.
+/// several that are not told apart by their places.
 fn named<'m>(wanted: &Wanted, key: &str, made: &'m [ScenarioRuns]) -> Vec<(String, &'m Finished)> {
-    let several = !wanted.beside.is_empty();
+    let several = !wanted.beside.is_empty() && key != SCENARIO;
     let of = |it: &'m ScenarioRuns| {
         let name = |run: &'m Finished| {
             let name = run.run.identity.without(key);
@@ -77,7 +90,11 @@ fn panels(
         Figure {
             title: Some(panel.title.clone()),
             across: Some(across(axis, places.to_vec())),
-            vertical: panel.top.map_or(Vertical::FromZero, Vertical::To),
+            vertical: match panel.top {
+                _ if panel.log => Vertical::Logarithmic,
+                Some(top) => Vertical::To(top),
+                None => Vertical::FromZero,
+            },
             stated: apart(said.iter().filter_map(stated).collect()),
             ..Figure::new(panel.axis.clone(), names.iter().enumerate().map(line).collect())
         }

@@ -28,7 +28,7 @@ pub fn said<'a>(artefact: &'a Artefact, scale: Scale, made: &'a [ScenarioRuns]) 
             None => (&claim.quantity, true),
             Some(first) => (first, false),
         };
-        let run = quantity.run(made).ok().filter(|_| quantity.is_absolute())?;
+        let run = quantity.run(made).ok().filter(|_| quantity.is_of_one_run())?;
         let span = quantity.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
         let span = span.unwrap_or([0.0, run.run.experiment.duration.as_secs()]);
         Some(Said { quantity, run, alone, values, span })
@@ -68,7 +68,7 @@ pub fn mark_throughput(page: &mut Page, said: &[Said], runs: &[&Finished]) {
     let Some(figure) = group.figures.iter_mut().find(|figure| throughput(&figure.axis)) else { return };
     let factor = if figure.axis.ends_with("(Gbps)") { 1e-3 } else { 1.0 };
     let mark = |said: &Said| {
-        let shown = runs.iter().any(|run| std::ptr::eq(*run, said.run));
+        let shown = said.quantity.is_absolute() && runs.iter().any(|run| std::ptr::eq(*run, said.run));
         let line = match runs {
             [_] => figure.lines.get(said.quantity.flow.unwrap_or(1) - 1),
             _ => figure.lines.iter().find(|line| line.name == said.run.run.name()),

@@ -42,7 +42,8 @@ pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[&Finish
         }
         let stated = |it: &Said| {
             let run = runs.iter().find(|run| std::ptr::eq(**run, it.run))?;
-            let shown = it.quantity.measure == what
+            let shown = it.quantity.is_absolute()
+                && it.quantity.measure == what
                 && (it.quantity.flow, it.quantity.flows) == (wanted.flow, None)
                 && it.quantity.span == wanted.span;
             let entry = names.iter().position(|name| **name == run.run.controller);

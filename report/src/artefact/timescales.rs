@@ -15,7 +15,9 @@ pub fn group(wanted: &Wanted, span: Option<[f64; 2]>, runs: &[Finished], said: &
     };
     let level = |run: &Finished, what: Measure| {
         let of_median = |it: &&Said| {
-            let median = it.quantity.quantile.is_none_or(|quantile| quantile == 0.5) && !it.quantity.windows.is_empty();
+            let median = it.quantity.is_absolute()
+                && it.quantity.quantile.is_none_or(|quantile| quantile == 0.5)
+                && !it.quantity.windows.is_empty();
             std::ptr::eq(it.run, run) && it.quantity.measure == what && it.quantity.span == wanted.span && median
         };
         let [least, _] = said.iter().find(of_median)?.values;
