@@ -227,17 +227,19 @@ fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Art
 
 /// Prints the catalogue, with the last verdicts.
 fn list(catalogue: &[Artefact], records: &Records, scale: Scale) -> Result<(), Failure> {
-    let mut text = String::new();
     let newest = records.newest();
-    for artefact in catalogue {
-        let last = match (records.find::<Vec<Page>>(artefact), newest.get(&artefact.id)) {
-            (Some(kept), _) => tally(&kept.record.claims).to_string(),
-            (None, Some(earlier)) => format!("{} (earlier)", tally(&earlier.claims)),
-            (None, None) => "not run".into(),
-        };
+    let last = |artefact: &Artefact| match (records.find::<Vec<Page>>(artefact), newest.get(&artefact.id)) {
+        (Some(kept), _) => tally(&kept.record.claims).to_string(),
+        (None, Some(earlier)) => format!("{} (earlier)", tally(&earlier.claims)),
+        (None, None) => "not run".into(),
+    };
+    let verdicts: Vec<String> = catalogue.iter().map(last).collect();
+    let wide = verdicts.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (artefact, last) in catalogue.iter().zip(verdicts) {
         let seconds = artefact.seconds.at(scale).max(1.0);
         let time = if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) };
-        let _ = writeln!(text, "{:24} {time:>7}  {last:40}  {}", artefact.id, artefact.title);
+        let _ = writeln!(text, "{:24} {time:>7}  {last:wide$}  {}", artefact.id, artefact.title);
     }
     print::text(&text)
 }
