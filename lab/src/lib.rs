@@ -11,6 +11,7 @@
 
 pub mod cache;
 pub mod code;
+pub mod connections;
 pub mod files;
 pub mod processor_sharing;
 pub mod reproduce;

@@ -213,3 +213,40 @@ fn no_word_of_a_name_is_broken_on_a_narrow_screen() {
 
 const BLUE: [u8; 3] = [0x00, 0x72, 0xb2];
 const ORANGE: [u8; 3] = [0xd5, 0x5e, 0x00];
+
+/// What the paper says is drawn beside the lines, and hidden by its name in the legend.
+#[test]
+fn the_papers_marks_are_drawn_and_hidden() {
+    let text = r#"
+        title = "Marks"
+        about = "One flow."
+        seconds = { quick = 1, full = 1 }
+        scenario = [{ name = "one", file = "one.toml" }]
+        span.late = { quick = [2, 5], full = [2, 5] }
+        figure = [{ scenario = "one", axes = ["Throughput"] }]
+        claim = [{ says = "half of it", measure = "throughput", span = "late", paper = 5, within = 0.9, run = "reno" }]
+    "#;
+    let one = r#"
+        duration = "5 s"
+        path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp" }
+        compare.controllers = ["bic", "reno"]
+    "#;
+    let artefact = Artefact::read("test/marks", text).unwrap();
+    let machine = scenario::Machine::this(None);
+    let planned = reproduce::plan(&artefact, Scale::Quick, &machine, |_| Some(one.into())).unwrap();
+    let reproduced = reproduce::make(&artefact, Scale::Quick, planned, &machine, &(), &|_| true).unwrap();
+    let drawn = thalweg_report::Drawn::new(&artefact, Scale::Quick, reproduced);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("test.html");
+    std::fs::write(&file, thalweg_report::gallery::page(&paper::papers(&[drawn])[0], Scale::Quick, false)).unwrap();
+    opened("marks", &file, async |page| {
+        let whole = page.ink(0, ORANGE).await;
+        page.click(".legend button:nth-child(3)").await; // the paper
+        let without = page.ink(0, ORANGE).await;
+        assert!(whole > without + 500, "{whole} pixels with the mark, {without} without it");
+        page.click(".legend button:nth-child(3)").await;
+        assert_eq!(page.ink(0, ORANGE).await, whole);
+        page.click(".legend button:nth-child(2)").await; // the line that it is said of
+        assert_eq!(page.ink(0, ORANGE).await, 0);
+    });
+}

@@ -40,13 +40,16 @@ impl Quantity {
                 Ok(crossed.as_ref().map_or(f64::INFINITY, compute))
             }
             Compute::OfRun(_) | Compute::OfRunAndCurve(_) => {
-                self.of_finished(artefact, scale, None, self.run_among(made)?)
+                self.own_of_finished(artefact, scale, None, self.run(made)?)
             }
         }
     }
 
-    /// The run that it names.
-    fn run_among<'m>(&self, made: &'m [ScenarioRuns]) -> Result<&'m Finished, String> {
+    /// The run that it names, among those `made`.
+    ///
+    /// # Errors
+    /// In a line, that there is no such run.
+    pub fn run<'m>(&self, made: &'m [ScenarioRuns]) -> Result<&'m Finished, String> {
         let scenario = match &self.scenario {
             None => made.first(),
             Some(name) => made.iter().find(|it| it.scenario == *name),
@@ -59,12 +62,25 @@ impl Quantity {
         }
     }
 
-    /// Its value of a given run, whichever run it names; and over the given span in seconds, if there is one, in place
-    /// of its own.
+    /// Its value of a given run, whichever run it names, and what it is compared with of the same run; over the given
+    /// span in seconds, if there is one, in place of its own.
     ///
     /// # Errors
     /// In a line, which thing that it names does not exist.
     pub fn of_finished(
+        &self,
+        artefact: &Artefact,
+        scale: Scale,
+        given: Option<[f64; 2]>,
+        run: &Finished,
+    ) -> Result<f64, String> {
+        let of = |other: &Quantity| other.of_finished(artefact, scale, given, run);
+        let above = self.own_of_finished(artefact, scale, given, run)? - self.base.as_deref().map_or(Ok(0.0), of)?;
+        Ok(above / self.divisor.as_deref().map_or(Ok(1.0), of)?)
+    }
+
+    /// Its value of a given run before it is compared with another.
+    fn own_of_finished(
         &self,
         artefact: &Artefact,
         scale: Scale,

@@ -1,6 +1,6 @@
 //! Whether claims hold.
 
-use super::artefact::{Artefact, Band, Claim, Quantity, Scale};
+use super::artefact::{Artefact, Band, Claim, Quantity, Scale, Source};
 use super::scenario_runs::ScenarioRuns;
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,14 @@ pub enum Verdict {
 /// A claim, judged.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judged {
-    /// What the paper says, in short.
+    /// The statement, in short.
     pub says: String,
+    /// Who makes the statement, and whose the band is.
+    pub source: Source,
     /// The value that the paper gives.
     pub paper: Option<f64>,
+    /// Whether the paper does not print that value: it follows from the paper's words or equations for this setup.
+    pub derived: bool,
     /// The measured value as text, with its unit.
     pub measured: String,
     /// The measured values, unrounded: one, or several that shall rise; null for what never happened. Empty if the
@@ -31,8 +35,6 @@ pub struct Judged {
     pub values: Vec<Option<f64>>,
     /// Which values confirm the claim, as text.
     pub band: String,
-    /// Whether the band is ours: the paper makes the statement in words only, or does not make it.
-    pub ours: bool,
     /// Whether the measured values are within the band.
     pub verdict: Verdict,
     /// Why the claim misses, if that is known.
@@ -75,11 +77,12 @@ pub fn judge(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<Ju
             let finite = |x: f64| x.is_finite().then_some(x);
             let mut judged = Judged {
                 says: claim.says.clone(),
+                source: claim.source,
                 paper: claim.paper,
+                derived: claim.derived,
                 measured,
                 values: values.into_iter().flatten().map(finite).filter(|_| known).collect(),
                 band,
-                ours: claim.ours,
                 verdict,
                 because: None,
             };
@@ -101,9 +104,15 @@ impl Judged {
         self.verdict == Verdict::Miss && self.because.is_none()
     }
 
-    /// The band, and whose it is if not the paper's.
+    /// The band, and whose it is if the statement is the paper's and the band is not.
     pub fn wanted(&self) -> String {
-        format!("{}{}", self.band, if self.ours { ", our band" } else { "" })
+        format!("{}{}", self.band, if self.source == Source::PaperOurBand { ", our band" } else { "" })
+    }
+
+    /// The value that the paper gives, and whether it is derived; empty if there is none.
+    pub fn paper_value(&self) -> String {
+        let derived = if self.derived { ", derived" } else { "" };
+        self.paper.map_or(String::new(), |value| format!("{}{derived}", number(value)))
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! An [`artefact`] is data, a file of the [`catalogue`]: scenarios, claims, figures and [`curve`]s. [`runs`] plans and
 //! makes its runs. A claim names its run by a [`selector`] and what it measures by a [`measure`]; `evaluate` takes the
-//! value, [`judge`] compares it with the claim's band, and a [`record`] has what came of it. [`text`] writes records
-//! for people, [`records`] keeps them in files.
+//! value, [`judge`] compares it with the claim's band, and a [`record`] has what came of it. [`tally`] counts, the
+//! papers' claims and ours apart; [`text`] writes records for people, [`records`] keeps them in files.
 
 pub mod artefact;
 pub mod catalogue;
@@ -17,6 +17,7 @@ pub mod records;
 pub mod runs;
 mod scenario_runs;
 pub mod selector;
+pub mod tally;
 pub mod text;
 
 pub use artefact::{Artefact, Scale};

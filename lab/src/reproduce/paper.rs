@@ -4,7 +4,7 @@ use super::record::Record;
 
 /// Each paper's folder in the catalogue, its short name, and its reference.
 const PAPERS: [(&str, &str, &str); 6] = [
-    ("beyond", "Beyond the papers", "What a reader would ask next. No paper gives the bands: they are ours."),
+    ("beyond", "Beyond the papers", "What a reader would ask next. No paper makes these claims: they are ours."),
     (
         "bic",
         "BIC-2004",

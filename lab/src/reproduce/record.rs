@@ -1,10 +1,10 @@
 //! What came of an artefact: its claims, judged.
 
 use super::artefact::{Artefact, Scale};
-use super::judge::{Judged, Verdict};
+use super::judge::Judged;
+use super::tally::{Apart, Tally, tally_of_records};
 use crate::code::CODE;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
 
 /// What came of an artefact. The same code and scale give the same bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct Claims {
     pub code: String,
     /// How much was run.
     pub scale: Scale,
+    /// How many claims have which verdict: the papers' claims and ours, apart.
+    pub totals: Apart<Tally>,
     /// The artefacts, in the catalogue's order.
     pub artefacts: Vec<Entry>,
 }
@@ -48,19 +50,9 @@ impl Claims {
             let Record { id, title, claims, .. } = it.as_ref();
             Entry { id: id.clone(), title: title.clone(), claims: claims.clone() }
         };
-        Claims { code: CODE.into(), scale, artefacts: records.iter().map(entry).collect() }
+        let totals = tally_of_records(records);
+        Claims { code: CODE.into(), scale, totals, artefacts: records.iter().map(entry).collect() }
     }
-}
-
-/// How many claims have which verdict, such as `3 PASS, 1 MISS`.
-pub fn verdicts(claims: &[Judged]) -> String {
-    let count = |verdict| claims.iter().filter(|claim| claim.verdict == verdict).count();
-    let (pass, miss, not_run) = (count(Verdict::Pass), count(Verdict::Miss), count(Verdict::NotRun));
-    let mut text = format!("{pass} PASS, {miss} MISS");
-    if not_run > 0 {
-        let _ = write!(text, ", {not_run} not run");
-    }
-    text
 }
 
 impl AsRef<Record> for Record {
@@ -83,7 +75,7 @@ impl Record {
 }
 
 /// Why each of `claims` misses. A reason that the last claim with a reason had, too, is `As above.`
-pub fn reasons(claims: &[Judged]) -> Vec<Option<&str>> {
+pub fn reasons<'c>(claims: &[&'c Judged]) -> Vec<Option<&'c str>> {
     let mut last = None;
     claims
         .iter()
@@ -92,9 +84,4 @@ pub fn reasons(claims: &[Judged]) -> Vec<Option<&str>> {
             Some(if last.replace(because) == Some(because) { "As above." } else { because })
         })
         .collect()
-}
-
-/// The claims of all `records`.
-pub fn claims<R: AsRef<Record>>(records: &[R]) -> Vec<Judged> {
-    records.iter().flat_map(|it| it.as_ref().claims.clone()).collect()
 }

@@ -1,16 +1,25 @@
 //! Records as texts: for the terminal, and as Markdown.
 
 use super::artefact::Scale;
-use super::judge::{Verdict, number};
+use super::judge::{Judged, Verdict};
 use super::paper::papers;
-use super::record::{Record, claims, reasons, verdicts};
+use super::record::{Record, reasons};
+use super::tally::{Apart, Tally, apart, tally, tally_of_records};
 use std::fmt::Write;
 
-/// The claims of a record for the terminal, one or two lines each.
+/// The claims of a record for the terminal, one or two lines each: the paper's, and below a heading ours.
 pub fn text(record: &Record) -> String {
-    let mut text = format!("{}: {} ({})\n", record.id, record.title, verdicts(&record.claims));
-    for (claim, because) in record.claims.iter().zip(reasons(&record.claims)) {
-        let paper = claim.paper.map_or(String::new(), |x| format!(", the paper {}", number(x)));
+    let Apart { papers, ours } = apart(&record.claims);
+    let heading = if ours.is_empty() { "" } else { "  Our claims:\n" };
+    let tally = tally(&record.claims);
+    format!("{}: {} ({tally})\n{}{heading}{}", record.id, record.title, lines(&papers), lines(&ours))
+}
+
+/// `claims` for the terminal.
+fn lines(claims: &[&Judged]) -> String {
+    let mut text = String::new();
+    for (claim, because) in claims.iter().zip(reasons(claims)) {
+        let paper = claim.paper.map_or(String::new(), |_| format!(", the paper {}", claim.paper_value()));
         let verdict = mark(claim.verdict);
         let _ = writeln!(text, "  {verdict}  {}: {} (wanted {}{paper})", claim.says, claim.measured, claim.wanted());
         if let Some(because) = because {
@@ -23,28 +32,28 @@ pub fn text(record: &Record) -> String {
 /// All claims as a page of Markdown. `of` is the number of artefacts in the catalogue; `made` says when and from which
 /// code the records were made, if the page is to say that.
 pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: Option<&str>) -> String {
-    let all = claims(records);
+    let total = tally_of_records(records);
     let (which, among) = match records.len() {
         all if all == of => (" --all", String::new()),
         _ => ("", format!(" of {of}")),
     };
     let mut text = format!(
-        "# Reproduced\n\nWhat `thalweg reproduce{which} --scale {scale}` says: {} claims in {}{among} artefacts, {}.\n",
-        all.len(),
+        "# Reproduced\n\nWhat `thalweg reproduce{which} --scale {scale}` says: {} claims in {}{among} artefacts, those of the \
+         papers apart from ours.\n{}\n",
+        total.papers.claims() + total.ours.claims(),
         records.len(),
-        verdicts(&all)
+        total.sentences()
     );
     if let Some(made) = made {
         let _ = writeln!(text, "{made}");
     }
-    text += "What the words mean, and how to run it: [reproduce.md](reproduce.md).\n\n| paper | artefacts | claims | PASS | MISS | not run |\n|---|---|---|---|---|---|\n";
+    text += "What the words mean, and how to run it: [reproduce.md](reproduce.md).\n\n\
+             | paper | artefacts | the paper's claims | PASS | MISS | not run | our claims | PASS | MISS | not run |\n\
+             |---|---|---|---|---|---|---|---|---|---|\n";
     for paper in papers(records) {
-        let all = claims(paper.records);
-        let count = |verdict| all.iter().filter(|claim| claim.verdict == verdict).count();
-        let counts = [Verdict::Pass, Verdict::Miss, Verdict::NotRun].map(|verdict| count(verdict).to_string());
-        let (artefacts, counts) = (paper.records.len(), counts.join(" | "));
-        let _ = writeln!(text, "| {} | {artefacts} | {} | {counts} |", paper.name, all.len());
+        text += &row(paper.name, paper.records.len(), &tally_of_records(paper.records));
     }
+    text += &row("all", records.len(), &total);
     for paper in papers(records) {
         let _ = write!(text, "\n## {}\n\n{}\n", paper.name, paper.about);
         for record in paper.records {
@@ -54,18 +63,31 @@ pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: 
     text
 }
 
-/// A section about one artefact.
+/// A row of the table of papers.
+fn row(name: &str, artefacts: usize, Apart { papers, ours }: &Apart<Tally>) -> String {
+    let of = |it: &Tally| format!("{} | {} | {} | {}", it.claims(), it.pass, it.miss, it.not_run);
+    format!("| {name} | {artefacts} | {} | {} |\n", of(papers), of(ours))
+}
+
+/// A section about one artefact: a table of the paper's claims, and one of ours.
 fn section(record: &Record) -> String {
-    let mut text = format!("\n### {}\n\n{}. {}\n\n", record.id, record.title, verdicts(&record.claims));
-    text += "| | claim | paper | wanted | measured |\n|---|---|---|---|---|\n";
-    for (claim, because) in record.claims.iter().zip(reasons(&record.claims)) {
+    let Apart { papers, ours } = apart(&record.claims);
+    let mut text = format!("\n### {}\n\n{}: {}\n", record.id, record.title, tally(&record.claims));
+    if !papers.is_empty() {
+        text += &table("claim of the paper", &papers);
+    }
+    if !ours.is_empty() {
+        text += &table("claim of ours", &ours);
+    }
+    text
+}
+
+/// A table of `claims`, whose column has the name `title`.
+fn table(title: &str, claims: &[&Judged]) -> String {
+    let mut text = format!("\n| | {title} | paper | wanted | measured |\n|---|---|---|---|---|\n");
+    for (claim, because) in claims.iter().zip(reasons(claims)) {
         let because = because.map_or(String::new(), |why| format!(". *{why}*"));
-        let cells = [
-            &format!("{}{because}", claim.says),
-            &claim.paper.map_or(String::new(), number),
-            &claim.wanted(),
-            &claim.measured,
-        ];
+        let cells = [&format!("{}{because}", claim.says), &claim.paper_value(), &claim.wanted(), &claim.measured];
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
         let _ = writeln!(text, "| {} | {} |", mark(claim.verdict).trim(), cells.join(" | "));
     }

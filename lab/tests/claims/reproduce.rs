@@ -2,7 +2,8 @@
 
 use scenario::Machine;
 use std::num::NonZero;
-use thalweg_lab::reproduce::{self, Artefact, Record, Scale, Verdict, judge};
+use thalweg_lab::reproduce::artefact::Source;
+use thalweg_lab::reproduce::{self, Artefact, Record, Scale, Verdict, judge, tally, text};
 
 /// A machine with enough memory for any run.
 fn machine() -> Machine {
@@ -67,6 +68,8 @@ fn the_catalogue_is_sound() {
                 }
             }
             for figure in artefact.figures.iter() {
+                let beside = |name: &String| artefact.scenarios.iter().any(|it| it.name == *name);
+                assert!(figure.beside.iter().all(beside), "{}: {:?}", artefact.id, figure.beside);
                 assert!(planned.iter().any(|it| it.name == figure.scenario), "{}: {}", artefact.id, figure.scenario);
             }
             for chart in &artefact.charts {
@@ -157,7 +160,7 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
         record.claims[4].band, "Drops < Mean queue < Longest queue",
         "the span tells two of them apart, and not all"
     );
-    let reasons = thalweg_lab::reproduce::record::reasons(&record.claims);
+    let reasons = thalweg_lab::reproduce::record::reasons(&record.claims.iter().collect::<Vec<_>>());
     assert_eq!(reasons[1], Some("the link is full"));
     assert_eq!((reasons[4], reasons[5]), (Some("the queue is one BDP"), Some("As above.")));
 
@@ -170,8 +173,54 @@ fn a_claim_that_holds_passes_and_its_opposite_misses() {
     let record = record.in_words_of(&other);
     assert_eq!((record.title.as_str(), record.claims[1].because.as_deref()), ("Another title", Some("it is busy")));
     assert_eq!(record.claims[0].because, None);
-    other.claims[1].ours = false;
+    other.claims[1].source = Source::Paper;
     assert_ne!(key(&artefact), key(&other));
+}
+
+/// What the paper says and what we say beside it are told apart in every text, and counted apart.
+#[test]
+fn the_papers_claims_and_ours_are_apart() {
+    let text = r#"
+        title = "A full link"
+        about = "One flow."
+        seconds = { quick = 1, full = 1 }
+        scenario = [{ name = "one", file = "one.toml" }]
+        [[claim]]
+        says = "we say that it loses nothing"
+        measure = "drops"
+        most = 0
+        beyond = true
+        [[claim]]
+        says = "the paper says that half of the link is used"
+        measure = "utilization"
+        least = 50
+        ours = true
+        [[claim]]
+        says = "the paper's words mean ten megabits"
+        measure = "throughput"
+        paper = 10
+        derived = true
+        within = 0.2
+    "#;
+    let scenario = "duration = \"5 s\"\npath = { rate = \"10 Mbps\", rtt = \"40 ms\", buffer = \"1 bdp\" }\nflow = [{ controller = \"vegas\" }]\n";
+    let record = make(&Artefact::read("test/apart", text).unwrap(), |_| Some(scenario.into()));
+    let sources: Vec<Source> = record.claims.iter().map(|claim| claim.source).collect();
+    assert_eq!(sources, [Source::Ours, Source::PaperOurBand, Source::Paper]);
+    assert_eq!(record.claims[2].paper_value(), "10, derived");
+
+    let total = tally::tally(&record.claims);
+    assert_eq!((total.papers.claims(), total.ours.claims()), (2, 1));
+    let lines = text::text(&record);
+    let (papers, ours) = lines.split_once("  Our claims:\n").unwrap();
+    assert!(papers.contains("half of the link") && papers.contains("ten megabits") && ours.contains("loses nothing"));
+    let page = text::markdown(Scale::Quick, std::slice::from_ref(&record), 1, None);
+    let (papers, ours) = page.split_once("| | claim of ours |").unwrap();
+    assert!(papers.contains("Of the papers' 2 claims 2 PASS") && papers.contains("half of the link"), "{page}");
+    assert!(ours.contains("loses nothing") && !ours.contains("ten megabits"), "{page}");
+
+    // Whatever is in this folder is ours.
+    let beyond = Artefact::read("beyond/apart", text).unwrap();
+    assert!(beyond.claims.iter().all(|claim| claim.source == Source::Ours));
 }
 
 #[test]
@@ -217,9 +266,9 @@ fn windows_and_quantiles_are_those_of_the_claim() {
         traffic = [{ kind = "flows", size = "1000 B", per-second = 20, rtt = "100 ms", controller = "reno" }]
     "#;
     let record = make(&artefact.unwrap(), |_| Some(scenario.into()));
-    println!("{}", reproduce::text::text(&record));
+    println!("{}", text::text(&record));
     assert!(record.claims.iter().all(|claim| claim.verdict == Verdict::Pass));
-    assert!(record.claims[2].ours);
+    assert_eq!(record.claims[2].source, Source::PaperOurBand);
 }
 
 /// Some artefacts give as many verdicts of each kind as the documentation says, and the same bytes each time.
@@ -229,7 +278,7 @@ fn a_sample_of_the_catalogue_comes_out_as_the_documentation_says() {
     for (id, passes, misses) in [("rrr/fig4", 6, 0), ("rrr/fig5", 11, 0), ("rapid/table3", 15, 9)] {
         let artefact = catalogue.iter().find(|it| it.id == id).unwrap();
         let record = make(artefact, file);
-        println!("{}", reproduce::text::text(&record));
+        println!("{}", text::text(&record));
         let count = |verdict| record.claims.iter().filter(|claim| claim.verdict == verdict).count();
         assert_eq!((count(Verdict::Pass), count(Verdict::Miss)), (passes, misses), "{id}");
         let bytes = |record: &Record| serde_json::to_vec(record).unwrap();

@@ -1,11 +1,11 @@
 //! Charts of an artefact: curves that follow from equations, and what runs measure of them as points.
 
-use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Vertical};
+use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Stated, Vertical};
 use crate::order::{distinct, rising};
 use lab::reproduce::ScenarioRuns;
-use lab::reproduce::artefact::{Artefact, Chart};
+use lab::reproduce::artefact::{Artefact, Chart, Claim};
 use lab::reproduce::curve::Curve as Equation;
-use lab::reproduce::measure::response;
+use lab::reproduce::measure::{Crossed, response};
 
 /// Values per curve, beside those at the measured places.
 const POINTS: usize = 300;
@@ -35,6 +35,7 @@ pub fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group
     let lines: Vec<Line> = curves.iter().enumerate().map(line).chain(names.iter().enumerate().map(points)).collect();
     let mut legend = Entry::each(lines.iter().map(|line| line.name.clone()));
     legend[curves.len()..].iter_mut().for_each(|entry| entry.mark = Mark::Points);
+    let stated = artefact.claims.iter().filter_map(|claim| stated_of(claim, &curves, chart)).collect();
     let across = if chart.linear { Across::linear } else { Across::logarithmic };
     let figure = Figure {
         across: Some(across(chart.across.clone(), places)),
@@ -43,9 +44,29 @@ pub fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group
             Some(top) => Vertical::To(top),
             None => Vertical::FromZero,
         },
+        stated,
         ..Figure::new(chart.axis.clone(), lines)
     };
     Group { title: None, legend, panels: false, figures: vec![figure] }
+}
+
+/// The mark of what the paper says of a curve's value, or of where it crosses another one, if `claim` is of that. Where
+/// the paper gives only the one or the other coordinate of a crossing, the mark has the curves' own for the other.
+fn stated_of(claim: &Claim, curves: &[&Equation], chart: &Chart) -> Option<Stated> {
+    let quantity = &claim.quantity;
+    let value = claim.paper.filter(|_| !claim.derived)?;
+    let place = |name: &Option<String>| curves.iter().position(|curve| Some(&curve.name) == name.as_ref());
+    let entry = place(&quantity.curve).filter(|_| quantity.is_absolute())?;
+    let crossing = || {
+        let [from, to] = chart.range;
+        Crossed::of(curves[entry], curves[place(&quantity.with)?], from..to)
+    };
+    match quantity.measure.name() {
+        "curve" => Some(Stated::point(Some(entry), quantity.level?, value)),
+        "crossing" => Some(Stated::point(Some(entry), value, crossing()?.height)),
+        "crossing-height" => Some(Stated::point(Some(entry), crossing()?.at, value)),
+        _ => None,
+    }
 }
 
 /// The place at a share of the horizontal axis.

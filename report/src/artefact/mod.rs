@@ -4,15 +4,17 @@ mod charts;
 mod maps;
 mod panels;
 mod phases;
+mod stated;
 mod sweep;
 mod timescales;
 
-use crate::figure::Page;
+use crate::figure::{Group, Page};
 use crate::runs;
 use experiment::Finished;
 use lab::reproduce::artefact::Figure as Wanted;
 use lab::reproduce::{Artefact, Record, Reproduced, Scale, ScenarioRuns};
 use serde::{Deserialize, Serialize};
+use stated::Said;
 
 /// An artefact's claims, judged, and its figures. The same code, catalogue and scale give the same bytes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,7 +30,11 @@ impl Drawn {
     pub fn new(artefact: &Artefact, scale: Scale, reproduced: Reproduced) -> Drawn {
         let made = &reproduced.runs;
         let charts = artefact.charts.iter().map(|chart| Page::without_time(charts::group(artefact, chart, made)));
-        let figures = figures(artefact, scale, made).into_iter().chain(charts).map(Page::rounded).collect();
+        let named = |mut page: Page| {
+            page.groups.iter_mut().for_each(Group::name_stated);
+            page.rounded()
+        };
+        let figures = figures(artefact, scale, made).into_iter().chain(charts).map(named).collect();
         Drawn { record: reproduced.record, figures }
     }
 
@@ -52,9 +58,10 @@ impl AsRef<Record> for Drawn {
 
 /// A page per figure that `artefact` names, but for its charts.
 fn figures(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<Page> {
+    let said = stated::said(artefact, scale, made);
     let several = artefact.figures.iter().any(|figure| figure.scenario != artefact.figures[0].scenario);
     let draw = |wanted: &Wanted| {
-        let mut page = figure(artefact, scale, wanted, made)?;
+        let mut page = figure(artefact, scale, wanted, made, &said)?;
         if let (true, true, Some(group)) = (several, wanted.beside.is_empty(), page.groups.first_mut()) {
             group.title = Some(wanted.scenario.clone());
         }
@@ -63,28 +70,28 @@ fn figures(artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Vec<Page
     artefact.figures.iter().filter_map(draw).collect()
 }
 
-/// One figure; none if its scenario was not run.
-fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRuns]) -> Option<Page> {
+/// One figure, with what is `said` of what it shows; none if its scenario was not run.
+fn figure(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[ScenarioRuns], said: &[Said]) -> Option<Page> {
     let first = made.iter().find(|it| it.scenario == wanted.scenario)?;
     let span = wanted.span.as_ref().and_then(|name| artefact.spans.get(name)).map(|span| span.at(scale));
     let group = if let Some(keys) = &wanted.map {
         maps::group(keys, wanted, span, &first.runs)
     } else if !wanted.panels.is_empty() {
-        panels::group(artefact, scale, wanted, made)
+        panels::group(artefact, scale, wanted, made, said)
     } else if let Some(key) = &wanted.across {
-        sweep::group(wanted, key, span, &with_beside(wanted, first, made))
+        sweep::group(wanted, key, span, &with_beside(wanted, first, made), said)
     } else if !wanted.windows.is_empty() {
-        timescales::group(wanted, span, &first.runs)
+        timescales::group(wanted, span, &first.runs, said)
     } else if wanted.phases {
         return first.runs.first().map(phases::page);
     } else {
-        return Some(over_time(wanted, first, made));
+        return Some(over_time(wanted, first, made, said));
     };
     Some(Page::without_time(group))
 }
 
 /// What a report of the runs shows: those of the first scenario and of the scenarios beside it.
-fn over_time(wanted: &Wanted, first: &ScenarioRuns, made: &[ScenarioRuns]) -> Page {
+fn over_time(wanted: &Wanted, first: &ScenarioRuns, made: &[ScenarioRuns], said: &[Said]) -> Page {
     let mut page = match (wanted.beside.is_empty(), wanted.flows) {
         (true, None) => runs::page(&first.runs),
         (_, flows) => {
@@ -93,6 +100,7 @@ fn over_time(wanted: &Wanted, first: &ScenarioRuns, made: &[ScenarioRuns]) -> Pa
         }
     };
     page.keep(&wanted.axes);
+    stated::mark_throughput(&mut page, said, &with_beside(wanted, first, made));
     page
 }
 

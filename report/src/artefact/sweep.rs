@@ -1,6 +1,7 @@
 //! Figures over the values of a key that a scenario sweeps.
 
-use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Vertical};
+use super::stated::Said;
+use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Vertical, apart};
 use crate::order::{distinct, rising};
 use control::{Duration, Rate};
 use experiment::Finished;
@@ -11,8 +12,8 @@ use serde_json::Value;
 /// An axis whose values reach over more than this factor is logarithmic, if the measure is one that ranges widely.
 const WIDE: f64 = 100.0;
 
-/// A panel per measure, each with a line per controller over the values of `key`.
-pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[&Finished]) -> Group {
+/// A panel per measure, each with a line per controller over the values of `key`, and what is `said` of it.
+pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[&Finished], said: &[Said]) -> Group {
     let at = |run: &&Finished| position(run.run.identity.settings.get(key)?);
     let places = rising(runs.iter().filter_map(at));
     let names = distinct(runs.iter().map(|run| &run.run.controller));
@@ -39,8 +40,18 @@ pub fn group(wanted: &Wanted, key: &str, span: Option<[f64; 2]>, runs: &[&Finish
             let values = lines.iter_mut().flat_map(|line| &mut line.values.0);
             values.filter(|x| **x <= 0.0).for_each(|x| *x = f64::NAN);
         }
+        let stated = |it: &Said| {
+            let run = runs.iter().find(|run| std::ptr::eq(**run, it.run))?;
+            let shown = it.quantity.is_absolute()
+                && it.quantity.measure == what
+                && (it.quantity.flow, it.quantity.flows) == (wanted.flow, None)
+                && it.quantity.span == wanted.span;
+            let entry = names.iter().position(|name| **name == run.run.controller);
+            it.at(entry, at(run)?).filter(|_| shown)
+        };
+        let stated = apart(said.iter().filter_map(stated).collect());
         let across = Across::logarithmic(label.clone(), places.clone());
-        Figure { across: Some(across), vertical, ..Figure::new(what.axis().into(), lines) }
+        Figure { across: Some(across), vertical, stated, ..Figure::new(what.axis().into(), lines) }
     };
     let figures = wanted.measures.iter().map(figure).collect();
     Group { title: None, figures, legend: Entry::each(names.iter().map(ToString::to_string)), panels: true }

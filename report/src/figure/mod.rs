@@ -7,8 +7,10 @@
 mod curve;
 mod heat;
 mod page;
+mod stated;
 pub mod style;
 
 pub use curve::Curve;
 pub use heat::Heat;
 pub use page::{Across, Band, Entry, Figure, Group, Line, Mark, Page, Vertical};
+pub use stated::{Stated, apart};

@@ -1,6 +1,6 @@
 //! Pages, groups and figures.
 
-use super::{Curve, Heat};
+use super::{Curve, Heat, Stated};
 use serde::{Deserialize, Serialize};
 
 /// All figures of a report, or one figure of an artefact.
@@ -49,6 +49,10 @@ pub enum Mark {
     Band,
     /// As a point for each value.
     Points,
+    /// As the mark of a value that the paper gives.
+    Stated,
+    /// As the mark of a range that the paper gives.
+    Range,
 }
 
 /// Lines over one horizontal axis, or a map.
@@ -66,6 +70,8 @@ pub struct Figure {
     pub vertical: Vertical,
     /// A level to compare with, and its name.
     pub level: Option<(f64, String)>,
+    /// What the paper says, over the lines.
+    pub stated: Vec<Stated>,
     /// The horizontal axis; none: time in seconds.
     pub across: Option<Across>,
     /// A map in place of lines.
@@ -175,6 +181,7 @@ impl Figure {
             band: None,
             vertical: Vertical::FromZero,
             level: None,
+            stated: vec![],
             across: None,
             heat: None,
         }

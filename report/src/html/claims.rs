@@ -1,13 +1,21 @@
 //! Claims with their verdicts.
 
 use crate::markup::{escape, with_code};
-use lab::reproduce::judge::{Judged, Verdict, number};
+use lab::reproduce::judge::{Judged, Verdict};
 use lab::reproduce::record;
+use lab::reproduce::tally::{Apart, Tally, apart};
 
-/// The claims of an artefact, as a table.
-pub fn table(claims: &[Judged]) -> String {
-    let mut html = String::from(
-        "<table class=\"setup claims\">\n<thead><tr><td></td><td>claim</td><td>paper</td><td>wanted</td><td>measured</td></tr></thead>\n",
+/// The claims of an artefact: a table of the paper's, and a table of ours.
+pub fn tables(claims: &[Judged]) -> String {
+    let Apart { papers, ours } = apart(claims);
+    let shown = [("claim of the paper", papers), ("claim of ours", ours)].into_iter().filter(|(_, it)| !it.is_empty());
+    shown.map(|(title, claims)| table(title, &claims)).collect()
+}
+
+/// A table of `claims`, whose column has the name `title`.
+fn table(title: &str, claims: &[&Judged]) -> String {
+    let mut html = format!(
+        "<table class=\"setup claims\">\n<thead><tr><td></td><td>{title}</td><td>paper</td><td>wanted</td><td>measured</td></tr></thead>\n",
     );
     for (claim, because) in claims.iter().zip(record::reasons(claims)) {
         let verdict = match claim.verdict {
@@ -20,7 +28,7 @@ pub fn table(claims: &[Judged]) -> String {
             "<tr><td>{verdict}</td><td>{}{because}</td><td data-head=\"paper\">{}</td><td data-head=\"wanted\">{}</td>\
              <td data-head=\"measured\">{}</td></tr>\n",
             with_code(&claim.says),
-            claim.paper.map_or(String::new(), number),
+            escape(&claim.paper_value()),
             escape(&claim.wanted()),
             escape(&claim.measured)
         );
@@ -28,13 +36,15 @@ pub fn table(claims: &[Judged]) -> String {
     html + "</table>\n"
 }
 
-/// How many claims pass, miss and are not run: a badge for each number that is not zero.
-pub fn tally(claims: &[Judged]) -> String {
-    let badge = |(class, verdict)| match claims.iter().filter(|claim| claim.verdict == verdict).count() {
-        0 => None,
-        n => Some(format!("<span class=\"{class}\">{n}</span>")),
+/// How many claims pass, miss and are not run: a badge for each number that is not zero, those of our claims behind the
+/// word.
+pub fn badges(Apart { papers, ours }: &Apart<Tally>) -> String {
+    let parts = [("", papers), ("ours ", ours)].into_iter().filter(|(_, it)| it.claims() > 0);
+    let part = |(whose, it): (&str, &Tally)| {
+        let counts = [("pass", it.pass), ("miss", it.miss), ("not-run", it.not_run)];
+        let counts = counts.into_iter().filter(|(_, n)| *n > 0);
+        let badges: Vec<String> = counts.map(|(class, n)| format!("<span class=\"{class}\">{n}</span>")).collect();
+        format!(" <span class=\"tally\">{whose}{}</span>", badges.join(" "))
     };
-    let verdicts = [("pass", Verdict::Pass), ("miss", Verdict::Miss), ("not-run", Verdict::NotRun)];
-    let badges: Vec<String> = verdicts.into_iter().filter_map(badge).collect();
-    format!(" <span class=\"tally\">{}</span>", badges.join(" "))
+    parts.map(part).collect()
 }

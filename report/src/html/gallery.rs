@@ -7,11 +7,12 @@ use crate::artefact::Drawn;
 use crate::markup::{escape, with_code};
 use lab::reproduce::Scale;
 use lab::reproduce::paper::{Paper, papers};
-use lab::reproduce::record::{self, verdicts};
+use lab::reproduce::tally::{Apart, Tally, tally, tally_of_records};
 
 /// What the footer of every page says of the claims.
 const FOOTER: &str = "The same claims for programs: <a href=\"claims.json\">claims.json</a>. The numbers beside a title \
-     tell how many claims pass, miss, or are not run at this scale.";
+     tell how many claims of the paper pass, miss, or are not run at this scale; behind <i>ours</i>, how many of those \
+     that we make beside it.";
 /// What the footer of a page with figures says beside that.
 const ZOOM: &str = " Drag across a figure to zoom in, double-click to see all again.";
 
@@ -33,7 +34,7 @@ pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
             escape(&record.title),
             escape(&record.id),
             with_code(&record.about),
-            claims::table(&record.claims)
+            claims::tables(&record.claims)
         );
         for (i, figure) in drawn.figures.iter().enumerate() {
             let (place, file) = (format!("{short}-{i}"), escape(&drawn.file_name(i)));
@@ -46,10 +47,9 @@ pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
         }
         body += "</div>\n</div>\n</section>\n";
     }
-    let all = record::claims(paper.records);
     let document = Document {
         title: paper.name,
-        about: format!("{}<br>{scale} scale: {}", escape(paper.about), verdicts(&all)),
+        about: format!("{}<br>{}", escape(paper.about), scaled(scale, &tally_of_records(paper.records))),
         class: "gallery",
         body,
         footer: &(FOOTER.to_string() + ZOOM),
@@ -62,11 +62,10 @@ pub fn page(paper: &Paper<Drawn>, scale: Scale, pdf: bool) -> String {
 pub fn index(scale: Scale, records: &[Drawn]) -> String {
     let mut body = String::from("<nav class=\"papers\">\n");
     for paper in papers(records) {
-        let all = record::claims(paper.records);
+        let badges = claims::badges(&tally_of_records(paper.records));
         let (folder, name) = (escape(paper.folder), escape(paper.name));
         body += &format!(
-            "<h2><a href=\"{folder}.html\">{name}</a>{}</h2>\n<p class=\"about\">{}</p>\n",
-            claims::tally(&all),
+            "<h2><a href=\"{folder}.html\">{name}</a>{badges}</h2>\n<p class=\"about\">{}</p>\n",
             escape(paper.about)
         );
         for drawn in paper.records {
@@ -74,16 +73,21 @@ pub fn index(scale: Scale, records: &[Drawn]) -> String {
         }
     }
     body += "</nav>\n";
-    let all = record::claims(records);
+    let total = tally_of_records(records);
     let document = Document {
         title: "The papers, reproduced",
-        about: format!("{} claims in {} artefacts, {scale} scale: {}", all.len(), records.len(), verdicts(&all)),
+        about: format!("{} artefacts. {}", records.len(), scaled(scale, &total)),
         class: "gallery",
         body,
         footer: FOOTER,
         figures: vec![],
     };
     document.html()
+}
+
+/// How many claims have which verdict at `scale`, those of the papers and ours.
+fn scaled(scale: Scale, total: &Apart<Tally>) -> String {
+    format!("Verdicts at {scale} scale. {}", total.sentences())
 }
 
 /// A link to an artefact on the page `file`.
@@ -95,6 +99,6 @@ fn link(file: &str, drawn: &Drawn) -> String {
         escape(&drawn.short_name()),
         escape(&record.id),
         escape(&record.title),
-        claims::tally(&record.claims)
+        claims::badges(&tally(&record.claims))
     )
 }

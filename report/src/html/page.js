@@ -7,6 +7,9 @@ const GRID = { stroke: "#e6e6e6", width: 1 };
 const SHOWN = 12;
 // A legend with more entries than this stands in columns.
 const MANY = 8;
+// A horizontal axis with no more places than this is longer by this share at either end.
+const FEW_PLACES = 12;
+const BESIDE = 0.04;
 
 // Width of a figure on paper, in pixels: A4 less its margins. Letters then have the same size in all printed figures.
 const PAPER = 688;
@@ -57,6 +60,8 @@ function sample({ style, mark }) {
     line: () => drawing("line", { ...line, "stroke-width": 2, "stroke-dasharray": dash.join(" ") }),
     band: () => drawing("line", { ...line, "stroke-width": 9, "stroke-opacity": 0.25 }),
     points: () => drawing("circle", { cx: 22, cy: 5, r: 3.5, fill: "#fff", stroke: colour, "stroke-width": 2 }),
+    stated: () => drawing("path", { d: "M15 0l5 5l-5 5l-5 -5Z", fill: "#fff", stroke: colour, "stroke-width": 1.5 }),
+    range: () => drawing("path", { d: "M10 1h10M15 1V9M10 9h10", stroke: colour, "stroke-width": 1.5 }),
   };
   return drawing("svg", { width: 30, height: 10 }, pieces[mark]());
 }
@@ -88,16 +93,28 @@ function values(across) {
 }
 
 // The extent of the vertical axis, as uPlot asks for it.
-function extent({ vertical, level }) {
-  if (vertical === "logarithmic") return (u, low, high) => (low === null ? [0.1, 1] : [low / 1.2, high * 1.2]);
-  return (u, low, high) => {
+function extent({ vertical, level, stated }) {
+  const said = stated.flatMap(({ values }) => values);
+  if (vertical === "logarithmic") {
+    return (u, low, high) => (low === null ? [0.1, 1] : [Math.min(low, ...said) / 1.2, Math.max(high, ...said) * 1.2]);
+  }
+  return (u, least, most) => {
     if (vertical.to !== undefined) return [0, vertical.to];
-    if (low === null || high === null) return [0, 1];
+    if (least === null || most === null) return [0, 1];
+    const [low, high] = [Math.min(least, ...said), Math.max(most, ...said)];
     const top = Math.max(high, level !== null && level[0] < 1.4 * high ? level[0] : 0);
     if (vertical === "from-zero") return [0, top > 0 ? top * 1.04 : 1];
     const margin = Math.max((high - low) * 0.06, high * 0.005);
     return [low - margin, high + margin];
   };
+}
+
+// The ends of a horizontal axis that is not time: if it has few places, beyond the outermost ones.
+function ends({ across }) {
+  const [min, max] = [across.values[0], across.values[across.values.length - 1]];
+  if (across.values.length > FEW_PLACES) return { min, max };
+  if (across.log) return { min: min / (max / min) ** BESIDE, max: max * (max / min) ** BESIDE };
+  return { min: min - (max - min) * BESIDE, max: max + (max - min) * BESIDE };
 }
 
 // Ticks of a logarithmic axis: powers of ten, and two and five times these where powers are few.
@@ -135,6 +152,58 @@ function level(figure) {
     ctx.restore();
   };
 }
+
+// Draws what the paper says: a hollow marker at a value, on a level as long as it is said, or a range. What is said of a
+// line that is hidden is hidden, too.
+function stated(figure, legend) {
+  const level = ({ along, values }) => [...along, ...values].join();
+  const shared = (one) => figure.stated.filter((it) => level(it) === level(one)).length > 1;
+  const colour = (entry) => look(entry === null ? null : legend[entry].style).colour;
+  return (u) => {
+    const { ctx, bbox } = u;
+    const size = 5 * uPlot.pxRatio;
+    const [right, bottom] = [bbox.left + bbox.width, bbox.top + bbox.height];
+    const x = (value) => u.valToPos(value, "x", true);
+    const y = (value) => u.valToPos(value, "y", true);
+    const visible = ({ entry, values, at }) =>
+      (entry === null || u.series.some((series, i) => i > 0 && series.entry === entry && series.show)) &&
+      bbox.left - 1 <= x(at) && x(at) <= right + 1 && values.every((value) => bbox.top - 1 <= y(value) && y(value) <= bottom + 1);
+    const draw = (stroke, points) => {
+      const path = new Path2D();
+      points.forEach(([from, ...others]) => {
+        path.moveTo(...from);
+        others.forEach((to) => path.lineTo(...to));
+      });
+      ctx.fillStyle = "#fff";
+      ctx.fill(path);
+      for (const [colour, width] of [["#fff", 4], [stroke, 1.5]]) {
+        ctx.strokeStyle = colour;
+        ctx.lineWidth = width * uPlot.pxRatio;
+        ctx.stroke(path);
+      }
+    };
+    const shown = u.saidHidden ? [] : figure.stated.filter(visible);
+    ctx.save();
+    ctx.setLineDash([]);
+    for (const one of shown.filter(({ along }) => along[0] < along[1])) {
+      const [from, to] = one.along.map((value) => Math.min(Math.max(x(value), bbox.left), right));
+      const height = y(one.values[0]);
+      draw(colour(shared(one) ? null : one.entry), [[[from, height], [to, height]]]);
+    }
+    for (const { entry, values, at } of shown) {
+      const [place, [low, high]] = [x(at), values.map(y)];
+      const bar = (height) => [[place - size, height], [place + size, height]];
+      if (values[0] < values[1]) {
+        draw(colour(entry), [bar(low), [[place, low], [place, high]], bar(high)]);
+        continue;
+      }
+      const corners = [[0, -size], [size, 0], [0, size], [-size, 0], [0, -size]].map(([dx, dy]) => [place + dx, low + dy]);
+      draw(colour(entry), [corners]);
+    }
+    ctx.restore();
+  };
+}
+const SAID = ["stated", "range"];
 
 // The colour of a place from 0 to 1 on a map.
 function colour(place) {
@@ -211,7 +280,7 @@ function drawPage(source) {
       data.push(band.high, band.low);
     }
     const axis = { font: `12px ${FONT}`, labelFont: `13px ${FONT}`, stroke: "#1a1a1a", grid: GRID, ticks: { stroke: "#999", width: 1, size: 4 } };
-    const whole = across === null ? { min: 0, max: end } : { min: across.values[0], max: across.values[across.values.length - 1] };
+    const whole = across === null ? { min: 0, max: end } : ends(figure);
     const [horizontal, vertical] = [across !== null && across.log, figure.vertical === "logarithmic"];
     const u = new uPlot({
       width: node.clientWidth,
@@ -237,12 +306,13 @@ function drawPage(source) {
       padding: [10, 10, 0, 0],
       plugins: [values(across)],
       hooks: {
-        draw: [level(figure)],
+        draw: [level(figure), stated(figure, legend)],
         setScale: [(u, key) => { if (key === "x" && across === null) zoom(u.scales.x.min, u.scales.x.max); }],
       },
     }, data, node);
     node.plot = u;
     if (across === null) plots.push(u);
+    else u.setScale("x", whole);
     const fit = (width) => { if (width !== u.width) u.setSize({ width, height }); };
     new ResizeObserver(() => { if (!printing) fit(node.clientWidth); }).observe(node);
     addEventListener("beforeprint", () => { printing = true; fit(node.parentNode.className === "panels" ? PAPER / 2 - 10 : PAPER); });
@@ -273,7 +343,8 @@ function drawPage(source) {
       const stacked = (i === 0 ? 250 : figure.across !== null ? 230 : 190) + (labelled ? 20 : 0);
       own.push(plot(figure, group.legend, node, group.panels ? 210 : alone ? 340 : stacked, labelled));
     });
-    if (group.legend.length < 2) return;
+    const said = ({ mark }) => SAID.includes(mark);
+    if (group.legend.length < 2 && !group.legend.some(said)) return;
     if (group.legend.length > MANY) {
       legend.classList.add("many");
       legend.style.setProperty("--widest", Math.max(...group.legend.map(({ name }) => name.length)));
@@ -283,11 +354,16 @@ function drawPage(source) {
       const show = (shown) => {
         button.setAttribute("aria-pressed", shown);
         for (const u of own) {
+          if (said(item)) {
+            u.saidHidden = !shown;
+            u.redraw(false);
+            continue;
+          }
           u.batch(() => u.series.forEach((series, i) => { if (i > 0 && series.entry === entry) u.setSeries(i, { show: shown }); }));
         }
       };
       button.addEventListener("click", () => show(button.getAttribute("aria-pressed") !== "true"));
-      show(entry < SHOWN);
+      show(entry < SHOWN || said(item));
       legend.append(button);
     });
   }

@@ -1,7 +1,8 @@
 //! The figures of transfers and connections: distributions of their completion times, round-trip times and sizes.
 
 use crate::figure::{Across, Curve, Figure, Line, Vertical};
-use experiment::{Finished, Transfer, Workload, WorkloadOutcome};
+use experiment::{Finished, Workload, WorkloadOutcome};
+use lab::connections::{Connection, connections as connections_of};
 use lab::results::{self, SizeBin};
 
 /// Number of values of a distribution's curve.
@@ -41,21 +42,15 @@ fn completion(shown: &[Shown]) -> Option<Figure> {
 
 /// The distributions of round-trip times and of sizes, of the connections that began in the measured interval.
 fn connections(shown: &[Shown]) -> [Option<Figure>; 2] {
-    let of_each = |shown: &Shown, value: fn(&[&Transfer]) -> f64| {
-        let (from, to) = shown.run.run.experiment.measure;
-        let mut transfers: Vec<&Transfer> = shown.outcome.transfers.iter().collect();
-        transfers.sort_by_key(|it| (it.connection, it.start));
-        let connections = transfers.chunk_by(|a, b| a.connection == b.connection);
-        let mut values: Vec<f64> =
-            connections.filter(|all| from <= all[0].start && all[0].start < to).map(value).collect();
+    let of_each = |shown: &Shown, value: fn(&Connection) -> f64| {
+        let connections = connections_of(shown.outcome, shown.run.run.experiment.measure);
+        let mut values: Vec<f64> = connections.iter().map(value).collect();
         values.sort_by(f64::total_cmp);
         values
     };
-    let rtt = |all: &[&Transfer]| all[0].rtt.as_millis();
-    let bytes = |all: &[&Transfer]| all.iter().map(|it| it.sent[0].0 as f64 + it.sent[1].0 as f64).sum();
     let above = |below: f64| if below < 1.0 { 1.0 - below } else { f64::NAN };
-    let rtts = distribution(shown, "Round-trip time (ms)", |it| of_each(it, rtt), |below| below);
-    let sizes = distribution(shown, "Bytes", |it| of_each(it, bytes), above);
+    let rtts = distribution(shown, "Round-trip time (ms)", |it| of_each(it, |one| one.rtt_ms), |below| below);
+    let sizes = distribution(shown, "Bytes", |it| of_each(it, |one| one.bytes), above);
     let figure = |axis: &str, vertical, (lines, across)| {
         let figure = Figure::new(axis.into(), lines);
         Figure { across: Some(across), vertical, ..figure }

@@ -28,6 +28,17 @@ impl Axis {
         Axis { from, to: if to > from { to } else { from * 10.0 }, log: true }
     }
 
+    /// The same axis, longer by this share of its length at either end.
+    pub fn widened(&self, share: f64) -> Axis {
+        if self.log {
+            let factor = libm::pow(self.to / self.from, share);
+            Axis { from: self.from / factor, to: self.to * factor, ..*self }
+        } else {
+            let margin = (self.to - self.from) * share;
+            Axis { from: self.from - margin, to: self.to + margin, ..*self }
+        }
+    }
+
     /// How far along `value` lies: 0 at the beginning, 1 at the end.
     pub fn position(&self, value: f64) -> f64 {
         if self.log {

@@ -28,6 +28,8 @@ pub fn draw(pen: &mut Pen, legend: &[Entry], width: f64, y: f64) -> f64 {
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{SAMPLE}\" height=\"{LETTER}\" fill=\"{colour}\" fill-opacity=\"0.25\"/>"
             )),
             Mark::Points => pen.point([x + SAMPLE / 2.0, middle], colour),
+            Mark::Stated => pen.diamond([x + SAMPLE / 2.0, middle], colour),
+            Mark::Range => pen.range(x + SAMPLE / 2.0, [y + 0.5, y + LETTER + 0.5], colour),
         }
         pen.text(x + SAMPLE + NAME, y + LETTER, "start", name, "");
         x += wide;

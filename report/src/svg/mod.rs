@@ -47,7 +47,7 @@ fn group(pen: &mut Pen, page: &Page, group: &Group, title: Option<&String>, widt
         pen.text(0.0, y + LETTER, "start", title, "");
         y += LINE + BELOW;
     }
-    if group.legend.len() > 1 {
+    if group.needs_legend() {
         y = legend::draw(pen, &group.legend, width, y) + BELOW;
     }
     let columns = columns(group);

@@ -3,7 +3,7 @@
 use super::axis::{Axis, Ticks};
 use super::pen::{LETTER, LINE, MIDDLE, Pen, stroke};
 use crate::figure::style::look;
-use crate::figure::{Entry, Figure, Mark, Page, Vertical};
+use crate::figure::{Across, Entry, Figure, Mark, Page, Stated, Vertical};
 use std::fmt::Write;
 
 /// Width of a panel with its labels: 80 mm.
@@ -22,6 +22,8 @@ const TICK: f64 = 2.5;
 const TO_LABEL: f64 = 4.0;
 /// A line over no more places than this has a point at each, as these are what was measured.
 const FEW_PLACES: usize = 12;
+/// By how much of its length an axis of few places is longer at either end.
+const BESIDE: f64 = 0.04;
 const BLACK: &str = "stroke=\"#000\" stroke-width=\"0.5\"";
 
 /// Where values lie.
@@ -76,15 +78,18 @@ pub fn draw(
     level(pen, &frame, figure);
     band(pen, &frame, figure, legend, &places, &clip);
     lines(pen, &frame, figure, legend, &places, &clip);
+    stated(pen, &frame, figure, legend);
     let name = figure.across.as_ref().map_or("Time (s)", |across| &across.axis);
     horizontal_axis(pen, &frame, labelled.then_some(name))
 }
 
 fn horizontal(page: &Page, figure: &Figure, places: &[f64]) -> Axis {
     let (from, to) = (places.first().copied().unwrap_or(0.0), places.last().copied().unwrap_or(1.0));
+    let axis = |across: &Across| if across.log { Axis::logarithmic(from, to) } else { Axis::linear(from, to) };
     match &figure.across {
-        Some(across) if across.log => Axis::logarithmic(from, to),
-        Some(_) => Axis::linear(from, to),
+        // The points at the ends would stand on the frame.
+        Some(across) if places.len() <= FEW_PLACES => axis(across).widened(BESIDE),
+        Some(across) => axis(across),
         None => Axis::linear(0.0, page.bins as f64 * page.step),
     }
 }
@@ -93,7 +98,8 @@ fn horizontal(page: &Page, figure: &Figure, places: &[f64]) -> Axis {
 fn vertical(figure: &Figure) -> Axis {
     let log = figure.vertical == Vertical::Logarithmic;
     let band = figure.band.iter().flat_map(|band| [&band.low, &band.high]);
-    let values = figure.lines.iter().map(|line| &line.values).chain(band).flat_map(|curve| &curve.0);
+    let stated = figure.stated.iter().flat_map(|stated| &stated.values);
+    let values = figure.lines.iter().map(|line| &line.values).chain(band).flat_map(|curve| &curve.0).chain(stated);
     let values: Vec<f64> = values.copied().filter(|x| x.is_finite() && (!log || *x > 0.0)).collect();
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
     let level = figure.level.as_ref().map_or(0.0, |level| level.0);
@@ -174,6 +180,27 @@ fn lines(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry], places
             for (x, y) in places.iter().zip(&line.values.0).filter(|(_, y)| frame.y.has(**y)) {
                 pen.point([frame.x(*x), frame.y(*y)], colour);
             }
+        }
+    }
+}
+
+/// What the paper says: a hollow marker at a value, on a level as long as it is said, or a range.
+fn stated(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry]) {
+    let on_axes = |it: &&Stated| frame.x.has(it.at) && it.values.iter().all(|value| frame.y.has(*value));
+    let shown: Vec<&Stated> = figure.stated.iter().filter(on_axes).collect();
+    let colour = |entry: Option<usize>| look(entry.and_then(|entry| legend.get(entry)).and_then(|it| it.style)).0;
+    for it in shown.iter().filter(|it| it.along[0] < it.along[1]) {
+        let [from, to] = it.along.map(|x| frame.x(x).clamp(frame.left, frame.right()));
+        let y = frame.y(it.values[0]);
+        pen.line([from, y], [to, y], "stroke=\"#fff\" stroke-width=\"2\"");
+        let entry = it.entry.filter(|_| !figure.shares_level(it));
+        pen.line([from, y], [to, y], &format!("stroke=\"{}\" stroke-width=\"0.6\"", colour(entry)));
+    }
+    for it in shown {
+        let (x, [low, high]) = (frame.x(it.at), it.values.map(|value| frame.y(value)));
+        match it.is_range() {
+            true => pen.range(x, [low, high], colour(it.entry)),
+            false => pen.diamond([x, low], colour(it.entry)),
         }
     }
 }

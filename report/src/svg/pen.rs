@@ -14,6 +14,8 @@ pub const SMALL: f64 = 5.0;
 pub const MIDDLE: f64 = 0.36;
 /// Radius of a point.
 const RADIUS: f64 = 1.3;
+/// From the middle of a diamond to its corners, and from that of a range to the ends of its bars.
+const CORNER: f64 = 2.5;
 /// Fonts of the same metrics, so that a text takes the same space with any of them.
 pub const FAMILIES: &str = "Liberation Sans, Helvetica, Arial, sans-serif";
 
@@ -41,6 +43,20 @@ impl Pen {
     /// A point.
     pub fn point(&mut self, [x, y]: [f64; 2], colour: &str) {
         self.put(format_args!("<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{RADIUS}\" fill=\"{colour}\"/>"));
+    }
+
+    /// The marker of what a paper says: hollow, and over a line that it stands on.
+    pub fn diamond(&mut self, [x, y]: [f64; 2], colour: &str) {
+        let path = format!("M{x:.2} {:.2}l{CORNER} {CORNER}l-{CORNER} {CORNER}l-{CORNER} -{CORNER}Z", y - CORNER);
+        self.put(format_args!("<path d=\"{path}\" fill=\"#fff\" stroke=\"{colour}\" stroke-width=\"0.8\"/>"));
+    }
+
+    /// A range of values at one place, with a bar at each end.
+    pub fn range(&mut self, x: f64, [low, high]: [f64; 2], colour: &str) {
+        let (left, width) = (x - CORNER, 2.0 * CORNER);
+        let path = format!("M{left:.2} {low:.2}h{width}M{x:.2} {low:.2}V{high:.2}M{left:.2} {high:.2}h{width}");
+        self.put(format_args!("<path d=\"{path}\" stroke=\"#fff\" stroke-width=\"2\"/>"));
+        self.put(format_args!("<path d=\"{path}\" stroke=\"{colour}\" stroke-width=\"0.8\"/>"));
     }
 
     /// A text on the baseline `y`; what follows a `^` in it is an exponent. `more` are further attributes.

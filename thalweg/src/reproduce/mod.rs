@@ -9,8 +9,8 @@ use crate::print;
 use crate::progress::Whole;
 use lab::cache::RunFolder;
 use lab::files;
-use lab::reproduce::record;
 use lab::reproduce::records::{KeptRecord, Records};
+use lab::reproduce::tally::{tally, tally_of_records};
 use lab::reproduce::text;
 use lab::reproduce::{self, Artefact, Planned, Scale};
 use lab::runner::{self, Stopped};
@@ -77,7 +77,7 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
     let missing = wanted.iter().filter(|artefact| find(artefact).is_none());
     let mut whole = Whole::new(missing.map(|artefact| expected(artefact)).sum(), args.quiet);
     let mut refused = Vec::new();
-    let mut unexplained = 0;
+    let mut judged = Vec::new();
     // A reader that closes standard output (`| head`) does not stop the runs: the pages have the verdicts, too.
     let mut heard = true;
     for (i, artefact) in wanted.iter().enumerate() {
@@ -110,15 +110,16 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
                 kept
             }
         };
-        unexplained += kept.record.claims.iter().filter(|claim| claim.unexplained()).count();
         if heard {
-            match whole.aside(|| print::text(&text::text(&kept.record))) {
-                Err(Failure::Unread) => heard = false,
-                printed => printed?,
-            }
+            heard = listened(whole.aside(|| print::text(&text::text(&kept.record))))?;
         }
+        judged.push(kept.record);
+    }
+    if heard && judged.len() > 1 {
+        listened(whole.aside(|| print::text(&format!("{}\n", tally_of_records(&judged).sentences()))))?;
     }
     drop(whole);
+    let unexplained = judged.iter().flat_map(|it| &it.claims).filter(|claim| claim.unexplained()).count();
     // The pages show all records, whichever call made them.
     let kept: Vec<Kept> = catalogue.iter().filter_map(find).collect();
     let seconds = kept.iter().map(|it| it.wall_seconds).sum();
@@ -138,6 +139,14 @@ pub fn reproduce(args: &Reproduce) -> Result<(), Failure> {
         ([], 1) => Err(Failure::Failed("1 claim misses without an explanation".into())),
         ([], n) => Err(Failure::Failed(format!("{n} claims miss without an explanation"))),
         (ids, _) => Err(Failure::Failed(format!("not run: {}", ids.join(", ")))),
+    }
+}
+
+/// Whether what was printed had a reader.
+fn listened(printed: Result<(), Failure>) -> Result<bool, Failure> {
+    match printed {
+        Err(Failure::Unread) => Ok(false),
+        printed => printed.map(|()| true),
     }
 }
 
@@ -218,17 +227,19 @@ fn chosen<'a>(catalogue: &'a [Artefact], args: &Reproduce) -> Result<Vec<&'a Art
 
 /// Prints the catalogue, with the last verdicts.
 fn list(catalogue: &[Artefact], records: &Records, scale: Scale) -> Result<(), Failure> {
-    let mut text = String::new();
     let newest = records.newest();
-    for artefact in catalogue {
-        let last = match (records.find::<Vec<Page>>(artefact), newest.get(&artefact.id)) {
-            (Some(kept), _) => record::verdicts(&kept.record.claims),
-            (None, Some(earlier)) => format!("{} (earlier)", record::verdicts(&earlier.claims)),
-            (None, None) => "not run".into(),
-        };
+    let last = |artefact: &Artefact| match (records.find::<Vec<Page>>(artefact), newest.get(&artefact.id)) {
+        (Some(kept), _) => tally(&kept.record.claims).to_string(),
+        (None, Some(earlier)) => format!("{} (earlier)", tally(&earlier.claims)),
+        (None, None) => "not run".into(),
+    };
+    let verdicts: Vec<String> = catalogue.iter().map(last).collect();
+    let wide = verdicts.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (artefact, last) in catalogue.iter().zip(verdicts) {
         let seconds = artefact.seconds.at(scale).max(1.0);
         let time = if seconds < 120.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) };
-        let _ = writeln!(text, "{:24} {time:>7}  {last:28}  {}", artefact.id, artefact.title);
+        let _ = writeln!(text, "{:24} {time:>7}  {last:wide$}  {}", artefact.id, artefact.title);
     }
     print::text(&text)
 }

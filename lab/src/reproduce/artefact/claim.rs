@@ -1,14 +1,14 @@
-//! What a paper says, and when it counts as confirmed.
+//! What a paper says, or we beside it, and when it counts as confirmed.
 
 use super::quantity::{Quantity, laid_over};
 use super::scale::Scale;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A statement of a paper, and how to judge it.
+/// A statement of a paper, or one of ours beside it, and how to judge it.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The paper's words, shortened.
+    /// The statement, shortened.
     pub says: String,
     /// The only scale at which the claim is judged; none if at both.
     pub scale: Option<Scale>,
@@ -18,10 +18,24 @@ pub struct Claim {
     pub band: Band,
     /// The value that the paper gives, in the quantity's unit.
     pub paper: Option<f64>,
-    /// Whether the band is ours: the paper makes the statement in words only, or does not make it.
-    pub ours: bool,
+    /// Whether the paper does not print that value: it follows from the paper's words or equations for this setup.
+    pub derived: bool,
+    /// Who makes the statement, and whose the band is.
+    pub source: Source,
     /// Why the claim misses, if that is known.
     pub because: Option<String>,
+}
+
+/// Who makes a statement, and whose its band is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The paper, in its prose, a table or a figure; the band follows from its number.
+    Paper,
+    /// The paper, in words only; the band is ours.
+    PaperOurBand,
+    /// We do, and the band is ours, too.
+    Ours,
 }
 
 /// Which values of a quantity confirm a claim.
@@ -41,7 +55,11 @@ struct Judgement {
     scale: Option<Scale>,
     paper: Option<f64>,
     #[serde(default)]
+    derived: bool,
+    #[serde(default)]
     ours: bool,
+    #[serde(default)]
+    beyond: bool,
     because: Option<String>,
     least: Option<f64>,
     most: Option<f64>,
@@ -51,7 +69,8 @@ struct Judgement {
 }
 
 /// The names of these keys.
-const JUDGEMENT: [&str; 9] = ["says", "scale", "paper", "ours", "because", "least", "most", "within", "rising"];
+const JUDGEMENT: [&str; 11] =
+    ["says", "scale", "paper", "derived", "ours", "beyond", "because", "least", "most", "within", "rising"];
 
 impl Claim {
     /// Reads a claim, which is the keys of its quantity and those of its judgement together.
@@ -64,8 +83,13 @@ impl Claim {
         let judgement: Judgement = serde_json::from_value(judgement.into()).map_err(|e| e.to_string())?;
         let quantity = Quantity::read(written.clone())?;
         let band = judgement.band(&written)?;
-        let Judgement { says, scale, paper, ours, because, .. } = judgement;
-        Ok(Claim { says, scale, quantity, band, paper, ours, because })
+        let source = match (judgement.beyond, judgement.ours) {
+            (true, _) => Source::Ours,
+            (false, true) => Source::PaperOurBand,
+            (false, false) => Source::Paper,
+        };
+        let Judgement { says, scale, paper, derived, because, .. } = judgement;
+        Ok(Claim { says, scale, quantity, band, paper, derived, source, because })
     }
 }
 

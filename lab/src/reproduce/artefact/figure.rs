@@ -14,7 +14,8 @@ pub struct Figure {
     /// given.
     #[serde(default)]
     pub axes: Vec<String>,
-    /// A key that the scenario sweeps, as the horizontal axis in place of time.
+    /// A key that the scenario sweeps, as the horizontal axis in place of time; for panels also `scenario`, where the
+    /// scenarios' names are values such as `40 ms`.
     pub across: Option<String>,
     /// The title of that axis, with its unit in brackets; the key if not given.
     pub label: Option<String>,
@@ -59,7 +60,11 @@ pub struct Panel {
     /// The title of its vertical axis, with the unit in brackets.
     pub axis: String,
     /// What is measured of each run.
+    #[serde(deserialize_with = "Quantity::deserialize_compared")]
     pub of: Quantity,
+    /// Whether the vertical axis is logarithmic.
+    #[serde(default)]
+    pub log: bool,
     /// The upper end of the vertical axis.
     pub top: Option<f64>,
 }

@@ -6,7 +6,7 @@ mod quantity;
 mod scale;
 mod scenario;
 
-pub use claim::{Band, Claim};
+pub use claim::{Band, Claim, Source};
 pub use figure::{Chart, Figure, Panel};
 pub use quantity::Quantity;
 pub use scale::{Scale, Scales};
@@ -71,6 +71,10 @@ impl Artefact {
             for variation in each {
                 let mut claim = Claim::read(laid_over(&one, &variation))
                     .map_err(|why| format!("a claim, {}: {why}", one.get("says").unwrap_or(&Value::Null)))?;
+                // What goes beyond the papers is a folder of its own.
+                if id.starts_with("beyond/") {
+                    claim.source = Source::Ours;
+                }
                 let named = variation.contains_key("run") && !variation.contains_key("says");
                 if let Some(run) = claim.quantity.run.as_ref().filter(|_| named) {
                     claim.says = format!("{}: {run}", claim.says);

@@ -65,6 +65,16 @@ pub(super) fn laid_over(below: &Map<String, Value>, above: &Map<String, Value>) 
 }
 
 impl Quantity {
+    /// Reads the quantity of a panel.
+    ///
+    /// # Errors
+    /// As [`Quantity::read`].
+    pub(super) fn deserialize_compared<'de, D: serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Quantity, D::Error> {
+        Quantity::read(Map::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+
     /// Reads a quantity.
     ///
     /// # Errors
@@ -84,6 +94,29 @@ impl Quantity {
         quantity.members =
             members.map(|keys| Quantity::read(laid_over(&member, &keys))).collect::<Result<_, String>>()?;
         Ok(quantity)
+    }
+
+    /// Whether it is a value of one run as it is, neither compared with another nor one of several.
+    pub fn is_absolute(&self) -> bool {
+        self.divisor.is_none() && self.base.is_none() && self.members.is_empty()
+    }
+
+    /// Whether it is about one run: what it is compared with is taken in the same run.
+    pub fn is_of_one_run(&self) -> bool {
+        let same = |other: &Quantity| other.run == self.run && other.scenario == self.scenario && other.is_of_one_run();
+        self.members.is_empty() && [&self.divisor, &self.base].into_iter().flatten().all(|other| same(other))
+    }
+
+    /// Whether it measures the same as `other` does, in whichever run and whenever.
+    pub fn measures_as(&self, other: &Quantity) -> bool {
+        let arguments = |it: &Quantity| (it.flow, it.flows, it.traffic, it.sizes, it.level);
+        let alike = |one: &Option<Box<Quantity>>, other: &Option<Box<Quantity>>| match (one, other) {
+            (None, None) => true,
+            (Some(one), Some(other)) => one.measures_as(other),
+            _ => false,
+        };
+        let compared = || alike(&self.divisor, &other.divisor) && alike(&self.base, &other.base);
+        self.measure == other.measure && arguments(self) == arguments(other) && compared()
     }
 
     /// Its unit, after a space; empty if it has none.

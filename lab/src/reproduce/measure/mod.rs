@@ -4,6 +4,7 @@
 //! which gives it the name that artefacts use and the title of its axis.
 
 mod acquisition;
+mod connections;
 mod crossed;
 mod curves;
 mod definition;
@@ -32,6 +33,7 @@ pub fn all() -> impl Iterator<Item = Measure> {
         queue::ALL,
         flows::ALL,
         transfers::ALL,
+        connections::ALL,
         curves::ALL,
         rapid::ALL,
     ];

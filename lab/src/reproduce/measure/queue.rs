@@ -2,7 +2,7 @@
 
 use super::definition::Measure;
 use super::excerpt::Excerpt;
-use experiment::mean;
+use experiment::{mean, quantile};
 
 pub(super) const ALL: &[Measure] = &[
     Measure::of_run("utilization", "Link use (%)", utilization),
@@ -13,14 +13,22 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("allowed", "Allowed rate (Mbps)", allowed),
 ];
 
-/// Share of the span in which the link transmits, in per cent.
+/// Share of the span in which the link transmits, in per cent; with a window, the quantile of its value over
+/// consecutive windows.
 fn utilization(it: &Excerpt) -> f64 {
-    100.0 * mean(&it.of_busiest_link(|series, i| series.utilization[i]))
+    100.0 * over_windows(it, &it.of_busiest_link(|series, i| series.utilization[i]))
 }
 
-/// Mean number of packets that wait, over the span.
+/// Mean number of packets that wait, over the span; with a window, the quantile of its value over consecutive windows.
 fn mean_queue(it: &Excerpt) -> f64 {
-    mean(&it.of_busiest_link(|series, i| series.queue[i]))
+    over_windows(it, &it.of_busiest_link(|series, i| series.queue[i]))
+}
+
+/// The mean of `samples`; with a window, the quantile of the means of consecutive windows.
+fn over_windows(it: &Excerpt, samples: &[f64]) -> f64 {
+    let Some(window) = it.scope.window else { return mean(samples) };
+    let mut means: Vec<f64> = samples.chunks_exact(it.samples_in(window)).map(mean).collect();
+    quantile(&mut means, it.scope.quantile)
 }
 
 /// The most packets that wait at any time of the span.
