@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 
+import duckdb
 import matplotlib
 import pandas
 import polars
@@ -27,17 +28,19 @@ def test_a_table_has_columns(gigabit: thalweg.Results) -> None:
     assert "2 rows" in repr(table)
 
 
-def test_polars_pyarrow_and_pandas_read_tables(gigabit: thalweg.Results) -> None:
-    table = gigabit.flows
-    frame = polars.DataFrame(table)
-    assert frame.columns == table.column_names and frame["time_s"].to_list() == table["time_s"]
+def test_polars_pyarrow_pandas_and_duckdb_read_tables(gigabit: thalweg.Results) -> None:
+    flows = gigabit.flows
+    frame = polars.DataFrame(flows)
+    assert frame.columns == flows.column_names and frame["time_s"].to_list() == flows["time_s"]
     assert frame.schema["flow"] == polars.Int32 and frame.schema["phase"] == polars.String
-    arrow = pyarrow.table(table)
-    assert arrow.schema.field("rtt_ms").type == pyarrow.float64() and arrow.num_rows == len(table)
-    read = pandas.DataFrame.from_arrow(table) if hasattr(pandas.DataFrame, "from_arrow") else arrow.to_pandas()
+    arrow = pyarrow.table(flows)
+    assert arrow.schema.field("rtt_ms").type == pyarrow.float64() and arrow.num_rows == len(flows)
+    read = pandas.DataFrame.from_arrow(flows) if hasattr(pandas.DataFrame, "from_arrow") else arrow.to_pandas()
     assert read.groupby("run")["throughput_mbps"].max().max() > 900
+    rows = duckdb.sql("select count(*), max(time_s) from flows").fetchone()
+    assert rows == (len(flows), max(flows["time_s"]))
     # It is read any number of times.
-    assert polars.DataFrame(table).equals(frame)
+    assert polars.DataFrame(flows).equals(frame)
 
 
 def test_tables_are_those_of_the_parquet_files(gigabit: thalweg.Results, tmp_path: pathlib.Path) -> None:
