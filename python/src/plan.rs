@@ -105,7 +105,7 @@ impl Watch {
     ) -> PyResult<T> {
         let (done, result) = mpsc::channel();
         thread::scope(|scope| {
-            scope.spawn(move || {
+            let worker = scope.spawn(move || {
                 // If the receiver is gone, nobody waits for the result.
                 let _ = done.send(work(&|now| self.note(now)));
             });
@@ -120,6 +120,8 @@ impl Watch {
                         }
                     }
                     Err(RecvTimeoutError::Disconnected) => {
+                        // It has panicked. Joined, it does not take this thread with it.
+                        let _ = worker.join();
                         return Err(Python::attach(|py| run_error(py, "a run has failed unexpectedly".into())));
                     }
                 }
