@@ -126,7 +126,7 @@ proptest! {
 /// Windows that are too large to be filled in a test are reduced by a loss, too.
 #[test]
 fn large_windows_are_reduced_by_losses() {
-    let windows = registry::all().iter().filter(|c| c.family != Family::Rate);
+    let windows = registry::all().into_iter().filter(|c| c.family != Family::Rate);
     for controller in windows.filter(|c| c.defaults().get("initial-window").is_some()) {
         for w in [1.0, 20.0, 50.0, 1e3, 1e5, 1e6] {
             let overrides = serde_json::json!({ "initial-window": w });

@@ -9,7 +9,7 @@ fn main() -> std::process::ExitCode {
     use common::experiment;
     use thalweg_real::{Contestant, Error, Helper};
     if let Some(code) = thalweg_real::answer(std::env::args_os().skip(1)) {
-        return code;
+        return code.into();
     }
     let experiment = experiment("cubic");
     let helper = Helper::this_program().unwrap();

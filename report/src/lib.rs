@@ -18,6 +18,7 @@ mod svg;
 pub use artefact::Drawn;
 pub use figure::Page;
 pub use html::gallery;
+pub use runs::page;
 pub use svg::svg;
 
 use experiment::Finished;
@@ -28,7 +29,7 @@ use std::path::Path;
 
 /// The report of `runs` as one file of HTML. It needs no network, and nothing beside it.
 pub fn html(summary: &Summary, runs: &[Finished]) -> String {
-    html::report::html(summary, runs, &runs::page(runs))
+    html::report::html(summary, runs, &page(runs))
 }
 
 /// Writes all results into the existing folder `dir`: the files of [`results::write`], and `report.html`.

@@ -9,10 +9,11 @@ use experiment::{Experiment, Flow, Outcome, Workload};
 use path::{Buffer, Errors, LinkSetup, Reorder, Route};
 use std::sync::Arc;
 
-const END: Duration = Duration::from_millis(4000);
+/// When the runs end.
+pub const END: Duration = Duration::from_millis(4000);
 
 /// Two flows of `controller` over 10 Mbps and 40 ms, one of which ends.
-fn experiment(controller: &Controller) -> Experiment {
+pub fn experiment(controller: &Controller) -> Experiment {
     let flow = |start: u64| Flow {
         controller: controller.name.into(),
         parameters: controller.defaults().clone(),

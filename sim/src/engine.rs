@@ -10,6 +10,7 @@ use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross::CrossSource;
+use control::registry::Parties;
 use control::{Conditions, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
 
@@ -20,12 +21,19 @@ use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacit
 /// If a flow names a controller that does not exist, or parameters that it does not take; if a link names such a router
 /// or queue discipline; or if the connections of a workload cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
-    let mut engine = Engine::new(experiment)?;
-    let complete = engine.run(progress);
-    match engine.connections.failure.take() {
+    let mut simulation = Simulation::new(experiment, &named)?;
+    let complete = simulation.run(progress);
+    match simulation.connections.failure.take() {
         Some(why) => Err(why),
-        None => Ok(complete.then(|| engine.outcome())),
+        None => Ok(complete.then(|| simulation.outcome())),
     }
+}
+
+/// The parties of the controller that `flow` names, on such a host.
+fn named(flow: &experiment::Flow, host: &Conditions) -> Result<Parties, String> {
+    control::registry::find(&flow.controller)
+        .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
+        .build(&flow.parameters, host)
 }
 
 /// Events between two calls of `progress`: some milliseconds of real time.
@@ -42,7 +50,8 @@ fn conditions(flow: &experiment::Flow) -> Conditions {
     Conditions { quantum, timing_error: flow.jitter.unwrap_or(exact.timing_error), ..exact }
 }
 
-struct Engine<'a> {
+/// A run under way, for those who look at it or act on it before its end. [`run`] makes a whole one.
+pub struct Simulation<'a> {
     experiment: &'a Experiment,
     network: Network,
     flows: Vec<Flow>,
@@ -55,17 +64,20 @@ struct Engine<'a> {
     end: Time,
 }
 
-impl<'a> Engine<'a> {
-    fn new(experiment: &'a Experiment) -> Result<Engine<'a>, String> {
+impl<'a> Simulation<'a> {
+    /// The beginning of a run, with parties of flows from `build`, which is given each flow and what its hosts can do.
+    ///
+    /// # Errors
+    /// Those of `build` and of [`run`].
+    pub fn new(
+        experiment: &'a Experiment,
+        build: &dyn Fn(&experiment::Flow, &Conditions) -> Result<Parties, String>,
+    ) -> Result<Simulation<'a>, String> {
         let mut network = Network::new(experiment)?;
         // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet
         // touches the memory of one.
-        let build = |flow: &experiment::Flow| {
-            control::registry::find(&flow.controller)
-                .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
-                .build(&flow.parameters, &conditions(flow))
-        };
-        let parties = experiment.flows.iter().map(build).collect::<Result<Vec<_>, String>>()?;
+        let parties = experiment.flows.iter().map(|flow| build(flow, &conditions(flow)));
+        let parties = parties.collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         for (i, (flow, parties)) in experiment.flows.iter().zip(parties).enumerate() {
             let interfaces = [
@@ -108,7 +120,20 @@ impl<'a> Engine<'a> {
         network.events.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
         let recorder = Recorder::new(experiment);
         let end = Time::ZERO + experiment.duration;
-        Ok(Engine { experiment, network, flows, cross, connections, recorder, events: 0, end })
+        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end })
+    }
+
+    /// Simulates until `time`, all that happens at that time included, or until the end of the run.
+    pub fn run_until(&mut self, time: Time) {
+        while let Some((now, event)) = self.network.events.take() {
+            if now > time.min(self.end) {
+                // The order of events does not depend on when they were added.
+                self.network.events.add(now, event);
+                break;
+            }
+            self.events += 1;
+            self.handle(now, event);
+        }
     }
 
     /// Returns whether the run came to its end.
@@ -270,5 +295,28 @@ impl<'a> Engine<'a> {
         let flows = flows.collect();
         let (links, sampled) = self.recorder.finish(self.experiment);
         Outcome { flows, workloads, links, sampled, packets_delivered, events: self.events }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract_tests::{END, experiment};
+    use control::Duration;
+
+    #[test]
+    fn a_run_in_steps_is_the_run_as_a_whole() {
+        let experiment = experiment(control::registry::find("cubic").unwrap());
+        let whole = run(&experiment, &mut |_| true).unwrap().unwrap();
+        let mut simulation = Simulation::new(&experiment, &named).unwrap();
+        for step in 1.. {
+            simulation.run_until(Time::ZERO + Duration::from_millis(7 * step));
+            if Duration::from_millis(7 * step) > END {
+                break;
+            }
+        }
+        let steps = simulation.outcome();
+        assert_eq!(steps.flows[0].series.delivered, whole.flows[0].series.delivered);
+        assert_eq!((steps.events, steps.packets_delivered), (whole.events, whole.packets_delivered));
     }
 }

@@ -5,16 +5,16 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::Destination;
 use crate::print;
-use crate::real::helper;
 use crate::status::{Status, say_verdict};
 use emulate::relay::Relay;
 use experiment::Run;
-use real::{CommandEnded, Emulation, Error, Measured};
+use real::{CommandEnded, Emulation, Error, Helper, Measured};
 use scenario::{Machine, Plan, reason};
+use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// Lets real packets cross the path of a scenario.
-pub fn emulate(args: &Emulate) -> Result<(), Failure> {
+/// Lets real packets cross the path of a scenario. `program` begins a command that starts this program again.
+pub fn emulate(args: &Emulate, program: &[OsString]) -> Result<(), Failure> {
     let machine = Machine::this(Some(std::num::NonZero::<usize>::MIN));
     let plan = scenario::load_path(&args.file, &args.sets, &machine)?;
     let run = only_run(args, &plan)?;
@@ -34,7 +34,7 @@ pub fn emulate(args: &Emulate) -> Result<(), Failure> {
         let measured = emulation.relay(&mut relay, &status)?;
         finish(&plan, run, destination, measured, args.output.quiet)
     } else {
-        let guest = emulation.start(&args.command, &helper()?)?;
+        let guest = emulation.start(&args.command, &Helper::new(program.to_vec()))?;
         if !args.output.quiet {
             let (own, host) = (guest.address, guest.host);
             print::note(&format!("the command is at {own} and reaches this host at {host} ($THALWEG_HOST)"));

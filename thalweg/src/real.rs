@@ -7,22 +7,17 @@ use crate::status::{Status, say_verdict};
 use experiment::Finished;
 use real::{Contestant, Error, Helper, RealRuns};
 use scenario::{Plan, Set};
+use std::ffi::OsString;
 
 /// The setting that gives simulated packets the size of real ones.
 pub fn packets() -> Set {
     format!("packet={} B", real::PACKET.0).parse().expect("KEY=VALUE")
 }
 
-/// This program as the one that runs start in network namespaces.
-pub fn helper() -> Result<Helper, Failure> {
-    Helper::this_program()
-        .map_err(|e| Failure::Failed(format!("this program cannot be found ({})", scenario::reason(&e))))
-}
-
 /// Prepares the real runs of the plan in `file`, and those with the contestants `beside`. The process must have a
-/// single thread.
-pub fn prepare(file: &str, plan: &Plan, beside: &[Contestant]) -> Result<RealRuns, Failure> {
-    RealRuns::prepare(&plan.runs, beside, &helper()?).map_err(|e| match e {
+/// single thread. `program` begins a command that starts this program again.
+pub fn prepare(file: &str, plan: &Plan, beside: &[Contestant], program: &[OsString]) -> Result<RealRuns, Failure> {
+    RealRuns::prepare(&plan.runs, beside, &Helper::new(program.to_vec())).map_err(|e| match e {
         Error::Unsupported(why) => Failure::Wrong(vec![format!("{file}: {why}")]),
         e => e.into(),
     })

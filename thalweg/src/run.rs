@@ -10,14 +10,16 @@ use crate::real;
 use lab::runner::{self, Stopped};
 use scenario::Plan;
 use scenario::{self, Machine};
+use std::ffi::OsString;
 
-/// Simulates a scenario, runs it in real time if asked to, and prints the results.
-pub fn run(args: &Run) -> Result<(), Failure> {
+/// Simulates a scenario, runs it in real time if asked to, and prints the results. `program` begins a command that starts this program again.
+#[cfg_attr(not(all(feature = "real", target_os = "linux")), allow(unused_variables))]
+pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);
     let plan = plan(args, &machine)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let real = match args.real {
-        true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside)?),
+        true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside, program)?),
         false => None,
     };
     // Ctrl-C is caught before there is a folder to remove, and after processes for real runs were started.

@@ -20,7 +20,7 @@ fn crates() -> Vec<String> {
 }
 
 /// From the bottom up: a crate may use only crates in layers below its own.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 8] = [
     &["control"],
     &["path", "header", "realtime", "host"],
     &["experiment", "emulate", "wire"],
@@ -28,6 +28,7 @@ const LAYERS: [&[&str]; 7] = [
     &["lab"],
     &["report"],
     &["thalweg"],
+    &["python"],
 ];
 
 #[test]

@@ -5,9 +5,9 @@ use super::overrides::{ParameterError, overlay};
 use crate::protocol::{Protocol, Recovery};
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::units::Bytes;
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The parties of one flow.
 pub struct Parties {
@@ -19,6 +19,9 @@ pub struct Parties {
 
 /// Builds the parties of one flow after the other.
 pub type Factory = Box<dyn Fn() -> Parties + Send>;
+
+/// Makes a factory from parameters, or says what is wrong with them.
+type Make = Box<dyn Fn(&Value, &Conditions) -> Result<Factory, String> + Send + Sync>;
 
 /// A protocol with a name and default parameters.
 pub struct Controller {
@@ -34,12 +37,12 @@ pub struct Controller {
     pub recovery: Recovery,
     defaults: Value,
     schema: Schema,
-    factory: fn(&Value, &Conditions) -> Result<Factory, String>,
+    factory: Make,
 }
 
 impl Controller {
-    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too;
-    /// only the controllers of [`all`](super::all) have names in scenarios.
+    /// The controller `name`, whose default parameters are `defaults`. A program can build its own protocol by it, too,
+    /// and give it a name in scenarios with [`add`](super::add).
     pub fn new<P: Protocol + Serialize + DeserializeOwned + JsonSchema>(
         name: &'static str,
         family: Family,
@@ -56,11 +59,35 @@ impl Controller {
             recovery,
             defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
             schema: schemars::schema_for!(P),
-            factory: |parameters, host| {
+            factory: Box::new(|parameters, host| {
                 let (protocol, host) = (P::deserialize(parameters).map_err(|e| e.to_string())?, *host);
                 protocol.check()?;
                 Ok(Box::new(move || Parties { sender: protocol.sender(&host), receiver: protocol.receiver(&host) }))
-            },
+            }),
+        }
+    }
+
+    /// The controller `name`, whose parties come from `make`: a protocol whose parameters are known only when the
+    /// program runs, such as one in another language. `defaults` is an object of parameters; `make` is given it with a
+    /// scenario's values laid over it, and says what is wrong with them.
+    pub fn made_by(
+        name: &'static str,
+        family: Family,
+        source: &'static str,
+        summary: &'static str,
+        defaults: Map<String, Value>,
+        make: impl Fn(&Value, &Conditions) -> Result<Factory, String> + Send + Sync + 'static,
+    ) -> Controller {
+        let (schema, factory) = (json_schema!({ "type": "object" }), Box::new(make));
+        Controller {
+            name,
+            summary,
+            source,
+            family,
+            recovery: Recovery::Sack,
+            defaults: defaults.into(),
+            schema,
+            factory,
         }
     }
 
@@ -76,7 +103,7 @@ impl Controller {
 
     /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
     /// value.
-    pub fn parameters(&self, overrides: &serde_json::Map<String, Value>) -> Result<Value, ParameterError> {
+    pub fn parameters(&self, overrides: &Map<String, Value>) -> Result<Value, ParameterError> {
         overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
     }
 

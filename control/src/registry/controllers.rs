@@ -4,10 +4,34 @@ use super::controller::Controller;
 use super::family::Family;
 use crate::protocol::Recovery::{NewReno, Sack};
 use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
-/// Every controller, family by family, in the order in which to list them.
-pub fn all() -> &'static [Controller] {
+/// The controllers that the program has added.
+static ADDED: RwLock<Vec<&'static Controller>> = RwLock::new(Vec::new());
+
+/// Every controller, family by family, in the order in which to list them; then those that the program has added.
+pub fn all() -> Vec<&'static Controller> {
+    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
+    ours().iter().chain(added.iter().copied()).collect()
+}
+
+/// Adds a controller of the program's own, in place of an added one of the same name. From then on scenarios and runs
+/// know it. It is kept in memory until the program ends.
+///
+/// # Errors
+/// If it has the name of one of this crate's controllers.
+pub fn add(controller: Controller) -> Result<(), String> {
+    if ours().iter().any(|one| one.name == controller.name) {
+        return Err(format!("there is a controller `{}` already; choose another name", controller.name));
+    }
+    let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
+    added.retain(|one| one.name != controller.name);
+    added.push(Box::leak(Box::new(controller)));
+    Ok(())
+}
+
+/// This crate's controllers.
+fn ours() -> &'static [Controller] {
     static ALL: LazyLock<Vec<Controller>> = LazyLock::new(|| {
         vec![
             Controller::new(
@@ -223,12 +247,12 @@ pub fn all() -> &'static [Controller] {
 
 /// The controller with this name.
 pub fn find(name: &str) -> Option<&'static Controller> {
-    all().iter().find(|c| c.name == name)
+    all().into_iter().find(|c| c.name == name)
 }
 
 impl Family {
     /// The family's controllers, in the order in which to list them.
     pub fn controllers(self) -> impl Iterator<Item = &'static Controller> {
-        all().iter().filter(move |controller| controller.family == self)
+        all().into_iter().filter(move |controller| controller.family == self)
     }
 }

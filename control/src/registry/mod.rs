@@ -2,7 +2,8 @@
 //! docs take their lists.
 //!
 //! To add a controller, write its file and add it to the list in `controllers.rs`, beside the others of its [`Family`].
-//! To add a router protocol, add it to the list in `routers.rs`.
+//! To add a router protocol, add it to the list in `routers.rs`. A program that uses this crate can [`add`] controllers of
+//! its own while it runs.
 
 mod controller;
 mod controllers;
@@ -11,6 +12,6 @@ mod overrides;
 pub mod routers;
 
 pub use controller::{Controller, Factory, Parties};
-pub use controllers::{all, find};
+pub use controllers::{add, all, find};
 pub use family::Family;
 pub use overrides::ParameterError;

@@ -87,7 +87,10 @@ const COMPLETION: &str = "message completion {
     OPTIONAL DOUBLE ideal_s;
 }";
 
-/// Writes the bins of all runs. Fails only if `out` does.
+/// Writes the bins of all runs as Parquet.
+///
+/// # Errors
+/// If `out` cannot be written.
 pub fn completion(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write(out, runs).map_err(io_error)
 }

@@ -14,12 +14,13 @@ mod transfers;
 
 pub use agreement::Agreement;
 pub use columns::{Columns, DASH};
-pub use completion::SizeBin;
-pub use completion::by_size;
+pub use completion::{SizeBin, by_size, completion};
 pub use run_summary::{FlowSummary, LinkSummary, RunSummary};
+pub use series::{flows, links};
 pub use summary::{Summary, summary};
 pub use table::table;
 pub use traffic::TrafficSummary;
+pub use transfers::transfers;
 
 use experiment::Finished;
 use std::fs::{self, File};
@@ -38,9 +39,9 @@ pub fn write(dir: &Path, title: &str, seed: u64, runs: &[Finished]) -> io::Resul
     let mut json = serde_json::to_vec_pretty(&summary)?;
     json.push(b'\n');
     fs::write(dir.join("summary.json"), json)?;
-    series::flows(BufWriter::new(File::create(dir.join("flows.parquet"))?), runs)?;
-    series::links(BufWriter::new(File::create(dir.join("links.parquet"))?), runs)?;
-    transfers::transfers(BufWriter::new(File::create(dir.join("transfers.parquet"))?), runs)?;
-    completion::completion(BufWriter::new(File::create(dir.join("completion.parquet"))?), runs)?;
+    flows(BufWriter::new(File::create(dir.join("flows.parquet"))?), runs)?;
+    links(BufWriter::new(File::create(dir.join("links.parquet"))?), runs)?;
+    transfers(BufWriter::new(File::create(dir.join("transfers.parquet"))?), runs)?;
+    completion(BufWriter::new(File::create(dir.join("completion.parquet"))?), runs)?;
     Ok(summary)
 }

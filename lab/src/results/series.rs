@@ -68,13 +68,19 @@ fn link_schema() -> String {
     )
 }
 
-/// Writes the flows' series. Fails only if `out` does.
-pub(super) fn flows(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+/// Writes the flows' series as Parquet.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn flows(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write_flows(out, runs).map_err(io_error)
 }
 
-/// Writes the links' series. Fails only if `out` does.
-pub(super) fn links(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+/// Writes the links' series as Parquet.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn links(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write_links(out, runs).map_err(io_error)
 }
 

@@ -19,8 +19,11 @@ const TRANSFERS: &str = "message transfers {
     REQUIRED INT64 retransmitted_packets;
 }";
 
-/// Writes the transfers, in the order in which they ended. Fails only if `out` does.
-pub(super) fn transfers(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+/// Writes the transfers as Parquet, in the order in which they ended.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn transfers(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
     write(out, runs).map_err(io_error)
 }
 

@@ -1,0 +1,19 @@
+"""The command line: the same as that of the program, inside of this process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+from . import _thalweg
+
+
+def main() -> int:
+    """Does what the arguments of this process ask for, and returns the exit code."""
+    # Python's own handler would only note Ctrl-C, and nobody would look at the note while the engine works.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _thalweg.main([sys.executable, "-m", "thalweg"], sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

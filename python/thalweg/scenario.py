@@ -1,0 +1,324 @@
+"""Scenarios with types: each table of a scenario file is a class, each key a keyword.
+
+docs/scenarios.md describes the keys. Hyphens become underscores, ``from`` becomes ``from_``, and the lists of links and
+flows have plural names. Keys that are not given have the defaults of scenario files.
+
+This file is written by generate_scenario.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from ._data import Keys
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Bursts(Keys):
+    """Errors in bursts, by the Gilbert-Elliott model: the channel is in a good or in a bad state, and may change it
+    at each packet.
+    """
+
+    p: float
+    """Probability that the channel turns from good to bad, per packet."""
+    r: float
+    """Probability that the channel turns from bad to good, per packet: it stays bad for 1/r packets on average."""
+    good: float | None = None
+    """Probability that a packet is lost while the channel is good, 0 if not given."""
+    bad: float | None = None
+    """Probability that a packet is lost while the channel is bad, 1 if not given."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Reorder(Keys):
+    """Packets that take a detour, so that later ones overtake them."""
+
+    probability: float
+    """Probability that a packet takes the detour."""
+    delay: str
+    """How much longer the detour takes."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Change(Keys):
+    """A change of a link."""
+
+    at: str
+    """When the change happens."""
+    rate: str | None = None
+    """The link's rate from then on; nothing is sent while it is "0 bps". Unchanged if not given."""
+    delay: str | None = None
+    """The link's delay from then on, one way. Unchanged if not given."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Path(Keys):
+    """The link that all flows of a dumbbell share."""
+
+    rate: str | None = None
+    """Its capacity, in either direction; not with `trace`."""
+    trace: str | None = None
+    """A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number
+    of milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
+    """
+    rtt: str
+    """Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own."""
+    buffer: str
+    """How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
+    packets" or "9 MB".
+    """
+    queue: (
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "rcp-ac", "rcp", "xcp", "matching"]
+        | Mapping[str, Any]
+        | None
+    ) = None
+    """Which packets wait, which is sent next and which are dropped: a queue discipline, like "codel"; or the router
+    that takes part, like "rcp-ac"; or "matching" for the router of the flows' controller, if it has one.
+    """
+    packet_error: float | Bursts | None = None
+    """Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors."""
+    corrupt: float | None = None
+    """Probability that a packet arrives with a flipped bit. In the simulator such a packet is discarded."""
+    reorder: Reorder | None = None
+    """Packets that take a detour, so that later ones overtake them."""
+    duplicate: float | None = None
+    """Probability that a packet arrives twice."""
+    change: Sequence[Change] | None = None
+    """Changes of its rate and delay, in the order of time."""
+    access: str | None = None
+    """Rate of the sender's own access link, of flows that do not give it; if not given, access links have no limit."""
+    delay: str | None = None
+    """The part of the one-way delay that the shared link has; if not given, half of the smallest RTT."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Link(Keys):
+    """A link of an arbitrary network."""
+
+    name: str
+    """What routes and results call it."""
+    rate: str | None = None
+    """Its capacity, in either direction; not with `trace`."""
+    trace: str | None = None
+    """A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number
+    of milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
+    """
+    delay: str
+    """Its propagation delay, one way."""
+    buffer: str
+    """How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
+    packets" or "9 MB".
+    """
+    queue: (
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "rcp-ac", "rcp", "xcp", "matching"]
+        | Mapping[str, Any]
+        | None
+    ) = None
+    """Which packets wait, which is sent next and which are dropped: a queue discipline, like "codel"; or the router
+    that takes part, like "rcp-ac"; or "matching" for the router of the flows' controller, if it has one.
+    """
+    packet_error: float | Bursts | None = None
+    """Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors."""
+    corrupt: float | None = None
+    """Probability that a packet arrives with a flipped bit. In the simulator such a packet is discarded."""
+    reorder: Reorder | None = None
+    """Packets that take a detour, so that later ones overtake them."""
+    duplicate: float | None = None
+    """Probability that a packet arrives twice."""
+    change: Sequence[Change] | None = None
+    """Changes of its rate and delay, in the order of time."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Flow(Keys):
+    """One transfer, or several alike."""
+
+    controller: str | None = None
+    """Its congestion controller; if not given, those of `[compare]`."""
+    start: str | Mapping[str, Any] | None = None
+    """When it starts; at 0 s if not given. { uniform = ["0 s", "20 s"] } draws a time for each copy."""
+    stop: str | None = None
+    """When it stops sending; if not given, when everything is sent or the run ends."""
+    size: str | None = None
+    """How much it sends; without end if not given."""
+    rtt: str | Mapping[str, Any] | None = None
+    """Round-trip propagation delay; if not given, the path's, or that of its route's links. { uniform = ["60 ms",
+    "165 ms"] } draws one for each copy.
+    """
+    route: Sequence[str] | None = None
+    """The links it crosses, in order; the path's bottleneck if not given. Acknowledgments return over the same
+    links.
+    """
+    direction: Literal["forward", "reverse"] | None = None
+    """Whether it crosses its route in the order given, or from its far end."""
+    count: int | None = None
+    """The number of copies of this flow; one if not given."""
+    packet: str | None = None
+    """Size of its full packets, if not the scenario's."""
+    receive_window: int | None = None
+    """The most that it may have outstanding, in packets; no limit if not given."""
+    max_burst: int | None = None
+    """The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2."""
+    recovery: Literal["sack", "newreno"] | None = None
+    """How losses are repaired; as the controller's source says if not given."""
+    delayed_ack: str | None = None
+    """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""
+    access: str | None = None
+    """Rate of the sender's own access link; the path's if not given."""
+    coalesce: str | None = None
+    """Interrupt coalescing: the receiving host learns of a packet, and of all that arrived after it, this long after
+    its arrival; the scenario's if not given.
+    """
+    jitter: str | None = None
+    """Each of its packets leaves up to this late, at random, and in order; the scenario's if not given."""
+    quantum: str | None = None
+    """The shortest time between two departures that its sending host can keep; the scenario's if not given."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Traffic(Keys):
+    """Traffic beside the flows."""
+
+    kind: Literal["cbr", "poisson", "onoff", "flows", "web", "tmix"]
+    """``cbr``: packets at equal intervals. ``poisson``: packets that leave independently of each other. ``onoff``:
+    packets at equal intervals while it is on; the periods on and off have Pareto distributed lengths. ``flows``:
+    transfers that arrive independently of each other. ``web``: web sessions: over a connection, requests and
+    objects one after the other, with time to think in between. ``tmix``: the connections in a file of Tmix, or a
+    synthetic mix like a campus link's.
+    """
+    rate: str | None = None
+    """Its rate on the wire; of onoff, while it is on."""
+    start: str | None = None
+    """When it starts; at 0 s if not given."""
+    stop: str | None = None
+    """When it stops; at the end of the run if not given."""
+    route: Sequence[str] | None = None
+    """The links it crosses, in order; the path's bottleneck if not given."""
+    direction: Literal["forward", "reverse"] | None = None
+    """Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows`, the
+    responses of other kinds.
+    """
+    packet: str | None = None
+    """Size of its full packets on the wire, if not the scenario's."""
+    on: str | None = None
+    """Mean length of the periods in which it is on."""
+    off: str | None = None
+    """Mean length of the periods in which it is off."""
+    shape: float | None = None
+    """Shape of the Pareto distribution of both, 1.01 to 10; up to 2, their variance is infinite. Default: 1.5."""
+    size: str | Mapping[str, Any] | None = None
+    """What each transfer sends, on the wire."""
+    per_second: float | None = None
+    """Mean number of connections per second."""
+    load: str | None = None
+    """The mean load that connections offer, on the wire, in `direction`; in place of `per-second`."""
+    count: int | None = None
+    """The most connections that arrive; no limit if not given."""
+    rtt: str | Mapping[str, Any] | None = None
+    """Round-trip propagation delay; if not given, the path's, or that of its route's links. { uniform = ["60 ms",
+    "165 ms"] } draws one for each connection.
+    """
+    name: str | None = None
+    """What results call it; its kind if not given."""
+    controller: str | None = None
+    """Congestion controller of both sides' data. If not given: of flows, those of `[compare]`; of web and tmix,
+    "reno".
+    """
+    handshake: bool | None = None
+    """Whether a round trip opens each connection, as with TCP; true if not given."""
+    receive_window: int | None = None
+    """The most that a connection may have outstanding either way, in packets; no limit if not given."""
+    max_burst: int | None = None
+    """The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2."""
+    recovery: Literal["sack", "newreno"] | None = None
+    """How losses are repaired; as the controller's source says if not given."""
+    delayed_ack: str | None = None
+    """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""
+    objects: float | None = None
+    """Mean number of objects per session, geometrically distributed; 5 if not given."""
+    object: str | Mapping[str, Any] | None = None
+    """Size of an object, without headers; Pareto with a mean of 12 kB and a shape of 1.2 if not given."""
+    request: str | Mapping[str, Any] | None = None
+    """Size of a request, without headers; "400 B" if not given."""
+    think: str | None = None
+    """Mean time from an object's arrival to the next request, exponentially distributed; 1 s if not given."""
+    file: str | None = None
+    """A file of connection vectors, beside the scenario."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Compare(Keys):
+    """One run for each of several controllers."""
+
+    controllers: Sequence[str]
+    """The controllers; each in turn controls the flows that name none."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Measure(Keys):
+    """The interval over which means and totals are taken."""
+
+    from_: str | None = None
+    """Where it begins; at 0 s if not given."""
+    to: str | None = None
+    """Where it ends; at the end of the run if not given."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
+class Scenario(Keys):
+    """What to simulate with Thalweg: a network, the flows through it, and which runs to make and compare. Times,
+    rates and sizes are texts with a unit, like "100 ms", "1 Gbps" and "64 kB".
+    """
+
+    _names: ClassVar[dict[str, str]] = {"links": "link", "flows": "flow"}
+
+    title: str | None = None
+    """What results are titled; the file's name if not given."""
+    duration: str
+    """How long to simulate."""
+    seed: int | None = None
+    """The seed of all random numbers: the same seed gives the same results on any machine. Default: 1."""
+    sample: str | None = None
+    """How often throughput, window, RTT and queues are sampled for the plots. Default: 50 ms."""
+    measure: Measure | None = None
+    """The interval over which means and totals are taken."""
+    packet: str | None = None
+    """Size of a full packet on the wire, headers included. Default: 1 kB."""
+    ack: str | None = None
+    """Size of an acknowledgment on the wire. Default: 40 B."""
+    delayed_ack: str | None = None
+    """Acknowledge every second packet (RFC 5681), a single one after this time at the latest. If not given, every
+    packet is acknowledged.
+    """
+    coalesce: str | None = None
+    """Interrupt coalescing: a receiving host learns of a packet, and of all that arrived after it, this long after
+    its arrival. If not given, hosts learn of each packet at once.
+    """
+    jitter: str | None = None
+    """Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and
+    schedulers are not exact. If not given, packets leave on time.
+    """
+    quantum: str | None = None
+    """The shortest time between two departures that the sending hosts of flows can keep. Controllers that probe with
+    every packet then send bursts. If not given, hosts can time any gap.
+    """
+    min_rto: str | None = None
+    """Least margin of the retransmission timeout over the smoothed round-trip time; Linux uses 200 ms. (RFC 6298 has
+    a least timeout instead, of 1 s.) Default: 200 ms.
+    """
+    path: Path | None = None
+    """The common dumbbell: all flows share one link, which is named "bottleneck"."""
+    links: Sequence[Link] | None = None
+    """Links of an arbitrary network, for flows to name in their routes."""
+    flows: Sequence[Flow] | None = None
+    """The transfers. With `[compare]`, one that starts at once and never ends is assumed if none is given."""
+    traffic: Sequence[Traffic] | None = None
+    """Other traffic: packets that do not react to congestion, and connections that come and go."""
+    controller: Mapping[str, Mapping[str, Any]] | None = None
+    """Parameters of controllers that differ from the papers' values: a table for each controller."""
+    compare: Compare | None = None
+    """Makes one run for each of several controllers."""
+    sweep: Mapping[str, Sequence[Any]] | None = None
+    """Makes one run for each value, or each combination of values, of any keys: "path.rate" = ["1 Gbps", "10 Gbps"]."""
