@@ -19,8 +19,7 @@ fn make(artefact: &Artefact, file: impl Fn(&str) -> Option<String>) -> Record {
     reproduce::make(artefact, Scale::Quick, planned, &machine(), &(), &|_| true).unwrap().record
 }
 
-/// The page of verdicts at quick scale gives the same reasons as the catalogue. The page at full scale is made less
-/// often, and says of which code it is.
+/// The documentation's pages of verdicts give the same reasons as the catalogue.
 #[test]
 fn reasons_in_the_documentation_are_the_catalogues() {
     let catalogue = reproduce::catalogue().unwrap();
@@ -29,11 +28,15 @@ fn reasons_in_the_documentation_are_the_catalogues() {
         .flat_map(|it| &it.claims)
         .filter_map(|it| Some(it.because.as_ref()?.replace('|', "\\|")))
         .collect();
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reproduced.md")).unwrap();
-    for line in text.lines().filter(|line| line.starts_with("| MISS |")) {
-        let reason = line.split_once(". *").and_then(|(_, rest)| Some(rest.rsplit_once("* | ")?.0));
-        let reason = reason.map(|it| it.split("* | ").next().unwrap_or(it)).unwrap_or_else(|| panic!("{line}"));
-        assert!(reason == "As above." || known.iter().any(|it| it == reason), "{reason}");
+    for page in ["reproduced.md", "reproduced-full.md"] {
+        let text = std::fs::read_to_string(format!("{}/../docs/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let misses = text.lines().filter(|line| line.starts_with("| MISS |"));
+        for line in misses {
+            let reason = line.split_once(". *").and_then(|(_, rest)| Some(rest.rsplit_once("* | ")?.0));
+            let reason =
+                reason.map(|it| it.split("* | ").next().unwrap_or(it)).unwrap_or_else(|| panic!("{page}: {line}"));
+            assert!(reason == "As above." || known.iter().any(|it| it == reason), "{page}: {reason}");
+        }
     }
 }
 
