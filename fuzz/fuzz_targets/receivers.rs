@@ -103,7 +103,7 @@ fn stamp(input: &mut Input) -> Option<Stamp> {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
-    let all: Vec<_> = registry::all().iter().collect();
+    let all = registry::all();
     let controller = all[input.byte() as usize % all.len()];
     let parameters = parameters(controller, &mut input);
     let host = Conditions {

@@ -35,16 +35,18 @@ impl Plan {
     /// replace the file's. `jobs`: how many runs to make at the same time; one per core if not given.
     #[staticmethod]
     fn load(py: Python, path: PathBuf, sets: &str, jobs: Option<NonZero<usize>>) -> PyResult<Plan> {
-        let (sets, machine) = (settings(sets)?, Machine::this(jobs));
-        let plan = scenario::load(&path, &sets, &machine).map_err(|problems| scenario_error(py, &problems))?;
+        let (sets, machine) = (settings(py, &path.display().to_string(), sets)?, Machine::this(jobs));
+        let plan = py.detach(|| scenario::load(&path, &sets, &machine));
+        let plan = plan.map_err(|problems| scenario_error(py, &problems))?;
         Ok(Plan { plan, machine })
     }
 
     /// Plans the runs of `scenario`, a JSON object with the keys of a scenario file; see [`Plan::load`].
     #[staticmethod]
     fn read(py: Python, scenario: &str, sets: &str, jobs: Option<NonZero<usize>>) -> PyResult<Plan> {
-        let (sets, machine) = (settings(sets)?, Machine::this(jobs));
-        let plan = scenario::read(UNNAMED, &toml(scenario)?, &sets, &machine).map_err(|mut problems| {
+        let (sets, machine) = (settings(py, UNNAMED, sets)?, Machine::this(jobs));
+        let text = toml(py, scenario)?;
+        let plan = py.detach(|| scenario::read(UNNAMED, &text, &sets, &machine)).map_err(|mut problems| {
             problems.iter_mut().for_each(without_place);
             scenario_error(py, &problems)
         })?;
@@ -71,9 +73,10 @@ impl Plan {
             let python = controller::is_in(&self.plan);
             let finished = watch.over(progress.as_ref(), |go_on| match python {
                 false => Ok(runner::run(&self.plan, self.machine.jobs, &(), go_on)),
-                // One thread: others would only wait for Python's lock, which this one keeps.
+                // One thread: others would only wait for Python's lock, which this one keeps but for the moment in which it
+                // is asked whether to go on.
                 true => Python::attach(|_| {
-                    let go_on = |now| go_on(now) && !controller::has_raised();
+                    let go_on = |now| Python::attach(|py| py.detach(|| go_on(now))) && !controller::has_raised();
                     let finished = runner::run(&self.plan, NonZero::<usize>::MIN, &(), &go_on);
                     controller::raised().map_or(Ok(finished), Err)
                 }),
@@ -146,21 +149,25 @@ impl Watch {
     }
 }
 
-/// The settings in a JSON object.
-fn settings(json: &str) -> PyResult<Vec<Set>> {
-    let values: Map<String, Value> = serde_json::from_str(json).map_err(wrong)?;
+/// The settings in a JSON object, for the scenario `file`.
+fn settings(py: Python, file: &str, json: &str) -> PyResult<Vec<Set>> {
+    let wrong = |message| {
+        scenario_error(py, &[Problem { file: file.into(), location: Location::Set, key: String::new(), message }])
+    };
     let set = |(key, value): (String, Value)| Ok(Set { path: KeyPath::parse(&key).map_err(wrong)?, value });
-    values.into_iter().map(set).collect()
+    object(json)?.into_iter().map(set).collect()
 }
 
-/// A JSON object as TOML.
-fn toml(json: &str) -> PyResult<String> {
-    let values: Map<String, Value> = serde_json::from_str(json).map_err(wrong)?;
-    toml::to_string(&values).map_err(wrong)
+/// A JSON object as TOML, which has no null.
+fn toml(py: Python, json: &str) -> PyResult<String> {
+    toml::to_string(&object(json)?).map_err(|e| {
+        let message = format!("{e}; leave out what has no value");
+        scenario_error(py, &[Problem { file: UNNAMED.into(), location: Location::File, key: String::new(), message }])
+    })
 }
 
-fn wrong(why: impl ToString) -> PyErr {
-    PyValueError::new_err(why.to_string())
+fn object(json: &str) -> PyResult<Map<String, Value>> {
+    serde_json::from_str(json).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// The lines of a text that the user has not written tell them nothing.

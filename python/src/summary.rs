@@ -14,7 +14,8 @@ pub fn table(summary: &Summary) -> Result<Table, ArrowError> {
     let runs = &summary.runs;
     let mut columns: Vec<(String, ArrayRef)> =
         vec![("run".into(), texts(runs, |run| &run.name)), ("controller".into(), texts(runs, |run| &run.controller))];
-    for key in swept(runs) {
+    // The seed has a column of its own.
+    for key in swept(runs).into_iter().filter(|key| key != "seed") {
         columns.push((key.clone(), setting(runs, &key)));
     }
     let mut add = |name: &str, column: ArrayRef| columns.push((name.to_string(), column));

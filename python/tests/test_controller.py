@@ -162,11 +162,28 @@ def test_it_runs_beside_controllers_of_the_engine_and_in_traffic(short: thalweg.
     assert len(results.transfers) > 10
 
 
-def test_ctrl_c_ends_it() -> None:
+def test_a_parameter_may_be_nothing_by_default(short: thalweg.Scenario) -> None:
+    limits: list[float | None] = []
+
+    @thalweg.controller("limited")
+    class Limited(Gentle):
+        def __init__(self, conditions: thalweg.Conditions, limit: float | None = None) -> None:
+            super().__init__(conditions)
+            limits.append(limit)
+
+    thalweg.run(short, set={"flow[0].controller": "limited"})
+    thalweg.run(short, set={"flow[0].controller": "limited", "controller.limited.limit": 4.0})
+    assert set(limits) == {None, 4.0}
+
+
+@pytest.mark.parametrize("controllers", [["gentle"], ["gentle", "cubic"]])
+def test_ctrl_c_ends_it(controllers: list[str]) -> None:
+    """Also while a controller of the engine runs, in which no code of Python does."""
     scenario = {
         "duration": "10 min",
         "path": {"rate": "1 Gbps", "rtt": "10 ms", "buffer": "1 bdp"},
-        "flow": [{"controller": "gentle"}],
+        "flow": [{}],
+        "compare": {"controllers": controllers[::-1]},
     }
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):

@@ -120,3 +120,11 @@ def test_what_is_wrong_is_told() -> None:
     envs.reset()
     with pytest.raises(ValueError, match="is no action"):
         envs.step(numpy.full((2, 1), numpy.nan, numpy.float32))
+    # No environment has made a step then, also not those before the one with the wrong action.
+    other = type(envs)(2)
+    other.reset(seed=1)
+    envs.reset(seed=1)
+    with pytest.raises(ValueError, match="is no action"):
+        envs.step(numpy.array([[0.5], [numpy.nan]], numpy.float32))
+    action = numpy.full((2, 1), 0.5, numpy.float32)
+    assert (envs.step(action)[0] == other.step(action)[0]).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
+import pickle
 import signal
 import threading
 import time
@@ -81,6 +82,18 @@ def test_all_problems_are_told(short: thalweg.Scenario) -> None:
     with pytest.raises(thalweg.ScenarioError) as raised:
         thalweg.run(short, set={"flow[0].max-burst": 0, "path.duplicate": 2})
     assert len(raised.value.problems) == 2 == len(str(raised.value).splitlines())
+
+
+def test_a_mistake_can_be_pickled(short: thalweg.Scenario) -> None:
+    with pytest.raises(thalweg.ScenarioError) as raised:
+        thalweg.run(short, set={"path.rait": "1 Gbps"})
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert (str(copy), copy.problems) == (str(raised.value), raised.value.problems)
+
+
+def test_a_key_that_is_none_is_a_mistake(short: thalweg.Scenario) -> None:
+    with pytest.raises(thalweg.ScenarioError, match="is not a key"):
+        thalweg.run(short, set={"path..rate": "1 Gbps"})
 
 
 def test_ctrl_c_ends_runs_at_once() -> None:

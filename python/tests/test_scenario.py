@@ -67,6 +67,12 @@ def test_an_unknown_key_is_refused() -> None:
         thalweg.Flow(colour="red")  # type: ignore[call-arg]
 
 
+def test_an_unknown_attribute_is_refused() -> None:
+    flow = thalweg.Flow(controller="reno")
+    with pytest.raises(AttributeError, match="contrlr"):
+        flow.contrlr = "cubic"  # type: ignore[attr-defined]
+
+
 def test_numpy_values_are_values(short: thalweg.Scenario) -> None:
     sets = {"flow[0].count": numpy.int64(2), "sweep": {"path.packet-error": numpy.array([0.0, 0.01])}}
     assert thalweg.run(short, set=sets).summary["path.packet-error"] == [0.0, 0.01]

@@ -12,7 +12,8 @@ def main() -> int:
     """Does what the arguments of this process ask for, and returns the exit code."""
     # Python's own handler would only note Ctrl-C, and nobody would look at the note while the engine works.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    return _thalweg.main([sys.executable, "-m", "thalweg"], sys.argv[1:])
+    # It starts itself again, as root where namespaces are made: with -P, no module of the current folder is imported.
+    return _thalweg.main([sys.executable, "-P", "-m", "thalweg"], sys.argv[1:])
 
 
 if __name__ == "__main__":

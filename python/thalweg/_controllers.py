@@ -34,7 +34,8 @@ def controller(name: str) -> Callable[[C], C]:
     ``pipe`` is a ``Pipe``, ``ack`` an ``Ack``, ``conditions`` are ``Conditions``. An exception in a method ends the run,
     and ``run`` raises it. Runs of a scenario with such a controller are made one after the other.
 
-    A later class of the same name takes the place of an earlier one, as in a cell of a notebook that is run again.
+    A later class of the same name takes the place of an earlier one, as in a cell of a notebook that is run again. All
+    classes are kept in memory until Python ends, with what they refer to.
 
         @thalweg.controller("gentle")
         class Gentle:
@@ -62,7 +63,8 @@ def controller(name: str) -> Callable[[C], C]:
         if lacking:
             raise TypeError(f"{cls.__name__} is no controller: it has no method {', '.join(lacking)}")
         summary = (inspect.getdoc(cls) or cls.__name__).splitlines()[0]
-        defaults = json.dumps(plain(_parameters(cls)), allow_nan=False)
+        parameters = {name: plain(default) for name, default in _parameters(cls).items()}
+        defaults = json.dumps(parameters, allow_nan=False)
         _thalweg.register(name, summary, defaults, cls)
         return cls
 

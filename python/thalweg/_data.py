@@ -11,6 +11,7 @@ from typing import ClassVar
 class Keys:
     """A table of a scenario. Fields are keys, with underscores in place of hyphens; ``None`` is a key not given."""
 
+    __slots__ = ()
     _names: ClassVar[dict[str, str]] = {}
     """The keys of fields whose names differ by more than that."""
 

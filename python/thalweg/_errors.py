@@ -29,6 +29,10 @@ class ScenarioError(ValueError):
         self.problems: tuple[Problem, ...] = tuple(Problem(*problem) for problem in problems)
         super().__init__("\n".join(problem.text for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[tuple[object, ...]]]]:
+        """How it is pickled, for pools of processes."""
+        return type(self), ([tuple(problem) for problem in self.problems],)
+
     @property
     def file(self) -> str:
         """The file, as it was named; ``"scenario"`` if the scenario is no file."""

@@ -86,6 +86,9 @@ impl Envs {
         if actions.len() != slots.len() {
             return Err(PyValueError::new_err(format!("{} actions for {} environments", actions.len(), slots.len())));
         }
+        if let Some(wrong) = actions.iter().find(|action| !action.is_finite()) {
+            return Err(PyValueError::new_err(format!("{wrong} is no action")));
+        }
         self.each(py, slots, |slot, i| slot.step(f64::from(actions[i])))?;
         rewards.copy_from_slice(py, &slots.iter().map(|slot| slot.reward).collect::<Vec<_>>())?;
         truncated.copy_from_slice(py, &slots.iter().map(|slot| slot.truncated().into()).collect::<Vec<_>>())?;

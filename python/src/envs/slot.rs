@@ -109,14 +109,13 @@ impl Slot {
         Ok(())
     }
 
-    /// Does what the agent wants, for one interval. After the end of an episode, begins the next one.
+    /// Does what the agent wants, a finite number, for one interval. After the end of an episode, begins the next one.
     pub fn step(&mut self, action: f64) -> Result<(), String> {
         if self.truncated() {
             return self.reset();
         }
         let (ranges, control) = (self.ranges, self.control);
         let Some(episode) = &mut self.episode else { return Err("reset the environments first".into()) };
-        let action = if action.is_finite() { action } else { return Err(format!("{action} is no action")) };
         episode.act(action, control, &ranges);
         (self.reward, self.metrics) = episode.advance();
         episode.steps += 1;

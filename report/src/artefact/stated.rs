@@ -40,7 +40,7 @@ pub fn said<'a>(artefact: &'a Artefact, scale: Scale, made: &'a [ScenarioRuns]) 
 /// The numbers that the paper gives in `claim`: a value, or else the ends of its own band, of which one may be infinite.
 fn values(claim: &Claim) -> Option<[f64; 2]> {
     match (claim.paper, &claim.band) {
-        _ if claim.derived => None,
+        _ if claim.derived || claim.source == Source::Ours => None,
         (Some(value), _) => Some([value, value]),
         (None, Band::Between(least, most)) if claim.source == Source::Paper => Some([*least, *most]),
         _ => None,
@@ -71,6 +71,7 @@ pub fn mark_throughput(page: &mut Page, said: &[Said], runs: &[&Finished]) {
         let shown = said.quantity.is_absolute() && runs.iter().any(|run| std::ptr::eq(*run, said.run));
         let line = match runs {
             [_] => figure.lines.get(said.quantity.flow.unwrap_or(1) - 1),
+            _ if said.quantity.flow.is_some() => None,
             _ => figure.lines.iter().find(|line| line.name == said.run.run.name()),
         };
         let entry = line.filter(|_| shown)?.entry;
@@ -87,7 +88,10 @@ pub fn mark_throughput(page: &mut Page, said: &[Said], runs: &[&Finished]) {
 
 /// A mark where the flow has what it can get, in Mbps, after the round trips that are said.
 fn acquired(said: &Said, entry: Option<usize>) -> Option<Stated> {
-    let rtts = said.values[0];
+    let [rtts, most] = said.values;
+    if !rtts.is_finite() || rtts != most {
+        return None;
+    }
     let experiment = &said.run.run.experiment;
     let flow = experiment.flows.get(said.quantity.flow.unwrap_or(1) - 1)?;
     let from = if said.quantity.span.is_some() { said.span[0] } else { flow.start.as_secs() };

@@ -185,7 +185,7 @@ function stated(figure, legend) {
     const shown = u.saidHidden ? [] : figure.stated.filter(visible);
     ctx.save();
     ctx.setLineDash([]);
-    for (const one of shown.filter(({ along }) => along[0] < along[1])) {
+    for (const one of shown.filter(({ along, values }) => along[0] < along[1] && values[0] === values[1])) {
       const [from, to] = one.along.map((value) => Math.min(Math.max(x(value), bbox.left), right));
       const height = y(one.values[0]);
       draw(colour(shared(one) ? null : one.entry), [[[from, height], [to, height]]]);

@@ -189,7 +189,7 @@ fn stated(pen: &mut Pen, frame: &Frame, figure: &Figure, legend: &[Entry]) {
     let on_axes = |it: &&Stated| frame.x.has(it.at) && it.values.iter().all(|value| frame.y.has(*value));
     let shown: Vec<&Stated> = figure.stated.iter().filter(on_axes).collect();
     let colour = |entry: Option<usize>| look(entry.and_then(|entry| legend.get(entry)).and_then(|it| it.style)).0;
-    for it in shown.iter().filter(|it| it.along[0] < it.along[1]) {
+    for it in shown.iter().filter(|it| it.along[0] < it.along[1] && !it.is_range()) {
         let [from, to] = it.along.map(|x| frame.x(x).clamp(frame.left, frame.right()));
         let y = frame.y(it.values[0]);
         pen.line([from, y], [to, y], "stroke=\"#fff\" stroke-width=\"2\"");
