@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pathlib
+import signal
 
 import pytest
 
 import thalweg
+
+# A shell starts jobs in the background with SIGINT ignored; tests of Ctrl-C could not end there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 GIGABIT = ROOT / "scenarios" / "gigabit.toml"

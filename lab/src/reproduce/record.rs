@@ -2,7 +2,7 @@
 
 use super::artefact::{Artefact, Scale};
 use super::judge::Judged;
-use super::tally::{Apart, Tally, tally_of_records};
+use super::tally::{Apart, Tally, tally};
 use crate::code::CODE;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,11 @@ impl Record {
         }
         self
     }
+}
+
+/// The verdicts of the claims of all `records`.
+pub fn tally_of_records<R: AsRef<Record>>(records: &[R]) -> Apart<Tally> {
+    tally(records.iter().flat_map(|it| &it.as_ref().claims))
 }
 
 /// Why each of `claims` misses. A reason that the last claim with a reason had, too, is `As above.`

@@ -2,7 +2,6 @@
 
 use super::artefact::Source;
 use super::judge::{Judged, Verdict};
-use super::record::Record;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write};
 
@@ -37,11 +36,6 @@ pub fn apart<'c>(claims: impl IntoIterator<Item = &'c Judged>) -> Apart<Vec<&'c 
 pub fn tally<'c>(claims: impl IntoIterator<Item = &'c Judged>) -> Apart<Tally> {
     let Apart { papers, ours } = apart(claims);
     Apart { papers: Tally::of(&papers), ours: Tally::of(&ours) }
-}
-
-/// The verdicts of the claims of all `records`.
-pub fn tally_of_records<R: AsRef<Record>>(records: &[R]) -> Apart<Tally> {
-    tally(records.iter().flat_map(|it| &it.as_ref().claims))
 }
 
 impl Tally {

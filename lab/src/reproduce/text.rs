@@ -3,8 +3,8 @@
 use super::artefact::Scale;
 use super::judge::{Judged, Verdict};
 use super::paper::papers;
-use super::record::{Record, reasons};
-use super::tally::{Apart, Tally, apart, tally, tally_of_records};
+use super::record::{Record, reasons, tally_of_records};
+use super::tally::{Apart, Tally, apart, tally};
 use std::fmt::Write;
 
 /// The claims of a record for the terminal, one or two lines each: the paper's, and below a heading ours.

@@ -1,6 +1,5 @@
 //! What a paper says, as a mark in a figure.
 
-use super::page::{Entry, Figure, Group, Mark};
 use serde::{Deserialize, Serialize};
 
 /// A value that the paper gives, or the two ends of a range, over the lines of a figure.
@@ -49,31 +48,6 @@ pub fn apart(stated: Vec<Stated>) -> Vec<Stated> {
         one.at = from + (to - from) * (before + 1) as f64 / (all + 1) as f64;
     }
     kept
-}
-
-impl Figure {
-    /// Whether several lines have the level of `one`, so that it has the colour of none.
-    pub fn shares_level(&self, one: &Stated) -> bool {
-        self.stated.iter().filter(|it| it.along == one.along && it.values == one.values).count() > 1
-    }
-}
-
-impl Group {
-    /// Adds to the legend what the marks of its figures are.
-    pub fn name_stated(&mut self) {
-        let stated = || self.figures.iter().flat_map(|figure| &figure.stated);
-        let kinds = [("the paper", Mark::Stated, stated().any(|it| !it.is_range()))];
-        let kinds = kinds.into_iter().chain([("the paper's range", Mark::Range, stated().any(Stated::is_range))]);
-        let entries =
-            kinds.filter(|(.., any)| *any).map(|(name, mark, _)| Entry { name: name.into(), style: None, mark });
-        let entries: Vec<Entry> = entries.collect();
-        self.legend.extend(entries);
-    }
-
-    /// Whether a legend tells more than the figures themselves.
-    pub fn needs_legend(&self) -> bool {
-        self.legend.len() > 1 || self.legend.iter().any(|entry| matches!(entry.mark, Mark::Stated | Mark::Range))
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use crate::artefact::Drawn;
 use crate::markup::{escape, with_code};
 use lab::reproduce::Scale;
 use lab::reproduce::paper::{Paper, papers};
-use lab::reproduce::tally::{Apart, Tally, tally, tally_of_records};
+use lab::reproduce::record::tally_of_records;
+use lab::reproduce::tally::{Apart, Tally, tally};
 
 /// What the footer of every page says of the claims.
 const FOOTER: &str = "The same claims for programs: <a href=\"claims.json\">claims.json</a>. The numbers beside a title \
