@@ -59,6 +59,18 @@ pub fn run(
     cache: &dyn RunCache,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Vec<Finished>, Stopped> {
+    map(plan, jobs, cache, go_on, &|finished| finished)
+}
+
+/// Makes runs as [`run`] does, and returns what `keep` makes of each, so that the time series of all runs are not in
+/// memory together.
+pub fn map<T: Send>(
+    plan: &Plan,
+    jobs: NonZero<usize>,
+    cache: &dyn RunCache,
+    go_on: &(dyn Fn(Progress) -> bool + Sync),
+    keep: &(dyn Fn(Finished) -> T + Sync),
+) -> Result<Vec<T>, Stopped> {
     let shared = Shared {
         next: AtomicUsize::new(0),
         complete: AtomicUsize::new(0),
@@ -70,7 +82,7 @@ pub fn run(
     let finished: Mutex<Vec<_>> = Mutex::new(plan.runs.iter().map(|_| Err(Stopped::Cancelled)).collect());
     let work = || {
         while let Some((i, run)) = shared.take(&plan.runs) {
-            let one = shared.make(run);
+            let one = shared.make(run).map(keep);
             if let Ok(mut finished) = finished.lock() {
                 finished[i] = one;
             }
@@ -87,9 +99,9 @@ pub fn run(
     });
     let finished = finished.into_inner().unwrap_or_else(PoisonError::into_inner);
     // A refusal cancels the other runs, also ones before it in the plan's order.
-    match finished.iter().find(|one| matches!(one, Err(Stopped::Refused(_)))) {
-        Some(Err(refused)) => Err(refused.clone()),
-        _ => finished.into_iter().collect(),
+    match finished.iter().find_map(|one| one.as_ref().err().filter(|why| matches!(why, Stopped::Refused(_)))) {
+        Some(refused) => Err(refused.clone()),
+        None => finished.into_iter().collect(),
     }
 }
 

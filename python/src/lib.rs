@@ -12,7 +12,6 @@ mod envs;
 mod plan;
 mod problem;
 mod results;
-mod summary;
 mod table;
 
 use pyo3::prelude::*;

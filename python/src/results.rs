@@ -1,12 +1,12 @@
 //! The results of a scenario's runs, for Python.
 
 use crate::problem::run_error;
-use crate::summary;
 use crate::table::Table;
 use experiment::Finished;
 use lab::results::{self, Summary, table};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use scenario::Swept;
 use std::io;
 use std::path::PathBuf;
 use thalweg::{Failure, Folder};
@@ -20,20 +20,21 @@ pub struct Results {
     seed: u64,
     runs: Vec<Finished>,
     summary: Summary,
+    sweep: Vec<Swept>,
 }
 
 impl Results {
     /// The results of the runs of `plan`.
     pub fn new(plan: &scenario::Plan, runs: Vec<Finished>) -> Results {
         let summary = results::summary(&plan.title, plan.seed, &runs);
-        Results { title: plan.title.clone(), seed: plan.seed, runs, summary }
+        Results { title: plan.title.clone(), seed: plan.seed, runs, summary, sweep: plan.sweep.clone() }
     }
 
     /// The table that `write` writes as Parquet.
-    fn table(&self, py: Python, write: fn(&mut Vec<u8>, &[Finished]) -> io::Result<()>) -> PyResult<Table> {
+    fn table(&self, py: Python, write: impl Fn(&mut Vec<u8>) -> io::Result<()> + Sync) -> PyResult<Table> {
         py.detach(|| {
             let mut parquet = Vec::new();
-            write(&mut parquet, &self.runs)?;
+            write(&mut parquet)?;
             Table::from_parquet(parquet)
         })
         .map_err(|e: io::Error| run_error(py, e.to_string()))
@@ -44,27 +45,27 @@ impl Results {
 impl Results {
     /// One row per run.
     fn summary(&self, py: Python) -> PyResult<Table> {
-        summary::table(&self.summary).map_err(|e| run_error(py, e.to_string()))
+        self.table(py, |out| results::runs(out, &self.summary.runs, &self.sweep))
     }
 
     /// One row per flow and sample, as in `flows.parquet`.
     fn flows(&self, py: Python) -> PyResult<Table> {
-        self.table(py, |out, runs| results::flows(out, runs))
+        self.table(py, |out| results::flows(out, &self.runs))
     }
 
     /// One row per link and sample, as in `links.parquet`.
     fn links(&self, py: Python) -> PyResult<Table> {
-        self.table(py, |out, runs| results::links(out, runs))
+        self.table(py, |out| results::links(out, &self.runs))
     }
 
     /// One row per transfer of connections that come and go, as in `transfers.parquet`.
     fn transfers(&self, py: Python) -> PyResult<Table> {
-        self.table(py, |out, runs| results::transfers(out, runs))
+        self.table(py, |out| results::transfers(out, &self.runs))
     }
 
     /// One row per size of transfers, as in `completion.parquet`.
     fn completion(&self, py: Python) -> PyResult<Table> {
-        self.table(py, |out, runs| results::completion(out, runs))
+        self.table(py, |out| results::completion(out, &self.runs))
     }
 
     /// All metrics, as `thalweg run --format json` prints them.

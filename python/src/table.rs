@@ -26,11 +26,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of one batch.
-    pub fn of(batch: RecordBatch) -> Table {
-        Table { schema: batch.schema(), batches: vec![batch] }
-    }
-
     /// The table in the Parquet file with these bytes.
     pub fn from_parquet(file: Vec<u8>) -> io::Result<Table> {
         let reader =

@@ -10,8 +10,11 @@ import sys
 import sysconfig
 import time
 
+import polars
 import pytest
 from conftest import GIGABIT, ROOT
+
+from thalweg import run
 
 PROGRAM = str(pathlib.Path(sysconfig.get_path("scripts")) / "thalweg")
 
@@ -33,6 +36,15 @@ def test_exit_codes_are_those_of_the_program() -> None:
     assert thalweg("--help").returncode == 0 and thalweg("--version").returncode == 0
     by_module = subprocess.run([sys.executable, "-m", "thalweg", "check", GIGABIT], capture_output=True, check=False)
     assert by_module.returncode == 0 and b"rapid" in by_module.stdout
+
+
+def test_merged_shards_are_the_summary_of_the_run(tmp_path: pathlib.Path) -> None:
+    options = ["--set=duration=1 s", '--set=compare.controllers=["rapid", "bic"]']
+    for shard in ("2/2", "1/2"):
+        assert thalweg("run", GIGABIT, *options, "--shard", shard, "--out", tmp_path).returncode == 0
+    assert thalweg("merge", tmp_path).returncode == 0
+    whole = run(GIGABIT, set={"duration": "1 s", "compare.controllers": ["rapid", "bic"]})
+    assert polars.DataFrame(whole.summary).drop("wall_s").equals(polars.read_parquet(tmp_path / "summary.parquet"))
 
 
 def test_ctrl_c_ends_it(tmp_path: pathlib.Path) -> None:

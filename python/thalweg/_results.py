@@ -40,7 +40,10 @@ class Results:
 
     @cached_property
     def summary(self) -> Table:
-        """One row per run, with its metrics over the measured interval. Each key that a sweep set is a column."""
+        """One row per run, with its metrics over the measured interval. Each key that a sweep set is a column.
+
+        As ``summary.parquet``, which ``thalweg merge`` writes, and with the time that each run took.
+        """
         return self._native.summary()
 
     @cached_property

@@ -84,6 +84,11 @@ impl<'t> Document<'t> {
         Path::new(self.name).parent().unwrap_or(Path::new("")).to_path_buf()
     }
 
+    /// The values in effect.
+    pub fn values(&self) -> &Value {
+        &self.tree
+    }
+
     /// The value of a top-level key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.tree.get(key)

@@ -6,15 +6,17 @@ use super::files::vectors::VectorFiles;
 use super::key_path::KeyPath;
 use super::keys::{Compare, Scenario};
 use super::machine::Machine;
-use super::plan::Plan;
+use super::plan::{Plan, Swept};
 use super::problem::Problem;
 use super::problems::Problems;
 use super::resolve::{self, Memory};
+use super::shard::Shard;
 use super::wording;
 use experiment::{Identity, Place, Run};
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
-/// More runs than anyone looks at.
+/// The most runs of a plan or of a shard.
 const MOST_RUNS: usize = 10_000;
 
 /// One swept key.
@@ -25,12 +27,13 @@ struct Axis {
     place: KeyPath,
 }
 
-/// All runs of the scenario in `document`: for each combination of the swept values, one per controller compared.
-/// `beside` knows the texts of some traces.
+/// The runs of the scenario in `document`: for each combination of the swept values, one per controller compared. Those
+/// of other shards are not planned, and take neither time nor memory. `beside` knows the texts of some traces.
 pub(super) fn plan(
     document: &Document,
     machine: &Machine,
     beside: &dyn Fn(&str) -> Option<String>,
+    shard: Shard,
 ) -> Result<Plan, Vec<Problem>> {
     let compared = compared(document)?;
     let axes = axes(document)?;
@@ -38,22 +41,32 @@ pub(super) fn plan(
     let mut fixed = document.clone();
     fixed.forget("sweep");
     let points = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
-    let runs = points.and_then(|n| n.checked_mul(compared.len())).filter(|n| *n <= MOST_RUNS);
-    let (Some(points), Some(_)) = (points, runs) else {
-        let message = format!("this makes more than {MOST_RUNS} runs; sweep fewer values");
+    let total = points.and_then(|n| n.checked_mul(compared.len()));
+    let Some(mine) = total.map(|n| shard.runs(n)).filter(|mine| mine.len() <= MOST_RUNS) else {
+        let message = match shard {
+            Shard::ALL => format!(
+                "this makes more than {MOST_RUNS} runs; sweep fewer values, or divide them (thalweg run --shard)"
+            ),
+            _ => format!("this makes more than {MOST_RUNS} runs per shard; use more shards"),
+        };
         return Err(vec![document.problem(&KeyPath::of("sweep"), message)]);
     };
+    let mine: Vec<usize> = mine.collect();
 
     let folder = document.folder();
     let files = VectorFiles::new(&folder);
     let mut memory = Memory::new(*machine);
     let traces = TraceFiles::new(&folder, beside);
-    let mut plan = Plan { title: String::new(), seed: 0, runs: Vec::new() };
-    for point in 0..points {
+    let swept = |axis: &Axis| Swept { key: axis.key.to_string(), values: axis.values.clone() };
+    let mut plan =
+        Plan { values: document.values().clone(), sweep: axes.iter().map(swept).collect(), ..Plan::default() };
+    let point_of = |run: usize| run / compared.len();
+    for runs in mine.chunk_by(|&a, &b| point_of(a) == point_of(b)) {
         let mut document = fixed.clone();
-        let settings = settle(&mut document, &axes, point)?;
+        let settings = settle(&mut document, &axes, point_of(runs[0]))?;
         let scenario: Scenario = document.read()?;
-        for controller in &compared {
+        for run in runs {
+            let controller = &compared[run % compared.len()];
             let mut problems = Problems::default();
             let named = controller.as_deref();
             let built = resolve::build(&scenario, &files, named, &traces, &mut memory, &mut problems);
@@ -136,7 +149,8 @@ fn axes(document: &Document) -> Result<Vec<Axis>, Vec<Problem>> {
         if values.is_empty() {
             return problem("has no values; list some, or remove it".into());
         }
-        if let Some(i) = (1..values.len()).find(|&i| values[..i].contains(&values[i])) {
+        let mut seen = HashSet::new();
+        if let Some(i) = values.iter().position(|value| !seen.insert(value)) {
             return Err(vec![document.problem(&place.index(i), "is listed twice; remove one".into())]);
         }
         axes.push(Axis { key, values, place });

@@ -27,6 +27,7 @@ mod queue;
 mod resolve;
 mod schema;
 mod set;
+mod shard;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -38,11 +39,12 @@ use std::path::Path;
 pub use files::vectors;
 pub use key_path::KeyPath;
 pub use machine::Machine;
-pub use plan::Plan;
+pub use plan::{Plan, Swept};
 pub use problem::{Location, Problem, reason};
 pub use resolve::find as controller;
 pub use schema::schema;
 pub use set::Set;
+pub use shard::Shard;
 pub use wording::nearest;
 
 /// Reads the scenario in `file`, in which `sets` replace values, and plans its runs. The runs must fit into the memory
@@ -51,7 +53,17 @@ pub use wording::nearest;
 /// # Errors
 /// The problems with the scenario; at least one.
 pub fn load(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
-    read(&file.display().to_string(), &text_of(file)?, sets, machine)
+    load_shard(file, sets, machine, Shard::ALL)
+}
+
+/// Reads the scenario in `file` as [`load`] does, and plans the runs of `shard` alone. The runs of other shards take
+/// neither time nor memory, and mistakes in them are not found.
+///
+/// # Errors
+/// The problems with the scenario; at least one.
+pub fn load_shard(file: &Path, sets: &[Set], machine: &Machine, shard: Shard) -> Result<Plan, Vec<Problem>> {
+    let name = file.display().to_string();
+    grid::plan(&parse_with(&name, &text_of(file)?, sets)?, machine, &|_| None, shard)
 }
 
 /// The text of the scenario in `file`.
@@ -76,7 +88,7 @@ pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, V
     for (_, set) in assumed.iter().filter(|(missing, _)| *missing) {
         document.set(&set.parse().expect("KEY=VALUE"))?;
     }
-    grid::plan(&document, machine, &|_| None)
+    grid::plan(&document, machine, &|_| None, Shard::ALL)
 }
 
 /// Reads the scenario `text`, which problems call `name`, as [`load`] does.
@@ -98,7 +110,7 @@ pub fn read_beside(
     machine: &Machine,
     beside: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, Vec<Problem>> {
-    grid::plan(&parse_with(name, text, sets)?, machine, beside)
+    grid::plan(&parse_with(name, text, sets)?, machine, beside, Shard::ALL)
 }
 
 /// Parses the scenario `text`, and replaces the values that `sets` name.

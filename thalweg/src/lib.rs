@@ -36,6 +36,8 @@ mod real;
 mod reproduce;
 #[cfg(feature = "lab")]
 mod run;
+#[cfg(feature = "lab")]
+mod shard;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod status;
 #[cfg(feature = "lab")]
@@ -104,7 +106,12 @@ fn one_line(message: &str) -> String {
 fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
     match command {
         #[cfg(feature = "lab")]
-        Command::Run(args) => run::run(&args, program),
+        Command::Run(args) => match (args.shard, &args.output.out) {
+            (Some(shard), Some(out)) => shard::run(&args, shard, out),
+            _ => run::run(&args, program),
+        },
+        #[cfg(feature = "lab")]
+        Command::Merge(args) => shard::merge(&args),
         #[cfg(feature = "lab")]
         Command::Reproduce(args) => reproduce::reproduce(&args),
         #[cfg(feature = "lab")]

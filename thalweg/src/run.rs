@@ -7,6 +7,7 @@ use crate::output::Destination;
 use crate::progress::Bar;
 #[cfg(all(feature = "real", target_os = "linux"))]
 use crate::real;
+use experiment::Finished;
 use lab::runner::{self, Stopped};
 use scenario::Plan;
 use scenario::{self, Machine};
@@ -26,7 +27,7 @@ pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
     let interrupt = Interrupt::catch();
     let destination = Destination::prepare(&args.output)?;
 
-    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet)?;
+    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet, &|finished| finished)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
         Some(runs) => real::run(runs, finished, &interrupt, args.output.quiet)?,
@@ -46,18 +47,20 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     Ok(scenario::load(&args.scenario.file, &sets, machine)?)
 }
 
-fn simulate(
+/// Simulates the runs of `plan`, and returns what `keep` makes of each.
+pub fn simulate<T: Send>(
     plan: &Plan,
     machine: &Machine,
     interrupt: &Interrupt,
     quiet: bool,
-) -> Result<Vec<experiment::Finished>, Failure> {
+    keep: &(dyn Fn(Finished) -> T + Sync),
+) -> Result<Vec<T>, Failure> {
     let bar = Bar::new(plan.runs.len(), runner::total_seconds(plan), quiet);
-    let finished = runner::run(plan, machine.jobs, &(), &|progress| {
+    let go_on = |progress| {
         bar.show(progress);
         !interrupt.came()
-    });
-    finished.map_err(|stopped| match stopped {
+    };
+    runner::map(plan, machine.jobs, &(), &go_on, keep).map_err(|stopped| match stopped {
         Stopped::Cancelled => Failure::Interrupted,
         Stopped::Refused(why) => Failure::Failed(why),
     })

@@ -66,7 +66,7 @@ pub fn make(
     // All runs are in one plan, so that no core waits for the last run of each scenario.
     let counts: Vec<(String, usize)> = planned.iter().map(|it| (it.name.clone(), it.plan.runs.len())).collect();
     let all = planned.into_iter().flat_map(|it| it.plan.runs).collect();
-    let all = Plan { title: artefact.title.clone(), seed: 1, runs: all };
+    let all = Plan { title: artefact.title.clone(), seed: 1, runs: all, ..Plan::default() };
     let mut finished = runner::run(&all, machine.jobs, cache, go_on)?.into_iter();
     let mut runs = Vec::new();
     for (scenario, count) in counts {

@@ -6,18 +6,24 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::TypePtr;
 use std::io::{self, Write};
 use std::sync::Arc;
 
 /// About how many rows are in memory at a time. A group has more only if a single series is longer.
 pub const ROWS_PER_GROUP: usize = 1 << 18;
 
-/// Begins a file with this schema.
+/// Begins a file with this schema, in Parquet's notation.
 pub fn begin<W: Write + Send>(out: W, schema: &str) -> Result<SerializedFileWriter<W>, ParquetError> {
+    begin_as(out, Arc::new(parse_message_type(schema)?))
+}
+
+/// Begins a file with this schema.
+pub fn begin_as<W: Write + Send>(out: W, schema: TypePtr) -> Result<SerializedFileWriter<W>, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("thalweg ", env!("CARGO_PKG_VERSION")).to_string());
-    SerializedFileWriter::new(out, Arc::new(parse_message_type(schema)?), Arc::new(properties.build()))
+    SerializedFileWriter::new(out, schema, Arc::new(properties.build()))
 }
 
 /// Writes the group's next column, in which every row has a value.

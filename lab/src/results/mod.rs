@@ -1,11 +1,12 @@
-//! The results of runs, for people and for programs: a [table] for the terminal, a [summary] for JSON, and time series
-//! and transfers as Parquet.
+//! The results of runs, for people and for programs: a [table] for the terminal, a [summary] for JSON, and the
+//! [metrics](runs()) of each run, time series and transfers as Parquet.
 
 mod agreement;
-mod columnar;
+pub(crate) mod columnar;
 mod columns;
 mod completion;
 mod run_summary;
+mod runs;
 mod series;
 mod summary;
 pub mod table;
@@ -15,7 +16,8 @@ mod transfers;
 pub use agreement::Agreement;
 pub use columns::{Columns, DASH};
 pub use completion::{SizeBin, by_size, completion};
-pub use run_summary::{FlowSummary, LinkSummary, RunSummary};
+pub use run_summary::{FlowSummary, LinkSummary, RunSummary, summarize};
+pub use runs::runs;
 pub use series::{flows, links};
 pub use summary::{Summary, summary};
 pub use table::table;

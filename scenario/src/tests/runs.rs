@@ -79,6 +79,41 @@ fn the_estimate_of_memory_is_that_of_all_runs_together() {
     assert!(errors(DUMBBELL, &fine).contains("sweep: its runs need about"), "{}", errors(DUMBBELL, &fine));
 }
 
+/// The runs that `shard` has of the scenario `text`.
+fn shard(text: &str, shard: &str) -> Result<Plan, Vec<Problem>> {
+    grid::plan(&parse_with("test.toml", text, &[])?, &MACHINE, &|_| None, shard.parse().unwrap())
+}
+
+#[test]
+fn shards_have_the_runs_of_the_whole_plan() {
+    let text = r#"
+        duration = "10 s"
+        path = { rate = "1 Gbps", rtt = "100 ms", buffer = "1 bdp" }
+        compare.controllers = ["reno", "newreno", "bic"]
+        sweep = { "path.rate" = ["1 Gbps", "2 Gbps"], seed = [1, 2, 3] }
+    "#;
+    let whole: Vec<String> = runs(text, &[]).iter().map(|run| format!("{run:?}")).collect();
+    for of in [1, 2, 4, 5, 30] {
+        let parts: Vec<Plan> = (1..=of).map(|k| shard(text, &format!("{k}/{of}")).unwrap()).collect();
+        for (i, run) in whole.iter().enumerate() {
+            assert_eq!(&format!("{:?}", parts[i % of].runs[i / of]), run);
+        }
+        assert_eq!(parts.iter().map(|part| part.runs.len()).sum::<usize>(), whole.len());
+        assert!(parts.iter().all(|part| part.values == parts[0].values && part.sweep[1].values.len() == 3));
+    }
+}
+
+#[test]
+fn a_shard_of_a_million_runs_is_planned_at_once() {
+    let [seeds, counts]: [Vec<String>; 2] = [100_000, 10].map(|n| (1..=n).map(|i: i32| i.to_string()).collect());
+    let text =
+        format!("sweep = {{ seed = [{}], \"flow[0].count\" = [{}] }}\n{DUMBBELL}", seeds.join(","), counts.join(","));
+    let begin = std::time::Instant::now();
+    assert_eq!(shard(&text, "777/100000").unwrap().runs.len(), 10);
+    assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+    assert!(shard(&text, "1/99").unwrap_err()[0].to_string().contains("more than 10000 runs per shard; use more"));
+}
+
 #[test]
 fn too_many_runs_are_refused() {
     let many: Vec<String> = (1..=200).map(|n| n.to_string()).collect();

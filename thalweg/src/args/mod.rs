@@ -9,6 +9,8 @@ mod drive;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod emulate;
 #[cfg(feature = "lab")]
+mod merge;
+#[cfg(feature = "lab")]
 mod output;
 #[cfg(feature = "lab")]
 mod reproduce;
@@ -29,6 +31,7 @@ pub use emulate::Emulate;
 pub use {cp::Cp, drive::Drive, serve::Serve};
 #[cfg(feature = "lab")]
 pub use {
+    merge::Merge,
     output::{Format, Output},
     reproduce::Reproduce,
     run::Run,
@@ -68,6 +71,9 @@ pub enum Command {
     /// Simulate a scenario and print the results.
     #[cfg(feature = "lab")]
     Run(Run),
+    /// Join the results of all shards of a scenario (`thalweg run --shard`) to one file.
+    #[cfg(feature = "lab")]
+    Merge(Merge),
     /// List the papers' tables and figures, or run some and say for each claim whether it comes out.
     #[cfg(feature = "lab")]
     Reproduce(Reproduce),

@@ -3,6 +3,7 @@
 use super::{Output, Scenario};
 #[cfg(all(feature = "real", target_os = "linux"))]
 use real::Contestant;
+use scenario::Shard;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,6 +13,8 @@ Examples:
   thalweg run my.toml --out results/my && xdg-open results/my/report.html
   thalweg run my.toml --set path.rate=100Mbps --real --beside quinn-cubic,quinn-bbr
                                                         simulate, run in real time, and compare the two
+  thalweg run sweep.toml --shard 3/10 --out results/sweep
+                                                        the third of ten commands that divide the runs
 
 Exit codes: 0 done, 1 failed, 2 the scenario or the command line is wrong, 130 interrupted.";
 
@@ -24,13 +27,17 @@ pub struct Run {
     /// After the simulation, make each run in real time, too: over an emulated path, with QUIC at its ends. All packets
     /// have the size of QUIC's.
     #[cfg(all(feature = "real", target_os = "linux"))]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "shard")]
     pub real: bool,
     /// Which other senders carry the flows in further real runs: quinn-cubic, quinn-bbr or quinn-newreno, and, as root,
     /// kernel-cubic and whatever else the kernel's TCP has.
     #[cfg(all(feature = "real", target_os = "linux"))]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "real")]
     pub beside: Vec<Contestant>,
+    /// Make every N-th run only, beginning with run K, and write a row of metrics per run into a Parquet file in the
+    /// folder of --out, which all N commands share. If the file is there, make none. `thalweg merge` joins the files.
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "format")]
+    pub shard: Option<Shard>,
     #[command(flatten)]
     pub output: Output,
 }

@@ -1,0 +1,49 @@
+//! `thalweg run --shard` and `thalweg merge`.
+
+use crate::args::{Merge, Run};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::print;
+use crate::run::simulate;
+use lab::results::summarize;
+use lab::shards::{self, Part, Refusal};
+use scenario::{Machine, Shard};
+use std::path::Path;
+
+/// Makes the runs of `shard`, and writes their metrics into the folder `out`, unless they are there.
+pub fn run(args: &Run, shard: Shard, out: &Path) -> Result<(), Failure> {
+    let quiet = args.output.quiet;
+    let machine = Machine::this(args.scenario.jobs);
+    let plan = scenario::load_shard(&args.scenario.file, &args.scenario.sets, &machine, shard)?;
+    let part = Part::prepare(out, &plan, shard).map_err(|refusal| failure(refusal, "--out "))?;
+    let path = part.path();
+    let note = |what: &str| {
+        if !quiet {
+            print::note(&format!("shard {shard}: {}{what}", path.display()));
+        }
+    };
+    if path.exists() {
+        note(" is there; nothing to do");
+        return Ok(());
+    }
+    let interrupt = Interrupt::catch();
+    let runs = simulate(&plan, &machine, &interrupt, quiet, &|finished| summarize(&finished))?;
+    part.write(&plan, runs).map_err(|refusal| failure(refusal, "--out "))?;
+    note("");
+    Ok(())
+}
+
+/// Joins the results of all shards.
+pub fn merge(args: &Merge) -> Result<(), Failure> {
+    let path = shards::merge(&args.folder).map_err(|refusal| failure(refusal, ""))?;
+    print::note(&format!("summary: {}", path.display()));
+    Ok(())
+}
+
+/// The failure. A line about a folder begins with the `option` that names it.
+fn failure(refusal: Refusal, option: &str) -> Failure {
+    match refusal {
+        Refusal::Wrong(line) => Failure::Wrong(vec![format!("{option}{line}")]),
+        Refusal::Failed(line) => Failure::Failed(line),
+    }
+}
