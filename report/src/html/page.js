@@ -187,7 +187,8 @@ function stated(figure, legend) {
     ctx.setLineDash([]);
     for (const one of shown.filter(({ along, values }) => along[0] < along[1] && values[0] === values[1])) {
       const [from, to] = one.along.map((value) => Math.min(Math.max(x(value), bbox.left), right));
-      const height = y(one.values[0]);
+      // In the middle of a row of pixels, so that the line is sharp.
+      const height = Math.floor(y(one.values[0])) + 0.5;
       draw(colour(shared(one) ? null : one.entry), [[[from, height], [to, height]]]);
     }
     for (const { entry, values, at } of shown) {
