@@ -47,8 +47,8 @@ pub fn is_in(plan: &scenario::Plan) -> bool {
     })
 }
 
-/// Adds the controller `name`, which `make` makes. `defaults`: a JSON object of the parameters and their default values.
-/// `make` is called once per flow, with what its host can do and the parameters as keywords.
+/// Adds the controller `name`, which `make` makes. `defaults`: a JSON object of the parameters and their default
+/// values. `make` is called once per flow, with what its host can do and the parameters as keywords.
 #[pyfunction]
 pub fn register(name: String, summary: String, defaults: &str, make: Py<PyAny>) -> PyResult<()> {
     let defaults: Map<String, Value> =

@@ -73,8 +73,8 @@ impl Plan {
             let python = controller::is_in(&self.plan);
             let finished = watch.over(progress.as_ref(), |go_on| match python {
                 false => Ok(runner::run(&self.plan, self.machine.jobs, &(), go_on)),
-                // One thread: others would only wait for Python's lock, which this one keeps but for the moment in which it
-                // is asked whether to go on.
+                // One thread: others would only wait for Python's lock, which this one keeps but for the moment in
+                // which it is asked whether to go on.
                 true => Python::attach(|_| {
                     let go_on = |now| Python::attach(|py| py.detach(|| go_on(now))) && !controller::has_raised();
                     let finished = runner::run(&self.plan, NonZero::<usize>::MIN, &(), &go_on);

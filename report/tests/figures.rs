@@ -50,8 +50,8 @@ fn a_figure_over_windows_has_their_lengths_as_its_axis() {
     assert!(jain.band.is_some() && jain.vertical == Vertical::To(1.05));
 }
 
-/// The paper's numbers are those of the claims, drawn where a figure shows what they are about: over the claim's span on
-/// a figure over time, at the swept value on a figure across a key, and nowhere if the paper does not print them.
+/// The paper's numbers are those of the claims, drawn where a figure shows what they are about: over the claim's span
+/// on a figure over time, at the swept value on a figure across a key, and nowhere if the paper does not print them.
 #[test]
 fn the_papers_numbers_are_marked_in_the_figures() {
     let artefact = r#"

@@ -13,7 +13,8 @@ use scenario::Plan;
 use scenario::{self, Machine};
 use std::ffi::OsString;
 
-/// Simulates a scenario, runs it in real time if asked to, and prints the results. `program` begins a command that starts this program again.
+/// Simulates a scenario, runs it in real time if asked to, and prints the results. `program` begins a command that
+/// starts this program again.
 #[cfg_attr(not(all(feature = "real", target_os = "linux")), allow(unused_variables))]
 pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);

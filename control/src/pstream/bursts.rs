@@ -97,8 +97,8 @@ impl Bursts {
         (self.late, self.late_for_long) = (0.0, 0.0);
     }
 
-    /// Whether departures are late by no more than a quantum in the mean of the last few thousand. The times of a busier
-    /// host say more about its other programs than about the path; a single interruption makes no host busy.
+    /// Whether departures are late by no more than a quantum in the mean of the last few thousand. The times of a
+    /// busier host say more about its other programs than about the path; a single interruption makes no host busy.
     pub fn keeps_times(&self) -> bool {
         self.late_for_long <= self.quantum.0 as f64
     }

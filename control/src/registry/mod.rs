@@ -2,8 +2,8 @@
 //! docs take their lists.
 //!
 //! To add a controller, write its file and add it to the list in `controllers.rs`, beside the others of its [`Family`].
-//! To add a router protocol, add it to the list in `routers.rs`. A program that uses this crate can [`add`] controllers of
-//! its own while it runs.
+//! To add a router protocol, add it to the list in `routers.rs`. A program that uses this crate can [`add`] controllers
+//! of its own while it runs.
 
 mod controller;
 mod controllers;

@@ -13,15 +13,16 @@ use alloc::{vec, vec::Vec};
 pub struct RrrpReceiver {
     /// Times and sizes of the last n arrivals, and the rates in bits per second at which the packets were sent, in a
     /// ring.
-    arrivals: Vec<(Time, Bytes, f64)>,
+    arrivals: Vec<(Time, Bytes, u64)>,
     /// The index of the next arrival, which is that of the oldest once there are n.
     next: usize,
     /// Whether n packets have arrived.
     full: bool,
     /// Sum of the sizes in the ring.
     total: Bytes,
-    /// Sum of the rates in the ring, bits per second. They are whole numbers, so that the sum is exact.
-    sent: f64,
+    /// Sum of the rates in the ring, bits per second. It is an integer, as a sum of floats that loses terms again would
+    /// keep the rounding error of the largest of them, and a peer chooses the rates.
+    sent: u128,
     /// Whether X_out is X_in at most.
     bounded: bool,
 }
@@ -30,11 +31,11 @@ impl RrrpReceiver {
     /// A receiver that averages over `n` packets, or 2 if `n` is less.
     pub fn new(n: u16, bounded: bool) -> RrrpReceiver {
         RrrpReceiver {
-            arrivals: vec![(Time::ZERO, Bytes(0), 0.0); n.max(2) as usize],
+            arrivals: vec![(Time::ZERO, Bytes(0), 0); n.max(2) as usize],
             next: 0,
             full: false,
             total: Bytes(0),
-            sent: 0.0,
+            sent: 0,
             bounded,
         }
     }
@@ -44,19 +45,19 @@ impl Receiver for RrrpReceiver {
     /// **Decided**: there is no report before n packets have arrived. Two packets that leave a queue one after the
     /// other arrive at the link's rate, so that an average over few packets gives too much.
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
-        let sent = if let Stamp::Probe { rate, .. } = stamp { libm::round(f64::from(*rate)) } else { 0.0 };
+        let sent = if let Stamp::Probe { rate, .. } = stamp { libm::round(f64::from(*rate)) as u64 } else { 0 };
         let oldest = core::mem::replace(&mut self.arrivals[self.next], (now, size, sent));
         self.next = (self.next + 1) % self.arrivals.len();
         self.full |= self.next == 0;
         self.total = self.total + size - oldest.1;
-        self.sent += sent - oldest.2;
+        self.sent = self.sent + u128::from(sent) - u128::from(oldest.2);
         let (first, without, _) = self.arrivals[self.next];
         let elapsed = now.since(first);
         if !self.full || elapsed.0 == 0 {
             return None;
         }
         let received = (self.total - without).over(elapsed).as_bps();
-        let sent = self.sent / self.arrivals.len() as f64;
+        let sent = self.sent as f64 / self.arrivals.len() as f64;
         Some(Report::Received { rate: if self.bounded { received.min(sent) } else { received } as f32 })
     }
 }
@@ -87,6 +88,21 @@ mod tests {
         let mut meter = RrrpReceiver::new(2, false);
         assert_eq!(meter.on_arrival(Time::ZERO, &Stamp::None, Bytes(1000)), None);
         assert_eq!(meter.on_arrival(Time::ZERO, &Stamp::None, Bytes(1000)), None);
+    }
+
+    /// A packet that claims more than any link has, among others that claim little.
+    #[test]
+    fn what_a_packet_claims_is_forgotten_with_it() {
+        let mut meter = RrrpReceiver::new(2, true);
+        let mut reports = [0.0; 8];
+        for (i, rate) in [8e6, 3e38, 8e6, 8e6, 1e25, 8e6, 8e6, 8e6].into_iter().enumerate() {
+            let stamp = Stamp::Probe { stream: 0, index: 0, len: 0, rate, sent: Time::ZERO };
+            let now = Time::ZERO + Duration::from_micros(500 * i as u64);
+            if let Some(Report::Received { rate }) = meter.on_arrival(now, &stamp, Bytes(1000)) {
+                reports[i] = rate;
+            }
+        }
+        assert_eq!(reports, [0.0, 16e6, 16e6, 8e6, 16e6, 16e6, 8e6, 8e6]);
     }
 
     /// Packets that were sent at 8 Mbps and arrive at 16, and then at 4.

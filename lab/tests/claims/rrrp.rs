@@ -179,18 +179,16 @@ fn flows_share_equally_whatever_their_round_trip_times() {
     }
 }
 
-/// Figure 6: one TCP from 20 s, one RRRP from 50 s. The larger X_T, the less TCP gets, and the link is full. The
-/// meter is not bounded here, so that RRRP follows the queue that drains after TCP's losses, and shares are equal at a
-/// smaller X_T than the paper's 0.6 Mbps.
-#[test]
-fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
-    let mut shares = Vec::new();
-    for run in runs(
+/// Figure 6: one TCP from 20 s and one RRRP from 50 s, with these scales X_T. Checks that TCP gets the less, the larger
+/// X_T, and that `used` of the link is used at least. Returns TCP's shares of what both get.
+fn figure6(scales: &[&str], bounded: bool, used: f64) -> Vec<f64> {
+    let finished = runs(&format!(
         r#"
         duration = "200 s"
         measure.from = "80 s"
         packet = "1500 B"
-        path = { rate = "10 Mbps", rtt = "60 ms", delay = "10 ms", buffer = "50 packets", access = "100 Mbps" }
+        path = {{ rate = "10 Mbps", rtt = "60 ms", delay = "10 ms", buffer = "50 packets", access = "100 Mbps" }}
+        controller.rrrp.bounded = {bounded}
         [[flow]]
         controller = "reno"
         start = "20 s"
@@ -198,49 +196,34 @@ fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
         controller = "rrrp"
         start = "50 s"
         [sweep]
-        "controller.rrrp.scale" = ["0.06 Mbps", "0.12 Mbps", "0.3 Mbps", "0.6 Mbps", "0.9 Mbps"]
-        "#,
-    ) {
-        let figures = figures(&run);
+        "controller.rrrp.scale" = {scales:?}
+        "#
+    ));
+    let share = |run: &Finished| {
+        let figures = figures(run);
         let (tcp, rrrp) = (figures.flows[0].throughput_mbps, figures.flows[1].throughput_mbps);
         println!("{}: TCP {tcp:.2} Mbps, RRRP {rrrp:.2} Mbps, used {:.4}", figures.name, figures.links[0].utilization);
-        assert!(figures.links[0].utilization > 0.99);
-        shares.push(tcp / (tcp + rrrp));
-    }
+        assert!(figures.links[0].utilization > used);
+        tcp / (tcp + rrrp)
+    };
+    let shares: Vec<f64> = finished.iter().map(share).collect();
     assert!(shares.is_sorted_by(|a, b| a > b), "{shares:?}");
+    shares
+}
+
+/// The meter is not bounded here, so that RRRP follows the queue that drains after TCP's losses, and shares are equal at
+/// a smaller X_T than the paper's 0.6 Mbps.
+#[test]
+fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
+    let shares = figure6(&["0.06 Mbps", "0.12 Mbps", "0.3 Mbps", "0.6 Mbps", "0.9 Mbps"], false, 0.99);
     assert!(shares[0] > 0.6 && shares[2] < 0.4, "equal in between: {shares:?}");
 }
 
-/// Figure 6 with a meter that is bounded as equation 1 is: TCP gets more than RRRP at 0.3 Mbps, as much at 0.6, and
-/// less at 0.9, which is what the paper says.
+/// With a meter that is bounded as equation 1 is, TCP gets more than RRRP at 0.3 Mbps, as much at 0.6, and less at 0.9,
+/// which is what the paper says.
 #[test]
 fn a_bounded_meter_makes_tcp_its_equal_at_the_papers_scale() {
-    let mut shares = Vec::new();
-    for run in runs(
-        r#"
-        duration = "200 s"
-        measure.from = "80 s"
-        packet = "1500 B"
-        path = { rate = "10 Mbps", rtt = "60 ms", delay = "10 ms", buffer = "50 packets", access = "100 Mbps" }
-        [[flow]]
-        controller = "reno"
-        start = "20 s"
-        [[flow]]
-        controller = "rrrp"
-        start = "50 s"
-        [controller.rrrp]
-        bounded = true
-        [sweep]
-        "controller.rrrp.scale" = ["0.3 Mbps", "0.6 Mbps", "0.9 Mbps"]
-        "#,
-    ) {
-        let figures = figures(&run);
-        let (tcp, rrrp) = (figures.flows[0].throughput_mbps, figures.flows[1].throughput_mbps);
-        println!("{}: TCP {tcp:.2} Mbps, RRRP {rrrp:.2} Mbps, used {:.4}", figures.name, figures.links[0].utilization);
-        assert!(figures.links[0].utilization > 0.97);
-        shares.push(tcp / (tcp + rrrp));
-    }
-    assert!(shares.is_sorted_by(|a, b| a > b), "{shares:?}");
+    let shares = figure6(&["0.3 Mbps", "0.6 Mbps", "0.9 Mbps"], true, 0.97);
     assert!(shares[0] > 0.6 && (shares[1] - 0.5).abs() < 0.06 && shares[2] < 0.4, "{shares:?}");
 }
 

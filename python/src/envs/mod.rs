@@ -28,8 +28,8 @@ pub struct Envs {
 #[pymethods]
 impl Envs {
     /// `count` environments, in which the agent sets what `control` names (`"rate"` or `"window"`), on paths drawn from
-    /// ranges: rates in bits per second, round-trip times in seconds, buffers in packets, and shares of packets lost. An
-    /// episode has `steps` steps. Up to `threads` threads work on a step.
+    /// ranges: rates in bits per second, round-trip times in seconds, buffers in packets, and shares of packets lost.
+    /// An episode has `steps` steps. Up to `threads` threads work on a step.
     #[new]
     #[pyo3(signature = (count, control, rate, rtt, buffer, loss, steps, threads))]
     #[allow(clippy::too_many_arguments)]

@@ -37,7 +37,8 @@ pub fn said<'a>(artefact: &'a Artefact, scale: Scale, made: &'a [ScenarioRuns]) 
     judged.filter_map(of).collect()
 }
 
-/// The numbers that the paper gives in `claim`: a value, or else the ends of its own band, of which one may be infinite.
+/// The numbers that the paper gives in `claim`: a value, or else the ends of its own band, of which one may be
+/// infinite.
 fn values(claim: &Claim) -> Option<[f64; 2]> {
     match (claim.paper, &claim.band) {
         _ if claim.derived || claim.source == Source::Ours => None,
