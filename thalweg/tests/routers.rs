@@ -159,7 +159,6 @@ fn four_flows_share_a_link_as_its_routers_allow() {
 
 /// The same of XCP, of which only the sum is bounded.
 #[test]
-#[ignore = "a known defect: XCP's flows lose packets when they start and then starve, in about every third run"]
 fn four_flows_share_a_link_with_xcp() {
     let shares = runtime().block_on(shares(20, "xcp"));
     let mean = shares.iter().sum::<f64>() / f64::from(FLOWS);

@@ -38,6 +38,7 @@
 //! endpoint's; the threads that send, the pacer's and those of quinn's drivers, decide nothing.
 
 mod adaptor;
+mod answers;
 mod batch;
 #[cfg(any(test, feature = "bench"))]
 pub mod bench;

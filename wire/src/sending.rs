@@ -11,6 +11,7 @@
 //!
 //! quinn's driver calls the methods of the first half; the pacer's thread (`pacer.rs`) calls [`SendingFlow::depart`].
 
+use crate::answers::Answers;
 use crate::batch::Burst;
 use crate::datagram::PACKET;
 use crate::send_queue::{Pace, SendQueue};
@@ -25,8 +26,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// How many datagrams of up to [`SMALL`] bytes may leave unpaced beyond those that have arrived.
-const UNANSWERED: u64 = 8;
 /// Arrivals up to this size, in bytes, are taken for an acknowledgment or a report, which are not acknowledged
 /// themselves.
 const NOT_ACKNOWLEDGED: usize = 100;
@@ -64,8 +63,7 @@ struct Inner {
     queue: SendQueue,
     /// The packets that quinn built last, until they reach the queue or the socket.
     built: Option<Built>,
-    /// Datagrams that left unpaced.
-    unpaced: u64,
+    answers: Answers,
     /// Whether the datagrams that departed last may still be on their way to the kernel.
     leaving: bool,
     /// Whether more were due meanwhile.
@@ -132,7 +130,7 @@ impl SendingFlow {
             stamping: None,
             queue: SendQueue::default(),
             built: None,
-            unpaced: 0,
+            answers: Answers::default(),
             leaving: false,
             postponed: false,
             departed: None,
@@ -266,14 +264,20 @@ impl SendingFlow {
         let inner = &mut *inner;
         let built = inner.built.take();
         let (sent, received) = (built.map(|built| built.sent), built.map_or(0, |built| built.received));
-        if inner.host.window().is_some() && inner.queue.is_empty() && !inner.leaving {
-            inner.leave_at_once(transmit, built);
-            return false;
-        }
-        if self.may_leave_unpaced(inner, transmit.contents.len()) {
-            inner.unpaced += 1;
-            inner.host.on_ack_sent(received);
-            return false;
+        // Packets must not overtake others: once one is acknowledged, QUIC would soon take those that it overtook for
+        // lost (RFC 9002, section 6.1.2).
+        if inner.queue.is_empty() && !inner.leaving {
+            let size = transmit.contents.len();
+            if inner.answers.may_leave(size, self.received.load(Ordering::Relaxed)) {
+                inner.answers.on_sent(sent, Bytes(size as u64));
+                inner.host.on_ack_sent(received);
+                self.window.store(inner.quinn_window(), Ordering::Relaxed);
+                return false;
+            }
+            if inner.host.window().is_some() {
+                inner.leave_at_once(transmit, built);
+                return false;
+            }
         }
         let was_empty = inner.queue.is_empty();
         inner.queue.push(transmit, sent, received);
@@ -297,14 +301,6 @@ impl SendingFlow {
         self.blocked.load(Ordering::Relaxed)
     }
 
-    /// Acknowledgments and reports need not wait for their time, but no more of them leave so than arrive. They must
-    /// not overtake other packets: once a small one is acknowledged, QUIC would soon take those that it overtook for
-    /// lost (RFC 9002, section 6.1.2).
-    fn may_leave_unpaced(&self, inner: &Inner, size: usize) -> bool {
-        let is_answer = inner.unpaced < self.received.load(Ordering::Relaxed) + UNANSWERED;
-        size as u64 <= SMALL.0 && inner.queue.is_empty() && !inner.leaving && is_answer
-    }
-
     /// quinn's timer has found a loss, without an acknowledgment.
     pub(crate) fn on_lost(self: &Arc<Self>, loss: QuinnLoss) {
         let mut inner = self.lock();
@@ -319,6 +315,7 @@ impl SendingFlow {
         let inner = &mut *inner;
         for acked in acked {
             let (now, sent) = (self.clock.at(acked.now), self.clock.at(acked.sent));
+            inner.answers.on_acked(sent);
             inner.host.on_acked(now, sent, Bytes(acked.bytes));
         }
         losses.iter().for_each(|loss| inner.on_lost(self.clock, loss));
@@ -431,8 +428,10 @@ impl SendingFlow {
 }
 
 impl Inner {
+    /// The window for quinn, in which answers take no room.
     fn quinn_window(&self) -> u64 {
-        self.host.window().map_or(UNBOUNDED, |window| window.0.min(UNBOUNDED - 1))
+        let window = |window: Bytes| (window + self.answers.in_flight()).0.min(UNBOUNDED - 1);
+        self.host.window().map_or(UNBOUNDED, window)
     }
 
     /// What quinn built leaves in the fast lane.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::answers::UNANSWERED;
 use control::contract::checked;
 use control::{Ack, Loss, Next, Phase, Pipe, Stamp};
 use std::net::SocketAddr;
@@ -80,6 +81,20 @@ fn small_packets_leave_unpaced_but_no_more_of_them_than_datagrams_arrive_and_nev
     assert!(push(&flow, now, 50), "it must not overtake those that wait");
     assert_eq!(departing(&flow), 101 - UNANSWERED, "the others wait for the pacer");
     assert!(!push(&flow, now, 50));
+}
+
+/// Otherwise reports would fill the window of an end that sends little else, and quinn would hold acknowledgments back
+/// with them.
+#[test]
+fn answers_take_no_room_in_quinns_window() {
+    let sender = Unlimited { window: Arc::new((10 * PACKET).into()) };
+    let flow = with(&sender);
+    flow.on_message(&RecvMeta { len: 200 * PACKET as usize, stride: PACKET as usize, ..RecvMeta::default() });
+    let (free, sent) = (flow.quinn_window(), Instant::now());
+    assert!((0..500).all(|_| !push(&flow, sent, 50)), "all leave at once");
+    assert_eq!(flow.quinn_window() - free, (200 + UNANSWERED) * 50, "as many as have arrived");
+    ack(&flow, sent, 1, 0);
+    assert_eq!(flow.quinn_window(), free);
 }
 
 #[test]
