@@ -52,6 +52,11 @@ impl PacketScaleSender {
         }
     }
 
+    /// Whether it gives way to queues that other traffic fills. RAPID competes for them by its estimates alone.
+    pub fn gives_way(&self) -> bool {
+        matches!(self, PacketScaleSender::Thalweg(_))
+    }
+
     /// The mean rate at which it sends.
     pub fn average(&self) -> Rate {
         match self {

@@ -1,11 +1,12 @@
 //! The sending party: a window protocol and a packet-scale one, of which one is in charge.
 
 use super::Hybrid;
+use super::competition::Competition;
 use super::error_window::ErrorWindow;
 use super::packet_scale::PacketScaleSender;
 use super::window::WindowSender;
 use crate::reno::Reno;
-use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, State};
+use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -13,9 +14,12 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// estimates err by much less.
 const MARGIN: f64 = 1.1;
 
-/// After the packet-scale protocol has given up because the host did not keep its times, it does not take over again
-/// for this long, and each further time for twice as long.
+/// After the packet-scale protocol has given up because the host did not keep its times, or because it lost against
+/// other traffic, it does not take over again for this long, and each further time for twice as long.
 const REST: Duration = Duration::from_millis(10_000);
+
+/// It does not rest for longer than this, as other traffic may have ended.
+const LONGEST_REST: Duration = Duration::from_millis(80_000);
 
 /// Switches between the two protocols.
 pub(super) struct HybridSender {
@@ -24,10 +28,11 @@ pub(super) struct HybridSender {
     window: WindowSender,
     packet_scale: PacketScaleSender,
     in_charge: InCharge,
+    /// What the packet-scale protocol gets beside other traffic, while it is in charge.
+    competition: Option<Competition>,
     /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the threshold.
     margin: f64,
-    /// The packet-scale protocol does not take over before this time, and how long it rests the next time that the host
-    /// does not keep its times.
+    /// The packet-scale protocol does not take over before this time, and how long it rests the next time.
     rests_until: Time,
     rest: Duration,
     /// Tells which losses are transmission errors.
@@ -64,6 +69,7 @@ impl HybridSender {
             window: WindowSender::new(hybrid.window, Reno::default().initial_window, f64::INFINITY, host.packet),
             packet_scale: hybrid.packet_scale.sender(host),
             in_charge: InCharge::Window { since: Time::ZERO },
+            competition: None,
             margin: 1.0,
             rests_until: Time::ZERO,
             rest: REST,
@@ -107,44 +113,66 @@ impl HybridSender {
         let is_enough = now >= self.rests_until
             && held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
         if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
-            self.packet_scale.take_over(now, Bytes(held as u64).over(rtt.newest), rtt.newest, &self.classifier);
+            let rate = Bytes(held as u64).over(rtt.newest);
+            self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
+            // A window protocol that nothing has stopped yet would go on with its slow start.
+            let unstopped = self.window.state().phase == Phase::SlowStart;
+            let gives_way = self.packet_scale.gives_way();
+            self.competition = gives_way.then(|| Competition::new(now, rate, self.packets(held), unstopped));
             self.in_charge = InCharge::PacketScale { low: 0 };
         }
     }
 
-    /// A host that does not keep the times of a stream measures itself and not the path: other programs have its
-    /// processors. A window needs no times.
-    fn rest(&mut self, now: Time) {
-        self.rests_until = now + self.rest;
-        self.rest = self.rest.scale(2.0);
-        self.resume_window(now);
+    fn packets(&self, bytes: f64) -> f64 {
+        bytes / self.packet.0 as f64
     }
 
     /// Section VI-C, on the way back: "when the bandwidth-estimation mechanism in RAPID consistently returns bandwidth
     /// estimates lower than th_AB, RAPID is turned off".
     fn consider_window(&mut self, now: Time, rtt: Rtt, estimate: Rate, low: u32) {
-        let th_ab = Bytes(self.threshold() as u64).over(rtt.least);
-        let low = if estimate < th_ab { low + 1 } else { 0 };
+        let low = if estimate < self.worth(rtt) { low + 1 } else { 0 };
         self.in_charge = InCharge::PacketScale { low };
-        if self.classifier.exceeds_chance() {
-            self.resume_window(now);
-        } else if low >= self.hybrid.streams {
+        if low >= self.hybrid.streams {
             self.margin = MARGIN;
             self.resume_window(now);
-            if self.lowered_by_errors() {
-                self.error_window.double();
-            }
         }
     }
 
-    /// The window protocol resumes with what is in flight at the average rate, in slow start up to the threshold.
+    /// The rate from which on the packet-scale protocol is worth it (th_AB).
+    fn worth(&self, rtt: Rtt) -> Rate {
+        Bytes(self.threshold() as u64).over(rtt.least)
+    }
+
+    /// A packet-scale protocol that gives way to queues gets too little.
+    fn give_up(&mut self, now: Time) {
+        self.margin = MARGIN;
+        let by_errors = self.lowered_by_errors();
+        if !by_errors {
+            self.rest(now);
+        }
+        self.resume_window(now);
+        if by_errors {
+            self.error_window.double();
+        }
+    }
+
+    /// The packet-scale protocol does not take over for a while.
+    fn rest(&mut self, now: Time) {
+        self.rests_until = now + self.rest;
+        self.rest = self.rest.scale(2.0).min(LONGEST_REST);
+    }
+
+    /// The window protocol resumes with what is in flight at the average rate, in slow start up to the threshold, or to
+    /// where it would have gone had it stayed in charge.
     fn resume_window(&mut self, now: Time) {
-        // The packet-scale protocol takes over only after an RTT was measured, so the default is never used.
-        let rtt = self.rtt.map_or(Duration::MAX, |rtt| rtt.newest);
-        let window = self.packet_scale.average().as_bps() * rtt.as_secs() / self.packet.as_bits();
-        let ssthresh = self.threshold() / self.packet.0 as f64;
+        let Some(rtt) = self.rtt else { return }; // the packet-scale protocol takes over only after an RTT was measured
+        let window = self.packet_scale.average().as_bps() * rtt.newest.as_secs() / self.packet.as_bits();
+        let ssthresh = match &self.competition {
+            Some(competition) => competition.ssthresh(rtt.newest, self.packet),
+            None => self.packets(self.threshold()),
+        };
         self.window = WindowSender::new(self.hybrid.window, window.max(1.0), ssthresh, self.packet);
-        self.in_charge = InCharge::Window { since: now };
+        (self.in_charge, self.competition) = (InCharge::Window { since: now }, None);
     }
 
     fn on_rtt(&mut self, rtt: Duration) {
@@ -188,19 +216,35 @@ impl Sender for HybridSender {
             InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
         }
         let estimate = self.new_estimate(ack.report);
+        let loses = self.rtt.is_some_and(|rtt| {
+            let worth = self.worth(rtt);
+            let competition = self.competition.as_mut();
+            competition.is_some_and(|competition| competition.on_ack(now, ack, rtt.newest, rtt.least, worth))
+        });
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
         match (self.in_charge, estimate) {
             (InCharge::Window { .. }, _) => self.consider_packet_scale(now, rtt, ack),
-            (InCharge::PacketScale { .. }, _) if !self.packet_scale.keeps_times() => self.rest(now),
-            (InCharge::PacketScale { low }, Some(estimate)) => self.consider_window(now, rtt, estimate, low),
-            (InCharge::PacketScale { .. }, None) => {}
+            // A host that does not keep the times of a stream measures itself and not the path: other programs have its
+            // processors. A window needs no times.
+            (InCharge::PacketScale { .. }, _) if !self.packet_scale.keeps_times() => {
+                self.rest(now);
+                self.resume_window(now);
+            }
+            (InCharge::PacketScale { .. }, _) if loses => self.give_up(now),
+            (InCharge::PacketScale { .. }, Some(_)) if self.classifier.exceeds_chance() => self.resume_window(now),
+            (InCharge::PacketScale { low }, Some(estimate)) if self.competition.is_none() => {
+                self.consider_window(now, rtt, estimate, low)
+            }
+            (InCharge::PacketScale { .. }, _) => {}
         }
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
         if *loss == Loss::Event && self.classifier.finds_error() {
             self.error_window.on_error();
+        } else if let Some(competition) = &mut self.competition {
+            competition.on_loss();
         }
         if let (InCharge::PacketScale { .. }, Loss::Timeout) = (self.in_charge, loss) {
             self.resume_window(now);
