@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::path::Path;
 use thalweg_lab::results::summarize;
 use thalweg_lab::runner;
-use thalweg_lab::shards::{Part, Refusal, merge};
+use thalweg_lab::shards::{Part, Refusal, merge, metrics};
 
 /// 2 x 3 x 2 runs. Of two shards, each has one controller. The packet error is a whole number in some runs.
 const SCENARIO: &str = r#"
@@ -32,7 +32,7 @@ fn make(home: &Path, folder: &Path, number: usize, of: usize) {
     let plan = plan(home, shard);
     let jobs = NonZero::new(2).unwrap();
     let runs = runner::map(&plan, jobs, &(), &|_| true, &|finished| summarize(&finished)).unwrap();
-    Part::prepare(folder, &plan, shard).unwrap().write(&plan, runs).unwrap();
+    Part::prepare(folder, &plan, shard).unwrap().write(&metrics(&plan, runs).unwrap()).unwrap();
 }
 
 fn rows(file: &Path) -> Vec<Row> {

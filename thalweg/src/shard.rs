@@ -28,7 +28,8 @@ pub fn run(args: &Run, shard: Shard, out: &Path) -> Result<(), Failure> {
     }
     let interrupt = Interrupt::catch();
     let runs = simulate(&plan, &machine, &interrupt, quiet, &|finished| summarize(&finished))?;
-    part.write(&plan, runs).map_err(|refusal| failure(refusal, "--out "))?;
+    let written = shards::metrics(&plan, runs).and_then(|metrics| part.write(&metrics));
+    written.map_err(|refusal| failure(refusal, "--out "))?;
     note("");
     Ok(())
 }

@@ -59,21 +59,64 @@ impl Part {
         self.folder.join(self.name.to_string())
     }
 
-    /// Writes the metrics of `runs`, those of the shard of `plan` in its order, without wall times: so it is the same
-    /// file whenever it is written.
+    /// The metrics in the file; none if it is not there.
     ///
     /// # Errors
-    /// If it cannot be written.
-    pub fn write(&self, plan: &Plan, mut runs: Vec<RunSummary>) -> Result<(), Refusal> {
-        for run in &mut runs {
-            run.wall_seconds = None;
-        }
+    /// If the file cannot be read.
+    pub fn read(&self) -> Result<Option<Vec<u8>>, Refusal> {
         let path = self.path();
-        let mut parquet = Vec::new();
-        let written = results::runs(&mut parquet, &runs, &plan.sweep)
-            .and_then(|()| files::write(&path, |file| file.write_all(&parquet)));
-        written.map_err(|e| unwritten(&path, &e))
+        match fs::read(&path) {
+            Ok(metrics) => Ok(Some(metrics)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Refusal::Failed(format!(
+                "{}: cannot be read ({}); remove it, and run its shard again",
+                path.display(),
+                reason(&e)
+            ))),
+        }
     }
+
+    /// Writes the `metrics` of the shard.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, metrics: &[u8]) -> Result<(), Refusal> {
+        let path = self.path();
+        files::write(&path, |file| file.write_all(metrics)).map_err(|e| unwritten(&path, &e))
+    }
+}
+
+/// What names `plan` in the names of its files: a hash of its values and of the code.
+pub fn plan_name(plan: &Plan) -> String {
+    Name::of(Shard::ALL, plan).plan
+}
+
+/// The metrics of `runs`, those of a shard of `plan` in its order, as a Parquet file. It has no wall times: so it is
+/// the same file whenever it is made.
+///
+/// # Errors
+/// If it cannot be written, for lack of memory.
+pub fn metrics(plan: &Plan, mut runs: Vec<RunSummary>) -> Result<Vec<u8>, Refusal> {
+    for run in &mut runs {
+        run.wall_seconds = None;
+    }
+    let mut parquet = Vec::new();
+    let written = results::runs(&mut parquet, &runs, &plan.sweep);
+    written.map_err(|e| Refusal::Failed(format!("the metrics cannot be written ({e})")))?;
+    Ok(parquet)
+}
+
+/// Joins the [`metrics`] of all shards of a plan, in their order, to one Parquet file with the runs in the plan's
+/// order.
+///
+/// # Errors
+/// If one of them is no such file.
+pub fn join(shards: Vec<Vec<u8>>) -> Result<Vec<u8>, Refusal> {
+    let of = shards.len();
+    let named =
+        |(i, bytes): (usize, Vec<u8>)| join::InMemory { name: format!("shard {}/{of}", i + 1), bytes: bytes.into() };
+    let parts: Vec<_> = shards.into_iter().enumerate().map(named).collect();
+    join::join(&parts).map_err(Refusal::Failed)
 }
 
 /// Joins the shards in `folder` to one file there, `summary.parquet`, in the order of the plan's runs, and returns its
