@@ -111,7 +111,7 @@ impl Shard {
 
     /// Writes `metrics` into the folder `out`.
     fn keep(&self, py: Python, out: PathBuf, metrics: Vec<u8>) -> PyResult<()> {
-        py.detach(|| Part::prepare(&out, &self.plan, self.shard)?.write(&metrics)).map_err(os_error)
+        py.detach(|| Part::prepare(&out, &self.plan, self.shard)?.write(metrics)).map_err(os_error)
     }
 }
 

@@ -107,7 +107,7 @@ def sweep(
 
     ``out`` is a folder that all workers can write. Each shard is a file there, as of ``thalweg run --shard``, which
     ``thalweg merge`` joins, too. Shards that are there are not made again. A relative name is one in the current
-    folder.
+    folder, ``"s3://BUCKET/PREFIX"`` a part of an object store.
 
     ``jobs`` is how many runs of a shard are made at the same time. If not given: on a cluster one, because a worker has
     a task for each of its threads; here one per core. Results do not depend on it.
@@ -133,7 +133,7 @@ def sweep(
     total = _thalweg.Shard.read(*source, jobs, 1, SINGLE).total
     if shards is None:
         shards = _divide(total, TASKS if client else 1)
-    folder = None if out is None else os.path.abspath(out)
+    folder = None if out is None else _place(os.fspath(out))
 
     def make(tell: Callable[[int, int], object]) -> Any:
         if client is None:
@@ -160,6 +160,11 @@ def _source(
         name = os.fspath(scenario)
         return Source(name, os.path.dirname(os.path.abspath(name)), _thalweg.text_of(name), True, given)
     return Source("scenario", os.getcwd(), json.dumps(plain(scenario), allow_nan=False), False, given)
+
+
+def _place(out: str) -> str:
+    """Where the shards are kept, for any process."""
+    return out if out.startswith("s3://") else os.path.abspath(out)
 
 
 def _divide(total: int, most: int) -> int:
