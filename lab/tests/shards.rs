@@ -5,10 +5,10 @@ use parquet::record::{Field, Row};
 use scenario::{Machine, Plan, Shard};
 use std::fs::{self, File};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thalweg_lab::results::summarize;
 use thalweg_lab::runner;
-use thalweg_lab::shards::{Part, Refusal, merge};
+use thalweg_lab::shards::{Part, Refusal, merge, metrics};
 
 /// 2 x 3 x 2 runs. Of two shards, each has one controller. The packet error is a whole number in some runs.
 const SCENARIO: &str = r#"
@@ -32,7 +32,7 @@ fn make(home: &Path, folder: &Path, number: usize, of: usize) {
     let plan = plan(home, shard);
     let jobs = NonZero::new(2).unwrap();
     let runs = runner::map(&plan, jobs, &(), &|_| true, &|finished| summarize(&finished)).unwrap();
-    Part::prepare(folder, &plan, shard).unwrap().write(&plan, runs).unwrap();
+    Part::prepare(folder, &plan, shard).unwrap().write(metrics(&plan, runs).unwrap()).unwrap();
 }
 
 fn rows(file: &Path) -> Vec<Row> {
@@ -53,7 +53,7 @@ fn the_shards_in_any_order_are_the_whole() {
         for &number in order {
             make(home.path(), &folder, number, order.len());
         }
-        let file = merge(&folder).unwrap();
+        let file = PathBuf::from(merge(&folder).unwrap());
         files.push(fs::read(&file).unwrap());
 
         let plan = plan(home.path(), Shard::ALL);
@@ -82,7 +82,7 @@ fn the_documentation_has_the_columns() {
     let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results.md")).unwrap();
     let (_, section) = docs.split_once("\n## summary.parquet\n").unwrap();
     let section = section.split("\n## ").next().unwrap();
-    for (name, _) in rows(&merge(home.path()).unwrap())[0].get_column_iter() {
+    for (name, _) in rows(Path::new(&merge(home.path()).unwrap()))[0].get_column_iter() {
         assert!(name == "path.packet-error" || section.contains(&format!("`{name}`")), "{name}");
     }
 }
@@ -101,7 +101,7 @@ fn a_part_that_was_damaged_is_named() {
         fs::write(&path, &bytes[..length]).unwrap();
         match merge(&folder) {
             Err(Refusal::Failed(line)) => {
-                assert!(line.starts_with(&path.display().to_string()) && line.contains("remove it"), "{line}");
+                assert!(line.starts_with(&path) && line.contains("remove it"), "{line}");
                 assert_eq!(line.lines().count(), 1, "{line}");
             }
             other => panic!("{other:?}"),

@@ -12,6 +12,7 @@ mod envs;
 mod plan;
 mod problem;
 mod results;
+mod shard;
 mod table;
 
 use pyo3::prelude::*;
@@ -30,6 +31,8 @@ mod _thalweg {
     use super::plan::Plan;
     #[pymodule_export]
     use super::results::Results;
+    #[pymodule_export]
+    use super::shard::{Shard, join, text_of};
     #[pymodule_export]
     use super::table::Table;
 

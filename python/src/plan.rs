@@ -3,6 +3,7 @@
 use crate::controller;
 use crate::problem::{run_error, scenario_error};
 use crate::results::Results;
+use experiment::Finished;
 use lab::runner::{self, Progress, Stopped};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +21,7 @@ use std::time::Duration;
 const HEED: Duration = Duration::from_millis(50);
 
 /// What problems call a scenario that is no file.
-const UNNAMED: &str = "scenario";
+pub const UNNAMED: &str = "scenario";
 
 /// The runs of a scenario, each with every choice made.
 #[pyclass(frozen, module = "thalweg._thalweg")]
@@ -68,27 +69,36 @@ impl Plan {
     /// Makes the runs. Calls `progress` several times per second with the seconds simulated and the number of complete
     /// runs. A signal whose handler raises, such as Ctrl-C, and an exception of `progress` end the runs.
     fn run(&self, py: Python, progress: Option<Py<PyAny>>) -> PyResult<Results> {
-        py.detach(|| {
-            let watch = Watch::default();
-            let python = controller::is_in(&self.plan);
-            let finished = watch.over(progress.as_ref(), |go_on| match python {
-                false => Ok(runner::run(&self.plan, self.machine.jobs, &(), go_on)),
-                // One thread: others would only wait for Python's lock, which this one keeps but for the moment in
-                // which it is asked whether to go on.
-                true => Python::attach(|_| {
-                    let go_on = |now| Python::attach(|py| py.detach(|| go_on(now))) && !controller::has_raised();
-                    let finished = runner::run(&self.plan, NonZero::<usize>::MIN, &(), &go_on);
-                    controller::raised().map_or(Ok(finished), Err)
-                }),
-            })??;
-            let finished = finished.map_err(|stopped| match stopped {
-                Stopped::Cancelled => "cancelled".to_string(),
-                Stopped::Refused(why) => why,
-            });
-            let finished = finished.map_err(|why| Python::attach(|py| run_error(py, why)))?;
-            Ok(Results::new(&self.plan, finished))
-        })
+        py.detach(|| Ok(Results::new(&self.plan, make(&self.plan, &self.machine, progress.as_ref(), &|run| run)?)))
     }
+}
+
+/// Makes the runs of `plan`, and returns what `keep` makes of each; see [`Plan::run`]. The calling thread must not hold
+/// Python's lock.
+pub fn make<T: Send>(
+    plan: &scenario::Plan,
+    machine: &Machine,
+    progress: Option<&Py<PyAny>>,
+    keep: &(dyn Fn(Finished) -> T + Sync),
+) -> PyResult<Vec<T>> {
+    let python = controller::is_in(plan);
+    let kept = Watch::default().over(progress, |go_on| match python {
+        false => Ok(runner::map(plan, machine.jobs, &(), go_on, keep)),
+        // One thread: others would only wait for Python's lock, which this one keeps but for the moment in which it is
+        // asked whether to go on.
+        true => Python::attach(|_| {
+            let go_on = |now| Python::attach(|py| py.detach(|| go_on(now))) && !controller::has_raised();
+            let kept = runner::map(plan, NonZero::<usize>::MIN, &(), &go_on, keep);
+            controller::raised().map_or(Ok(kept), Err)
+        }),
+    })??;
+    kept.map_err(|stopped| {
+        let why = match stopped {
+            Stopped::Cancelled => "cancelled".to_string(),
+            Stopped::Refused(why) => why,
+        };
+        Python::attach(|py| run_error(py, why))
+    })
 }
 
 /// Lets work on another thread know of signals, and the caller of its progress.
@@ -150,7 +160,7 @@ impl Watch {
 }
 
 /// The settings in a JSON object, for the scenario `file`.
-fn settings(py: Python, file: &str, json: &str) -> PyResult<Vec<Set>> {
+pub fn settings(py: Python, file: &str, json: &str) -> PyResult<Vec<Set>> {
     let wrong = |message| {
         scenario_error(py, &[Problem { file: file.into(), location: Location::Set, key: String::new(), message }])
     };
@@ -159,7 +169,7 @@ fn settings(py: Python, file: &str, json: &str) -> PyResult<Vec<Set>> {
 }
 
 /// A JSON object as TOML, which has no null.
-fn toml(py: Python, json: &str) -> PyResult<String> {
+pub fn toml(py: Python, json: &str) -> PyResult<String> {
     toml::to_string(&object(json)?).map_err(|e| {
         let message = format!("{e}; leave out what has no value");
         scenario_error(py, &[Problem { file: UNNAMED.into(), location: Location::File, key: String::new(), message }])
@@ -171,7 +181,7 @@ fn object(json: &str) -> PyResult<Map<String, Value>> {
 }
 
 /// The lines of a text that the user has not written tell them nothing.
-fn without_place(problem: &mut Problem) {
+pub fn without_place(problem: &mut Problem) {
     if let Location::At { .. } = problem.location {
         problem.location = Location::File;
     }

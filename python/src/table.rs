@@ -38,6 +38,12 @@ impl Table {
 
 #[pymethods]
 impl Table {
+    /// The table in the Parquet file with the bytes `part`, such as the metrics of a shard.
+    #[staticmethod]
+    fn _of_part(py: Python, part: Vec<u8>) -> PyResult<Table> {
+        Ok(py.detach(|| Table::from_parquet(part))?)
+    }
+
     /// The names of the columns, in order.
     #[getter]
     fn column_names(&self) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import distributed
 import gymnasium
 import matplotlib.figure
 import numpy
@@ -49,6 +50,12 @@ def compare() -> polars.DataFrame:
     mbps: list[float] = results.summary["throughput_mbps"]
     print(max(mbps), len(results.flows), "phase" in results.flows)
     return polars.DataFrame(results.flows)
+
+
+def divide(client: distributed.Client) -> float:
+    table: thalweg.Table = thalweg.sweep("sweep.toml", out="results", jobs=2, progress=lambda now: print(now.shards))
+    frame = thalweg.sweep("sweep.toml", client=client, shards=100, retries=1)
+    return float(frame["utilization"].mean().compute()) + len(table)
 
 
 def learn() -> float:

@@ -5,13 +5,15 @@
 >>> print(results)
 
 ``run`` takes a scenario: a file, a dictionary with the keys of such a file, or a ``Scenario``. ``Results`` has the
-metrics and the time series as tables that pandas, polars, pyarrow and DuckDB read. docs/python.md has the rest.
+metrics and the time series as tables that pandas, polars, pyarrow and DuckDB read. ``sweep`` makes many runs, also on a
+Dask cluster. docs/python.md has the rest.
 """
 
 from ._controllers import controller
 from ._errors import Problem, RunError, ScenarioError
 from ._results import Results
 from ._run import Progress, run
+from ._sweep import SweepProgress, sweep
 from ._thalweg import Ack, Conditions, Pipe, Table
 from .scenario import (
     Bursts,
@@ -44,8 +46,10 @@ __all__ = [
     "RunError",
     "Scenario",
     "ScenarioError",
+    "SweepProgress",
     "Table",
     "Traffic",
     "controller",
     "run",
+    "sweep",
 ]

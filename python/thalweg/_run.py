@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from . import _thalweg
 from ._data import plain
+from ._progress import Line, is_watched
 from ._results import Results
 from .scenario import Scenario
 
@@ -61,46 +60,13 @@ def run(
     if callable(progress):
         tell, seconds, runs = progress, plan.seconds, len(plan.runs)
         return Results(plan.run(lambda done, complete: tell(Progress(done, seconds, complete, runs))))
-    if progress or (progress is None and _is_watched()):
-        with _Line(plan.seconds, len(plan.runs)) as line:
-            return Results(plan.run(line.show))
+    if progress or (progress is None and is_watched()):
+        seconds, runs = plan.seconds, len(plan.runs)
+
+        def show(done: float, complete: int) -> None:
+            share = min(done / seconds, 1.0) if seconds > 0 else 1.0
+            line.show(share, f"{runs} runs, {complete} complete")
+
+        with Line() as line:
+            return Results(plan.run(show))
     return Results(plan.run(None))
-
-
-def _is_watched() -> bool:
-    """Whether somebody looks at standard error: in a terminal or in a notebook."""
-    return sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
-
-
-class _Line:
-    """A line on standard error that is written again and again."""
-
-    def __init__(self, seconds: float, runs: int) -> None:
-        self.seconds, self.runs = seconds, runs
-        self.begin = self.last = time.monotonic()
-        self.width = 0
-
-    def show(self, done: float, complete: int) -> None:
-        """Shows that ``done`` seconds are simulated and that ``complete`` runs are complete, not too often."""
-        now = time.monotonic()
-        if now - self.last < 0.2:
-            return
-        self.last = now
-        share = min(done / self.seconds, 1.0) if self.seconds > 0 else 1.0
-        left = (now - self.begin) * (1 / share - 1) if share > 0 else 0.0
-        text = f"{share:4.0%} of {self.runs} runs, {complete} complete, {left:.0f} s left"
-        self._write(text)
-
-    def __enter__(self) -> _Line:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.width:
-            self._write("")
-            sys.stderr.write("\r")
-            sys.stderr.flush()
-
-    def _write(self, text: str) -> None:
-        sys.stderr.write("\r" + text.ljust(self.width))
-        sys.stderr.flush()
-        self.width = max(self.width, len(text))

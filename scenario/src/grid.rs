@@ -58,8 +58,12 @@ pub(super) fn plan(
     let mut memory = Memory::new(*machine);
     let traces = TraceFiles::new(&folder, beside);
     let swept = |axis: &Axis| Swept { key: axis.key.to_string(), values: axis.values.clone() };
-    let mut plan =
-        Plan { values: document.values().clone(), sweep: axes.iter().map(swept).collect(), ..Plan::default() };
+    let mut plan = Plan {
+        values: document.values().clone(),
+        sweep: axes.iter().map(swept).collect(),
+        total: total.unwrap_or(usize::MAX),
+        ..Plan::default()
+    };
     let point_of = |run: usize| run / compared.len();
     for runs in mine.chunk_by(|&a, &b| point_of(a) == point_of(b)) {
         let mut document = fixed.clone();

@@ -66,8 +66,20 @@ pub fn load_shard(file: &Path, sets: &[Set], machine: &Machine, shard: Shard) ->
     grid::plan(&parse_with(&name, &text_of(file)?, sets)?, machine, &|_| None, shard)
 }
 
+/// Plans the runs of `shard` of the scenario `text` as [`load_shard`] does, for programs that hand scenarios to other
+/// machines. `name` is what problems call it; the files that it names are looked for in the folder of `name`.
+///
+/// # Errors
+/// The problems with the scenario; at least one.
+pub fn read_shard(name: &str, text: &str, sets: &[Set], machine: &Machine, shard: Shard) -> Result<Plan, Vec<Problem>> {
+    grid::plan(&parse_with(name, text, sets)?, machine, &|_| None, shard)
+}
+
 /// The text of the scenario in `file`.
-fn text_of(file: &Path) -> Result<String, Vec<Problem>> {
+///
+/// # Errors
+/// That it cannot be read.
+pub fn text_of(file: &Path) -> Result<String, Vec<Problem>> {
     let problem = |message: &str| vec![Problem::of_file(&file.display().to_string(), message)];
     match std::fs::read(file) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| problem("is not UTF-8 text; name a scenario, a TOML file")),

@@ -15,6 +15,8 @@ pub struct Plan {
     pub values: Value,
     /// What it sweeps, in its order.
     pub sweep: Vec<Swept>,
+    /// How many runs it asks for, with those of other shards.
+    pub total: usize,
     /// One run per controller compared and per point of the sweep.
     pub runs: Vec<Run>,
 }

@@ -24,6 +24,12 @@ pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
         true => Some(real::prepare(&args.scenario.file.display().to_string(), &plan, &args.beside, program)?),
         false => None,
     };
+    if let Some(out) = args.output.out.as_ref().filter(|out| lab::shards::is_object_store(out)) {
+        return Err(Failure::Wrong(vec![format!(
+            "--out {}: reports go into folders; name one, or add --shard 1/1 for the metrics alone",
+            out.display()
+        )]));
+    }
     // Ctrl-C is caught before there is a folder to remove, and after processes for real runs were started.
     let interrupt = Interrupt::catch();
     let destination = Destination::prepare(&args.output)?;

@@ -16,19 +16,19 @@ pub fn run(args: &Run, shard: Shard, out: &Path) -> Result<(), Failure> {
     let machine = Machine::this(args.scenario.jobs);
     let plan = scenario::load_shard(&args.scenario.file, &args.scenario.sets, &machine, shard)?;
     let part = Part::prepare(out, &plan, shard).map_err(|refusal| failure(refusal, "--out "))?;
-    let path = part.path();
     let note = |what: &str| {
         if !quiet {
-            print::note(&format!("shard {shard}: {}{what}", path.display()));
+            print::note(&format!("shard {shard}: {}{what}", part.path()));
         }
     };
-    if path.exists() {
+    if part.is_there() {
         note(" is there; nothing to do");
         return Ok(());
     }
     let interrupt = Interrupt::catch();
     let runs = simulate(&plan, &machine, &interrupt, quiet, &|finished| summarize(&finished))?;
-    part.write(&plan, runs).map_err(|refusal| failure(refusal, "--out "))?;
+    let written = shards::metrics(&plan, runs).and_then(|metrics| part.write(metrics));
+    written.map_err(|refusal| failure(refusal, "--out "))?;
     note("");
     Ok(())
 }
@@ -36,7 +36,7 @@ pub fn run(args: &Run, shard: Shard, out: &Path) -> Result<(), Failure> {
 /// Joins the results of all shards.
 pub fn merge(args: &Merge) -> Result<(), Failure> {
     let path = shards::merge(&args.folder).map_err(|refusal| failure(refusal, ""))?;
-    print::note(&format!("summary: {}", path.display()));
+    print::note(&format!("summary: {path}"));
     Ok(())
 }
 

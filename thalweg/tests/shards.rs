@@ -135,11 +135,19 @@ fn mistakes_are_answered_in_a_line() {
         (run(&["--shard", "2/3", "--out", "out"]), "--out out: holds shard-2-of-4."),
         (run(&["--shard", "2/4", "--out", "out", "--set", "seed=9"]), "another scenario, other settings,"),
         (run(&["--shard", "1/2", "--out", "o", "--set", "path.rate=1"]), "sweep.toml: --set path.rate: "),
+        (run(&["--out", "s3://bucket/sweep"]), "--out s3://bucket/sweep: reports go into folders; name one, or add"),
         (vec!["merge", "empty"], "empty: holds no shards; name the folder of thalweg run --shard\n"),
         (vec!["merge", "none"], "none: cannot be read (no such file or directory); check its name and permissions\n"),
         (vec!["merge", "file"], "file: cannot be read (not a directory); check its name and permissions\n"),
         (vec!["merge"], "the following required arguments were not provided: <DIR>"),
     ];
+    if cfg!(feature = "object-store") {
+        cases.push((vec!["merge", "s3://"], "s3://: names no bucket; write s3://BUCKET/PREFIX\n"));
+    } else {
+        let said = "s3://bucket/sweep: this program was built without object stores; use the Python package,";
+        cases.push((vec!["merge", "s3://bucket/sweep"], said));
+        cases.push((run(&["--shard", "1/2", "--out", "s3://bucket/sweep"]), said));
+    }
     if cfg!(target_os = "linux") {
         cases.push((run(&["--shard", "1/2", "--out", "o", "--real"]), "cannot be used with '--"));
     }

@@ -2,22 +2,57 @@
 //! memory at a time, beside the joined file.
 
 use crate::results::columnar::{begin_as, io_error, optional};
+use bytes::Bytes;
 use parquet::basic::Type;
 use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::SchemaDescPtr;
 use scenario::reason;
 use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// The Parquet file of a shard. It is opened once per column, so that not all files are open together.
+pub trait Source {
+    /// Opens it.
+    fn open(&self) -> io::Result<impl ChunkReader + 'static>;
+    /// What errors call it.
+    fn name(&self) -> String;
+}
+
+impl Source for PathBuf {
+    fn open(&self) -> io::Result<impl ChunkReader + 'static> {
+        File::open(self)
+    }
+
+    fn name(&self) -> String {
+        self.display().to_string()
+    }
+}
+
+/// A Parquet file in memory.
+pub struct InMemory {
+    pub name: String,
+    pub bytes: Bytes,
+}
+
+impl Source for InMemory {
+    fn open(&self) -> io::Result<impl ChunkReader + 'static> {
+        Ok(self.bytes.clone())
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}
 
 /// The rows of `parts`, the shards of a plan in their order, in the order of the plan's runs, as a Parquet file.
 ///
 /// # Errors
 /// A line that says which part cannot be read, and what to do.
-pub fn join(parts: &[PathBuf]) -> Result<Vec<u8>, String> {
+pub fn join(parts: &[impl Source]) -> Result<Vec<u8>, String> {
     let unwritable = |e: ParquetError| format!("the shards cannot be joined ({e})");
     let mut joined = Vec::new();
     let mut first: Option<SchemaDescPtr> = None;
@@ -50,7 +85,7 @@ pub fn join(parts: &[PathBuf]) -> Result<Vec<u8>, String> {
 
 /// Copies column `i` of all parts to the group's next column.
 fn copy<T: DataType>(
-    parts: &[PathBuf],
+    parts: &[impl Source],
     i: usize,
     group: &mut SerializedRowGroupWriter<impl Write + Send>,
 ) -> Result<(), String> {
@@ -67,8 +102,8 @@ fn copy<T: DataType>(
 }
 
 /// The values of column `i` of a part.
-fn column<T: DataType>(part: &Path, i: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
-    let reader = SerializedFileReader::new(File::open(part)?)?;
+fn column<T: DataType>(part: &impl Source, i: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+    let reader = SerializedFileReader::new(part.open()?)?;
     let mut rows = Vec::new();
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
@@ -84,13 +119,13 @@ fn column<T: DataType>(part: &Path, i: usize) -> Result<Vec<Option<T::T>>, Parqu
 }
 
 /// The schema of a part, and how many rows it has.
-fn describe(part: &Path) -> Result<(SchemaDescPtr, i64), ParquetError> {
-    let reader = SerializedFileReader::new(File::open(part)?)?;
+fn describe(part: &impl Source) -> Result<(SchemaDescPtr, i64), ParquetError> {
+    let reader = SerializedFileReader::new(part.open()?)?;
     let metadata = reader.metadata().file_metadata();
     Ok((metadata.schema_descr_ptr(), metadata.num_rows()))
 }
 
-fn unreadable(part: &Path, error: ParquetError) -> String {
+fn unreadable(part: &impl Source, error: ParquetError) -> String {
     let why = reason(&io_error(error));
-    format!("{}: cannot be read ({why}); remove it, and run its shard again", part.display())
+    format!("{}: cannot be read ({why}); remove it, and run its shard again", part.name())
 }

@@ -13,7 +13,7 @@ pub struct Name {
     pub shard: Shard,
     /// A hash of the plan's values and of the code: the same for the same scenario and settings, in the same version of
     /// the program.
-    plan: String,
+    pub plan: String,
 }
 
 impl Name {

@@ -36,6 +36,7 @@ pub struct Run {
     pub beside: Vec<Contestant>,
     /// Make every N-th run only, beginning with run K, and write a row of metrics per run into a Parquet file in the
     /// folder of --out, which all N commands share. If the file is there, make none. `thalweg merge` joins the files.
+    /// With --out s3://BUCKET/PREFIX, they are in an object store.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "format")]
     pub shard: Option<Shard>,
     #[command(flatten)]
