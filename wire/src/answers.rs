@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 
 /// How many answers may leave beyond the datagrams that have arrived.
 pub(crate) const UNANSWERED: u64 = 8;
-/// How many answers may be in flight: those to 16,384 packets, which are 200 ms at 1 Gbps. A peer that acknowledges
-/// none has no more of them kept.
+/// How many answers may be in flight, so that a peer that acknowledges none takes little memory: those to what arrives
+/// in 200 ms at 1 Gbps.
 const MOST: usize = 1 << 14;
 
 /// The answers of one connection's end.
@@ -25,7 +25,8 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Whether packets of `size` bytes are one, where `received` datagrams have arrived.
+    /// Whether what quinn hands over together, `size` bytes, is an answer that may leave now, where `received` datagrams
+    /// have arrived.
     pub(crate) fn may_leave(&self, size: usize, received: u64) -> bool {
         size as u64 <= SMALL.0 && self.count < received + UNANSWERED && self.in_flight.len() < MOST
     }

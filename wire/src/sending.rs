@@ -63,6 +63,7 @@ struct Inner {
     queue: SendQueue,
     /// The packets that quinn built last, until they reach the queue or the socket.
     built: Option<Built>,
+    /// Acknowledgments and reports, which no window holds back.
     answers: Answers,
     /// Whether the datagrams that departed last may still be on their way to the kernel.
     leaving: bool,

@@ -1,17 +1,17 @@
-//! Whether the packet-scale protocol loses against traffic that fills queues, and a window protocol in its place would
-//! not.
+//! Whether a flow gets too little from its packet-scale protocol, so that the window protocol is to resume.
 //!
-//! Flows of a packet-scale protocol share a link without a standing queue, and without losses. A loss-based protocol
-//! leaves a queue standing behind a large buffer, and overflows a small one; there, a flow that gives way to queues
-//! gets little. So a flow loses if it gets less than its window protocol carried before, while there are such queues or
-//! losses. It does not if it gets less and the queue is short: then others of its kind have come, or the link has become
-//! slower. It gets too little in any case where a packet-scale protocol is no longer worth it.
+//! Flows of a packet-scale protocol share a link without a standing queue and without losses. A loss-based protocol
+//! keeps a long buffer full, and overflows a short one. A flow that gives way to queues gets little beside it, and a
+//! window protocol in its place would get more. So the flow gets too little if its goodput is less than what the window
+//! protocol carried before, while a queue stands or packets are lost. If its goodput is less and the queue is short,
+//! then other flows of its kind have come, or the link has become slower. In any case the flow gets too little below the
+//! rate from which on a packet-scale protocol is worth it.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// What is compared, for as long as the packet-scale protocol is in charge.
-#[derive(Clone, Debug)]
+/// What is measured and compared while the packet-scale protocol is in charge, period by period.
+#[derive(Debug)]
 pub(super) struct Competition {
     /// The rate that the window protocol carried, or later the one that was reached where nothing filled the queue.
     expected: Rate,
@@ -34,20 +34,20 @@ pub(super) struct Competition {
     least_in_round: Duration,
 }
 
-/// How many of the shortest round-trip times a period takes at least; it does not end while a loss is being repaired. In
-/// fewer, the flow has not drained the queue that the window protocol left.
+/// The least length of a period, in shortest round-trip times: within fewer, the flow has not drained the queue that the
+/// window protocol left.
 const ROUNDS: f64 = 16.0;
-/// The least length of a period: the first streams of the packet-scale protocol lower its rate and raise it again.
+/// The least length of a period, because the first streams of the packet-scale protocol lower its rate and raise it again.
 const SHORTEST: Duration = Duration::from_millis(500);
 /// A delay above the shortest round-trip time that counts as a standing queue.
 const QUEUE: Duration = Duration::from_millis(1);
-/// The flow loses if it gets less than this share of what it is expected to get.
+/// Beside traffic that fills queues, less than this share of the expected rate is too little.
 const SHARE: f64 = 0.9;
-/// What is expected falls by this share of the difference to what is reached in a period without queues.
+/// After a period without queues, the expected rate falls by this share of the difference to the rate reached.
 const GAIN: f64 = 0.125;
 
 impl Competition {
-    /// From `now` on; the window protocol carried `rate`, with a window of so many packets, and was still in
+    /// A first period that begins now. The window protocol carried `rate` with a `window` in packets, and was still in
     /// its first slow start if it is `unstopped`.
     pub(super) fn new(now: Time, rate: Rate, window: f64, unstopped: bool) -> Competition {
         Competition {
@@ -70,9 +70,9 @@ impl Competition {
         self.lost = true;
     }
 
-    /// An acknowledgment arrived. The newest round-trip time is `rtt`, and `least` the shortest so far. Returns
-    /// whether the flow gets too little: less than it is expected to because others fill queues, or less than `worth`.
-    pub(super) fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, least: Duration, worth: Rate) -> bool {
+    /// An acknowledgment arrived. The newest round-trip time is `rtt`, and `least` the shortest so far. Returns whether
+    /// it ends a period, which is then to be [judged](Competition::judge). No period ends while a loss is being repaired.
+    pub(super) fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, least: Duration) -> bool {
         self.delivered += ack.acked;
         self.app_limited |= ack.app_limited;
         self.least_in_round = self.least_in_round.min(rtt);
@@ -82,20 +82,23 @@ impl Competition {
         self.rounds += 1;
         self.queued += u32::from(self.least_in_round > least + QUEUE);
         (self.round_ends, self.least_in_round) = (now + rtt, Duration::MAX);
-        if now.since(self.since) < SHORTEST.max(least.scale(ROUNDS)) || ack.recovery {
-            return false;
-        }
+        now.since(self.since) >= SHORTEST.max(least.scale(ROUNDS)) && !ack.recovery
+    }
+
+    /// Whether the flow got too little in the period that ends now: less than `worth`, or less than expected because
+    /// others fill queues. The next period begins.
+    pub(super) fn judge(&mut self, now: Time, worth: Rate) -> bool {
         let reached = self.delivered.over(now.since(self.since));
-        let fills_queues = self.fills_queues();
-        let loses = !self.app_limited && (reached < worth || fills_queues && reached < self.expected * SHARE);
+        let others_fill_queues = self.lost || 2 * self.queued > self.rounds;
+        let is_less = reached < worth || others_fill_queues && reached < self.expected * SHARE;
+        let too_little = is_less && !self.app_limited;
         if reached > self.expected {
             self.expected = reached;
-        } else if !fills_queues && !self.app_limited {
+        } else if !others_fill_queues && !self.app_limited {
             self.expected = self.expected * (1.0 - GAIN) + reached * GAIN;
         }
-        let unstopped = self.unstopped && loses;
-        *self = Competition::new(now, self.expected, self.window, unstopped);
-        loses
+        *self = Competition::new(now, self.expected, self.window, self.unstopped && too_little);
+        too_little
     }
 
     /// How far the slow start of the window protocol would go now had it stayed in charge, in packets of `packet` bytes:
@@ -103,10 +106,6 @@ impl Competition {
     pub(super) fn ssthresh(&self, rtt: Duration, packet: Bytes) -> f64 {
         let carried = self.expected.as_bps() * rtt.as_secs() / packet.as_bits();
         if self.unstopped { f64::INFINITY } else { carried.max(self.window) }
-    }
-
-    fn fills_queues(&self) -> bool {
-        self.lost || 2 * self.queued > self.rounds
     }
 }
 
@@ -135,26 +134,26 @@ mod tests {
         let mut competition = Competition::new(Time::ZERO, Rate::from_mbps(100.0), 1000.0, true);
         let rtt = RTT + Duration::from_millis(met.queue_ms);
         let ack = Ack { acked: Bytes(met.mbps * 1250), app_limited: met.app_limited, ..Ack::default() };
-        let loses = (1..=100 * met.seconds).any(|hundredth| {
+        let too_little = (1..=100 * met.seconds).any(|hundredth| {
             if met.loses_packets {
                 competition.on_loss();
             }
             let now = Time::ZERO + Duration::from_millis(10 * hundredth);
-            competition.on_ack(now, &ack, rtt, RTT, Rate::from_mbps(20.0))
+            competition.on_ack(now, &ack, rtt, RTT) && competition.judge(now, Rate::from_mbps(20.0))
         });
-        (loses, competition.ssthresh(rtt, PACKET).round())
+        (too_little, competition.ssthresh(rtt, PACKET).round())
     }
 
     #[test]
-    fn a_flow_loses_where_others_fill_queues_and_it_gets_less_than_before() {
-        let loses = |met| after(met).0;
-        assert!(loses(Met { queue_ms: 50, ..ALONE }), "a queue stands");
-        assert!(loses(Met { loses_packets: true, ..ALONE }), "a short buffer overflows");
-        assert!(!loses(Met { mbps: 95, queue_ms: 50, loses_packets: true, ..ALONE }), "it gets what it had");
-        assert!(!loses(Met { seconds: 20, ..ALONE }), "others of its kind have come");
-        assert!(!loses(Met { queue_ms: 50, app_limited: true, ..ALONE }), "its application sends no more");
-        assert!(loses(Met { mbps: 19, ..ALONE }), "it is not worth it");
-        assert!(!loses(Met { seconds: 1, mbps: 19, queue_ms: 50, ..ALONE }), "it is too early to tell");
+    fn a_flow_gets_too_little_if_others_fill_queues_and_it_gets_less_than_before() {
+        let too_little = |met| after(met).0;
+        assert!(too_little(Met { queue_ms: 50, ..ALONE }), "a queue stands");
+        assert!(too_little(Met { loses_packets: true, ..ALONE }), "a short buffer overflows");
+        assert!(!too_little(Met { mbps: 95, queue_ms: 50, loses_packets: true, ..ALONE }), "it gets what it had");
+        assert!(!too_little(Met { seconds: 20, ..ALONE }), "others of its kind have come");
+        assert!(!too_little(Met { queue_ms: 50, app_limited: true, ..ALONE }), "its application sends no more");
+        assert!(too_little(Met { mbps: 19, ..ALONE }), "it is not worth it");
+        assert!(!too_little(Met { seconds: 1, mbps: 19, queue_ms: 50, ..ALONE }), "it is too early to tell");
     }
 
     #[test]

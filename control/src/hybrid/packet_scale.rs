@@ -52,7 +52,7 @@ impl PacketScaleSender {
         }
     }
 
-    /// Whether it gives way to queues that other traffic fills. RAPID competes for them by its estimates alone.
+    /// Whether it reduces its rate for as long as a queue stands, whoever fills it. `thalweg` does, RAPID does not.
     pub fn gives_way(&self) -> bool {
         matches!(self, PacketScaleSender::Thalweg(_))
     }

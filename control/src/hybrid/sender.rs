@@ -14,8 +14,8 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// estimates err by much less.
 const MARGIN: f64 = 1.1;
 
-/// After the packet-scale protocol has given up because the host did not keep its times, or because it lost against
-/// other traffic, it does not take over again for this long, and each further time for twice as long.
+/// After the packet-scale protocol has given up because the host did not keep its times, or because it got too
+/// little, it does not take over again for this long, and each further time for twice as long.
 const REST: Duration = Duration::from_millis(10_000);
 
 /// It does not rest for longer than this, as other traffic may have ended.
@@ -28,7 +28,7 @@ pub(super) struct HybridSender {
     window: WindowSender,
     packet_scale: PacketScaleSender,
     in_charge: InCharge,
-    /// What the packet-scale protocol gets beside other traffic, while it is in charge.
+    /// What a packet-scale protocol that gives way to queues gets, while it is in charge.
     competition: Option<Competition>,
     /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the threshold.
     margin: f64,
@@ -143,16 +143,25 @@ impl HybridSender {
         Bytes(self.threshold() as u64).over(rtt.least)
     }
 
-    /// A packet-scale protocol that gives way to queues gets too little.
+    /// Whether a packet-scale protocol that gives way to queues got too little in the period that `ack` ends.
+    fn gets_too_little(&mut self, now: Time, rtt: Rtt, ack: &Ack) -> bool {
+        let Some(competition) = &mut self.competition else { return false };
+        if !competition.on_ack(now, ack, rtt.newest, rtt.least) {
+            return false;
+        }
+        let worth = self.worth(rtt);
+        self.competition.as_mut().is_some_and(|competition| competition.judge(now, worth))
+    }
+
+    /// The packet-scale protocol gets too little, and does not take over again for a while. Where errors keep the window
+    /// small, it may, once the window is twice as large.
     fn give_up(&mut self, now: Time) {
         self.margin = MARGIN;
-        let by_errors = self.lowered_by_errors();
-        if !by_errors {
-            self.rest(now);
-        }
         self.resume_window(now);
-        if by_errors {
+        if self.lowered_by_errors() {
             self.error_window.double();
+        } else {
+            self.rest(now);
         }
     }
 
@@ -216,11 +225,7 @@ impl Sender for HybridSender {
             InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
         }
         let estimate = self.new_estimate(ack.report);
-        let loses = self.rtt.is_some_and(|rtt| {
-            let worth = self.worth(rtt);
-            let competition = self.competition.as_mut();
-            competition.is_some_and(|competition| competition.on_ack(now, ack, rtt.newest, rtt.least, worth))
-        });
+        let gets_too_little = self.rtt.is_some_and(|rtt| self.gets_too_little(now, rtt, ack));
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
         match (self.in_charge, estimate) {
@@ -231,7 +236,7 @@ impl Sender for HybridSender {
                 self.rest(now);
                 self.resume_window(now);
             }
-            (InCharge::PacketScale { .. }, _) if loses => self.give_up(now),
+            (InCharge::PacketScale { .. }, _) if gets_too_little => self.give_up(now),
             (InCharge::PacketScale { .. }, Some(_)) if self.classifier.exceeds_chance() => self.resume_window(now),
             (InCharge::PacketScale { low }, Some(estimate)) if self.competition.is_none() => {
                 self.consider_window(now, rtt, estimate, low)
