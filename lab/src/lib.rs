@@ -13,6 +13,7 @@
 pub mod cache;
 pub mod code;
 pub mod connections;
+pub mod draw;
 pub mod files;
 pub mod processor_sharing;
 pub mod reproduce;

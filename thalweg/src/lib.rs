@@ -16,6 +16,8 @@ mod bench;
 #[cfg(feature = "lab")]
 mod check;
 mod controllers;
+#[cfg(feature = "lab")]
+mod draw;
 #[cfg(all(feature = "copy", unix))]
 mod cp;
 #[cfg(all(feature = "real", target_os = "linux"))]
@@ -38,6 +40,8 @@ mod reproduce;
 mod run;
 #[cfg(feature = "lab")]
 mod shard;
+#[cfg(feature = "lab")]
+mod source;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod status;
 #[cfg(feature = "lab")]
@@ -114,6 +118,8 @@ fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
         Command::Merge(args) => shard::merge(&args),
         #[cfg(feature = "lab")]
         Command::Reproduce(args) => reproduce::reproduce(&args),
+        #[cfg(feature = "lab")]
+        Command::Draw(args) => draw::draw(&args),
         #[cfg(feature = "lab")]
         Command::Check(args) => check::check(&args),
         #[cfg(all(feature = "real", target_os = "linux"))]

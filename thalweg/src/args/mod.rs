@@ -4,6 +4,8 @@
 mod bench;
 #[cfg(all(feature = "copy", unix))]
 mod cp;
+#[cfg(feature = "lab")]
+mod draw;
 #[cfg(all(feature = "copy", unix))]
 mod drive;
 #[cfg(all(feature = "real", target_os = "linux"))]
@@ -31,6 +33,7 @@ pub use emulate::Emulate;
 pub use {cp::Cp, drive::Drive, serve::Serve};
 #[cfg(feature = "lab")]
 pub use {
+    draw::Draw,
     merge::Merge,
     output::{Format, Output},
     reproduce::Reproduce,
@@ -77,6 +80,9 @@ pub enum Command {
     /// List the papers' tables and figures, or run some and say for each claim whether it comes out.
     #[cfg(feature = "lab")]
     Reproduce(Reproduce),
+    /// Draw scenarios at random: paths of all kinds, the same for the same seed.
+    #[cfg(feature = "lab")]
+    Draw(Draw),
     /// Say what is wrong with a scenario, or what it would run.
     #[cfg(feature = "lab")]
     Check(Check),
