@@ -19,5 +19,6 @@ pub mod processor_sharing;
 pub mod reproduce;
 pub mod results;
 pub mod runner;
+pub mod score;
 pub mod shards;
 pub mod theory;

@@ -39,6 +39,8 @@ mod reproduce;
 #[cfg(feature = "lab")]
 mod run;
 #[cfg(feature = "lab")]
+mod score;
+#[cfg(feature = "lab")]
 mod shard;
 #[cfg(feature = "lab")]
 mod source;
@@ -120,6 +122,8 @@ fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
         Command::Reproduce(args) => reproduce::reproduce(&args),
         #[cfg(feature = "lab")]
         Command::Draw(args) => draw::draw(&args),
+        #[cfg(feature = "lab")]
+        Command::Score(args) => score::score(&args),
         #[cfg(feature = "lab")]
         Command::Check(args) => check::check(&args),
         #[cfg(all(feature = "real", target_os = "linux"))]

@@ -16,6 +16,7 @@ use document::{Document, count, table, text};
 use feature::counted;
 use random::{Random, rounded};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use toml::Value;
 
@@ -77,6 +78,17 @@ pub struct Path {
     pub flows: u64,
     /// What else it has.
     pub features: Vec<Feature>,
+}
+
+/// What a group of a path's flows is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The flows of the controller that is judged.
+    Judged,
+    /// Flows of this controller that compete with them.
+    Beside(&'static str),
+    /// Flows the other way.
+    Reverse,
 }
 
 /// How often a path has no feature, one, two or three.
@@ -154,6 +166,31 @@ impl Path {
             title += &format!(", {}", feature.title());
         }
         title
+    }
+
+    /// Its flows in groups: the positions of each group's flows in the experiment.
+    pub fn groups(&self) -> Vec<(Group, Range<usize>)> {
+        let others = self.features.iter().filter_map(|feature| match *feature {
+            Feature::Beside(controller, n) => Some((Group::Beside(controller), n)),
+            Feature::Reverse(n) => Some((Group::Reverse, n)),
+            _ => None,
+        });
+        let mut end = 0;
+        let mut next = |(group, n): (Group, u64)| {
+            let begin = end;
+            end += n as usize;
+            (group, begin..end)
+        };
+        [(Group::Judged, self.flows)].into_iter().chain(others).map(&mut next).collect()
+    }
+
+    /// Whether other traffic competes with the judged flows, so that what it gets is compared with what it gets beside
+    /// CUBIC.
+    pub fn has_others(&self) -> bool {
+        let others = |feature: &Feature| {
+            matches!(feature, Feature::Beside(..) | Feature::Web(_) | Feature::Tmix(_) | Feature::Short(_))
+        };
+        self.features.iter().any(others)
     }
 
     /// The scenario, a TOML file that `thalweg run` takes. The first `[[flow]]` is the controller's that `[compare]`

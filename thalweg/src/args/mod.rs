@@ -20,6 +20,8 @@ mod reproduce;
 mod run;
 #[cfg(feature = "lab")]
 mod scenario;
+#[cfg(feature = "lab")]
+mod score;
 #[cfg(all(feature = "copy", unix))]
 mod serve;
 #[cfg(feature = "lab")]
@@ -39,6 +41,7 @@ pub use {
     reproduce::Reproduce,
     run::Run,
     scenario::{Check, Scenario},
+    score::Score,
     vectors::Vectors,
 };
 
@@ -83,6 +86,9 @@ pub enum Command {
     /// Draw scenarios at random: paths of all kinds, the same for the same seed.
     #[cfg(feature = "lab")]
     Draw(Draw),
+    /// Score controllers on drawn paths: use, fairness, delay, loss and harm, and the paths on which they do worst.
+    #[cfg(feature = "lab")]
+    Score(Score),
     /// Say what is wrong with a scenario, or what it would run.
     #[cfg(feature = "lab")]
     Check(Check),
