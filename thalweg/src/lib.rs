@@ -16,10 +16,10 @@ mod bench;
 #[cfg(feature = "lab")]
 mod check;
 mod controllers;
-#[cfg(feature = "lab")]
-mod draw;
 #[cfg(all(feature = "copy", unix))]
 mod cp;
+#[cfg(feature = "lab")]
+mod draw;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod emulate;
 mod failure;

@@ -25,7 +25,7 @@ const JUMBO_FROM: f64 = 10e9;
 /// The duration in round-trip times, log-uniform.
 const ROUND_TRIPS: (f64, f64) = (100.0, 400.0);
 /// The duration is not shorter, in seconds, unless that takes more than [`MANY_PACKETS`].
-const SHORTEST: f64 = 5.0;
+const SHORTEST: f64 = 20.0;
 /// A path carries no more packets than this, unless fewer than 100 round-trip times would remain.
 const MANY_PACKETS: f64 = 3e6;
 /// A path carries no more packets than this. Less than 10^7 by what rounding may add.

@@ -47,7 +47,10 @@ mod tests {
 
     #[test]
     fn three_digits_are_kept() {
-        assert_eq!([rounded(123_456.0), rounded(0.001_237_9), rounded(9.999), rounded(0.0)], [123e3, 0.00124, 10.0, 0.0]);
+        assert_eq!(
+            [rounded(123_456.0), rounded(0.001_237_9), rounded(9.999), rounded(0.0)],
+            [123e3, 0.00124, 10.0, 0.0]
+        );
     }
 
     /// A log-uniform number falls as often into one decade as into another.

@@ -1,7 +1,7 @@
 //! What one run on a drawn path is judged by.
 
 use crate::draw::{Group, Path};
-use control::{Rate, Time};
+use control::{Duration, Rate, Time};
 use experiment::{Experiment, Finished, LinkOutcome, Transfer, jain, mean, median, quantile};
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub struct Observed {
     pub competitors: Vec<(&'static str, f64)>,
     /// The median stretch of the transfers of connections that come and go; none without transfers.
     pub stretch: Option<f64>,
-    /// How many judged flows got nothing in the second half of the measured interval.
+    /// How many judged flows stopped: see [`stopped`].
     pub stopped: usize,
 }
 
@@ -75,7 +75,7 @@ fn or_zero(x: f64) -> f64 {
 
 /// What the path can carry in the measured interval, in bits: the integral of the link's rate, or of the policer's
 /// where that is less, without the packets that are lost to errors.
-fn capacity(experiment: &Experiment) -> f64 {
+pub fn capacity(experiment: &Experiment) -> f64 {
     let link = &experiment.links[0];
     let (from, to) = experiment.measure;
     let policed = link.queue.parameters.get("rate").and_then(|rate| rate.as_str()?.parse::<Rate>().ok());
@@ -114,10 +114,17 @@ fn stretch(finished: &Finished) -> Option<f64> {
     Some(median(&mut all)).filter(|stretch| stretch.is_finite())
 }
 
-/// How many of `flows` got nothing in the second half of the measured interval.
+/// A flow that gets nothing for a shorter time may be in the back-off of its retransmission timeout.
+const SILENCE: Duration = Duration::from_millis(3000);
+
+/// How many of `flows` got nothing in the second half of the measured interval. Zero if that half is shorter than
+/// [`SILENCE`].
 fn stopped(finished: &Finished, flows: Range<usize>) -> usize {
     let (from, to) = finished.run.experiment.measure;
     let half = from + to.since(from).scale(0.5);
+    if to.since(half) < SILENCE {
+        return 0;
+    }
     let samples = finished.outcome.sampled.partition_point(|at| *at <= half)..finished.outcome.sampled.len();
     let nothing = |flow: &&experiment::FlowOutcome| flow.delivered_in(samples.clone()) == 0.0;
     finished.outcome.flows[flows].iter().filter(nothing).count()

@@ -26,7 +26,7 @@ pub struct Scored {
     /// For each measure, its spread over the paths that have it.
     #[serde(serialize_with = "by_name")]
     pub measures: Vec<(Measure, Spread)>,
-    /// The ten paths with the lowest marks, the lowest first.
+    /// The ten paths with the lowest marks, the lowest first, of those on which it does not fail.
     pub worst: Vec<WorstPath>,
     /// The paths on which it fails.
     pub failures: Vec<FailedPath>,
@@ -96,18 +96,16 @@ fn scored(task: &Task, controller: &str, rows: &[&Row]) -> Scored {
     let spread = |measure: Measure| {
         let mut values: Vec<f64> = rows.iter().filter_map(|row| row.measures.as_ref()?.get(measure)).collect();
         let tenth = if measure.more_is_better() { 0.1 } else { 0.9 };
-        let spread = Spread {
-            paths: values.len(),
-            median: median(&mut values),
-            worst_tenth: quantile(&mut values, tenth),
-        };
+        let spread =
+            Spread { paths: values.len(), median: median(&mut values), worst_tenth: quantile(&mut values, tenth) };
         (spread.paths > 0).then_some((measure, spread))
     };
     let shown = |row: &Row| {
         let path = &task.paths[row.path];
         (path.id.number, path.title(), command(path.id, controller, &task.sets))
     };
-    let mut worst: Vec<(&Row, f64)> = rows.iter().map(|row| (*row, mark(row))).collect();
+    let passed = rows.iter().filter(|row| row.failures.is_empty());
+    let mut worst: Vec<(&Row, f64)> = passed.map(|row| (*row, mark(row))).collect();
     worst.sort_by(|a, b| a.1.total_cmp(&b.1));
     let worst = worst.into_iter().take(WORST).filter_map(|(row, mark)| {
         let (path, title, command) = shown(row);
@@ -131,6 +129,7 @@ fn scored(task: &Task, controller: &str, rows: &[&Row]) -> Scored {
 
 /// An object with a key for each measure.
 fn by_name<S: serde::Serializer>(measures: &[(Measure, Spread)], serializer: S) -> Result<S::Ok, S::Error> {
-    let entry = |(measure, spread): &(Measure, Spread)| Some((measure.name().to_string(), serde_json::to_value(spread).ok()?));
+    let entry =
+        |(measure, spread): &(Measure, Spread)| Some((measure.name().to_string(), serde_json::to_value(spread).ok()?));
     measures.iter().filter_map(entry).collect::<Map<String, Value>>().serialize(serializer)
 }

@@ -1,37 +1,32 @@
 //! A score for the terminal.
 
-use super::{Failure, Measure, Score, Scored};
-use crate::draw::PathId;
+use super::{Failure, Measure, Score, Scored, WorstPath};
 use crate::results::{Columns, DASH, maybe};
 use std::fmt::Write;
 
 /// The measures as tables, then the worst paths and the failures of each controller.
 pub fn table(score: &Score) -> String {
     let mut text = format!(
-        "{} paths of seed {}; of each measure the median, and the worst tenth\n\n{}\n{}",
-        score.paths,
-        score.seed,
-        all(score).to_text(),
-        beside(score).to_text()
+        "{} paths of seed {}; of each measure the median, and where the worst tenth begins\n\n",
+        score.paths, score.seed
     );
-    for scored in &score.controllers {
-        let _ = write!(text, "\n{}: the worst paths\n", scored.controller);
-        for worst in &scored.worst {
-            let _ = write!(
-                text,
-                "{:.3}  {} = {:.3}; {}\n       {}\n",
-                worst.mark, worst.weakest, worst.value, worst.title, worst.command
-            );
-        }
+    for table in [use_and_loss(score), delay(score), beside(score)] {
+        text += &table.to_text();
+        text.push('\n');
     }
-    for scored in score.controllers.iter().filter(|scored| !scored.failures.is_empty()) {
-        let _ = write!(text, "\n{} fails\n", scored.controller);
+    for scored in &score.controllers {
+        if !scored.failures.is_empty() {
+            let _ = writeln!(text, "{} fails:", scored.controller);
+        }
         for failed in &scored.failures {
             let what: Vec<String> = failed.failures.iter().map(said).collect();
-            let id = PathId { seed: score.seed, number: failed.path };
-            debug_assert!(failed.title.starts_with(&id.to_string()));
-            let _ = write!(text, "{}; {}\n       {}\n", what.join(" and "), failed.title, failed.command);
+            let _ = writeln!(text, "{}; {}\n       {}", what.join(" and "), failed.title, failed.command);
         }
+        let _ = writeln!(text, "{} does worst on (mark, weakest measure):", scored.controller);
+        for WorstPath { mark, weakest, value, title, command, .. } in &scored.worst {
+            let _ = writeln!(text, "{mark:.3}  {weakest} {value:.3}; {title}\n       {command}");
+        }
+        text.push('\n');
     }
     text
 }
@@ -49,55 +44,36 @@ fn said(failure: &Failure) -> String {
 fn pair(scored: &Scored, measure: Measure, scale: f64, decimals: usize) -> [String; 2] {
     match scored.measures.iter().find(|(known, _)| *known == measure) {
         None => [DASH.into(), DASH.into()],
-        Some((_, spread)) => {
-            [spread.median, spread.worst_tenth].map(|value| maybe(Some(value * scale), decimals))
-        }
+        Some((_, spread)) => [spread.median, spread.worst_tenth].map(|value| maybe(Some(value * scale), decimals)),
     }
 }
 
-/// What every path has.
-fn all(score: &Score) -> Columns {
-    let mut table = Columns::new(&[
-        "controller",
-        "mean\nmark",
-        "used\n%",
-        "worst",
-        "Jain",
-        "worst",
-        "delay\nms",
-        "worst",
-        "delay\nRTTs",
-        "worst",
-        "over\nCUBIC",
-        "worst",
-        "loss\n%",
-        "worst",
-        "fails",
-    ]);
+/// Use, fairness and loss.
+fn use_and_loss(score: &Score) -> Columns {
+    let heads =
+        ["use", "mean\nmark", "used\n%", "worst\ntenth", "Jain", "worst\ntenth", "loss\n%", "worst\ntenth", "fails"];
+    let mut table = Columns::new(&heads);
     for scored in &score.controllers {
+        let name = scored.controller.clone();
         let [used, used_worst] = pair(scored, Measure::Used, 100.0, 1);
         let [jain, jain_worst] = pair(scored, Measure::Jain, 1.0, 2);
+        let [loss, loss_worst] = pair(scored, Measure::Loss, 100.0, 2);
+        let (mark, fails) = (format!("{:.3}", scored.mark), scored.failures.len().to_string());
+        table.row([name, mark, used, used_worst, jain, jain_worst, loss, loss_worst, fails]);
+    }
+    table
+}
+
+/// The 95th percentile of the queueing delay.
+fn delay(score: &Score) -> Columns {
+    let heads = ["delay", "p95\nms", "worst\ntenth", "p95\nRTTs", "worst\ntenth", "over\nCUBIC", "worst\ntenth"];
+    let mut table = Columns::new(&heads);
+    for scored in &score.controllers {
+        let name = scored.controller.clone();
         let [ms, ms_worst] = pair(scored, Measure::DelayMs, 1.0, 1);
         let [rtts, rtts_worst] = pair(scored, Measure::DelayRtts, 1.0, 2);
         let [cubic, cubic_worst] = pair(scored, Measure::DelayCubic, 1.0, 2);
-        let [loss, loss_worst] = pair(scored, Measure::Loss, 100.0, 2);
-        table.row([
-            scored.controller.clone(),
-            format!("{:.3}", scored.mark),
-            used,
-            used_worst,
-            jain,
-            jain_worst,
-            ms,
-            ms_worst,
-            rtts,
-            rtts_worst,
-            cubic,
-            cubic_worst,
-            loss,
-            loss_worst,
-            scored.failures.len().to_string(),
-        ]);
+        table.row([name, ms, ms_worst, rtts, rtts_worst, cubic, cubic_worst]);
     }
     table
 }
@@ -107,15 +83,15 @@ fn beside(score: &Score) -> Columns {
     let mut table = Columns::new(&[
         "beside others",
         "share\n%",
-        "worst",
+        "worst\ntenth",
         "harm to\nCUBIC %",
-        "worst",
+        "worst\ntenth",
         "BBR\n%",
-        "worst",
+        "worst\ntenth",
         "Reno\n%",
-        "worst",
+        "worst\ntenth",
         "slow-\ndown",
-        "worst",
+        "worst\ntenth",
     ]);
     for scored in &score.controllers {
         let [share, share_worst] = pair(scored, Measure::Share, 100.0, 0);

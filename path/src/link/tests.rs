@@ -341,8 +341,7 @@ fn aggregation_delivers_in_batches_and_in_order() {
 #[test]
 fn a_batch_does_not_overtake_the_one_before() {
     let shorter = Change { at: US(30), rate: None, delay: Some(Duration::from_micros(10)) };
-    let mut link =
-        link(Buffer::Packets(10)).with_changes(&[shorter]).with_aggregation(Duration::from_micros(50));
+    let mut link = link(Buffer::Packets(10)).with_changes(&[shorter]).with_aggregation(Duration::from_micros(50));
     for (id, us) in [0, 30, 142].into_iter().enumerate() {
         link.arrive(US(us), &Parcel::new(id as u64));
     }

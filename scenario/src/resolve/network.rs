@@ -120,7 +120,21 @@ impl<'s> LinkKeys<'s> {
         checks::probability(duplicate, at.key("duplicate"), problems);
         let reorder = self.reorder.map(|reorder| detour(reorder, &at.key("reorder"), problems));
         let changes = changes(self.change, trace.is_some(), &at, problems);
-        DraftLink { name, at, rate, trace, delay, aggregate, buffer, queue, errors, corrupt, reorder, duplicate, changes }
+        DraftLink {
+            name,
+            at,
+            rate,
+            trace,
+            delay,
+            aggregate,
+            buffer,
+            queue,
+            errors,
+            corrupt,
+            reorder,
+            duplicate,
+            changes,
+        }
     }
 }
 
