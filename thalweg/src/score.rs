@@ -11,8 +11,8 @@ use lab::runner::Stopped;
 use lab::score::{self, Task, Trouble};
 use scenario::{Machine, reason};
 
-/// Keys that say which flows a path has. The measures go by what was drawn.
-const DRAWN: [&str; 4] = ["compare", "sweep", "flow", "traffic"];
+/// Keys by which the measures go, so that they must have the values that were drawn, and all keys below them.
+const DRAWN: [&str; 7] = ["compare", "sweep", "flow", "traffic", "packet", "path.rate", "path.rtt"];
 
 /// Scores controllers on drawn paths, and prints the score.
 pub fn score(args: &Score) -> Result<(), Failure> {
@@ -60,8 +60,11 @@ fn task(args: &Score) -> Result<Task, Failure> {
     }
     for set in &args.sets {
         let key = set.path.to_string();
-        if DRAWN.iter().any(|drawn| key.split(['.', '[']).next() == Some(drawn)) {
-            wrong.push(format!("--set {key}: flows and traffic are those that were drawn; set other keys"));
+        let drawn =
+            |drawn: &&str| key.strip_prefix(*drawn).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        if DRAWN.iter().any(|it| drawn(&it)) {
+            wrong
+                .push(format!("--set {key}: is as it was drawn; set another key, such as a parameter of a controller"));
         }
     }
     if !wrong.is_empty() {
