@@ -62,7 +62,7 @@ fn task(args: &Score) -> Result<Task, Failure> {
         let key = set.path.to_string();
         let drawn =
             |drawn: &&str| key.strip_prefix(*drawn).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
-        if DRAWN.iter().any(|it| drawn(&it)) {
+        if DRAWN.iter().any(drawn) {
             wrong
                 .push(format!("--set {key}: is as it was drawn; set another key, such as a parameter of a controller"));
         }

@@ -25,6 +25,8 @@ pub enum Measure {
     DelayCubic,
     /// The share of packets that the queue dropped.
     Loss,
+    /// The share of the judged flows' packets that they sent again, over the whole run.
+    Resent,
     /// The judged flows' part of their fair share beside competitors.
     Share,
     /// Harm to CUBIC flows.
@@ -39,7 +41,7 @@ pub enum Measure {
 
 impl Measure {
     /// All measures, in the order of results.
-    pub const ALL: [Measure; 12] = [
+    pub const ALL: [Measure; 13] = [
         Measure::Mark,
         Measure::Used,
         Measure::Jain,
@@ -47,6 +49,7 @@ impl Measure {
         Measure::DelayRtts,
         Measure::DelayCubic,
         Measure::Loss,
+        Measure::Resent,
         Measure::Share,
         Measure::HarmCubic,
         Measure::HarmBbr,
@@ -64,6 +67,7 @@ impl Measure {
             Measure::DelayRtts => "p95_delay_rtts",
             Measure::DelayCubic => "p95_delay_over_cubic",
             Measure::Loss => "loss",
+            Measure::Resent => "resent",
             Measure::Share => "share",
             Measure::HarmCubic => "harm_cubic",
             Measure::HarmBbr => "harm_bbr",
@@ -100,6 +104,7 @@ impl Measures {
         set(Measure::DelayRtts, Some(own.delay / rtt));
         set(Measure::DelayCubic, cubic.map(|cubic| (own.delay + packet) / (cubic.delay + packet)));
         set(Measure::Loss, Some(own.loss));
+        set(Measure::Resent, Some(own.resent));
         set(Measure::Share, own.share);
         set(Measure::HarmCubic, harm("cubic"));
         set(Measure::HarmBbr, harm("bbr"));
@@ -125,7 +130,7 @@ impl Measures {
                 Measure::DelayMs => queue / (queue + x / 1e3),
                 Measure::Loss | Measure::HarmCubic | Measure::HarmBbr | Measure::HarmReno => 1.0 - x,
                 Measure::Slowdown => 1.0 / x,
-                Measure::Mark | Measure::DelayRtts | Measure::DelayCubic => return None,
+                Measure::Mark | Measure::DelayRtts | Measure::DelayCubic | Measure::Resent => return None,
             };
             Some((measure, factor.clamp(0.0, 1.0)))
         };

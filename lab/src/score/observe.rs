@@ -16,6 +16,8 @@ pub struct Observed {
     pub delay: f64,
     /// Packets dropped by the queue, over those that came to it.
     pub loss: f64,
+    /// Packets that the judged flows sent again, over all that they sent in the whole run.
+    pub resent: f64,
     /// The mean goodput of a judged flow over that of all long flows; none without competitors.
     pub share: Option<f64>,
     /// The competitors' names and mean goodput, in bits per second.
@@ -61,6 +63,7 @@ pub fn observe(path: &Path, finished: &Finished) -> Observed {
         jain: (judged.len() > 1).then(|| or_zero(jain(&judged))),
         delay: delay(experiment, &outcome.sampled, link),
         loss: or_zero(drops / (drops + delivered / path.base.packet.as_bits())),
+        resent: resent(finished, 0..judged.len()),
         share: (!competitors.is_empty()).then(|| or_zero(mean(&judged) / mean(&long))),
         competitors,
         stretch: stretch(finished),
@@ -112,6 +115,16 @@ fn stretch(finished: &Finished) -> Option<f64> {
     let transfers = finished.outcome.workloads.iter().flat_map(|workload| &workload.transfers);
     let mut all: Vec<f64> = transfers.filter(began).map(stretch).collect();
     Some(median(&mut all)).filter(|stretch| stretch.is_finite())
+}
+
+/// The packets that `flows` sent again, over these and the packets that were delivered, in the whole run.
+fn resent(finished: &Finished, flows: Range<usize>) -> f64 {
+    let packet = finished.run.experiment.flows[0].packet.0 as f64;
+    let all = 0..finished.outcome.sampled.len();
+    let flows = &finished.outcome.flows[flows];
+    let again: f64 = flows.iter().map(|flow| flow.retransmitted_packets as f64).sum();
+    let delivered: f64 = flows.iter().map(|flow| flow.delivered_in(all.clone()) / packet).sum();
+    or_zero(again / (again + delivered))
 }
 
 /// A flow that gets nothing for a shorter time may be in the back-off of its retransmission timeout.

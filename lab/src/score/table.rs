@@ -50,16 +50,28 @@ fn pair(scored: &Scored, measure: Measure, scale: f64, decimals: usize) -> [Stri
 
 /// Use, fairness and loss.
 fn use_and_loss(score: &Score) -> Columns {
-    let heads =
-        ["use", "mean\nmark", "used\n%", "worst\ntenth", "Jain", "worst\ntenth", "loss\n%", "worst\ntenth", "fails"];
+    let heads = [
+        "use",
+        "mean\nmark",
+        "used\n%",
+        "worst\ntenth",
+        "Jain",
+        "worst\ntenth",
+        "loss\n%",
+        "worst\ntenth",
+        "resent\n%",
+        "worst\ntenth",
+        "fails",
+    ];
     let mut table = Columns::new(&heads);
     for scored in &score.controllers {
         let name = scored.controller.clone();
         let [used, used_worst] = pair(scored, Measure::Used, 100.0, 1);
         let [jain, jain_worst] = pair(scored, Measure::Jain, 1.0, 2);
         let [loss, loss_worst] = pair(scored, Measure::Loss, 100.0, 2);
+        let [resent, resent_worst] = pair(scored, Measure::Resent, 100.0, 2);
         let (mark, fails) = (format!("{:.3}", scored.mark), scored.failures.len().to_string());
-        table.row([name, mark, used, used_worst, jain, jain_worst, loss, loss_worst, fails]);
+        table.row([name, mark, used, used_worst, jain, jain_worst, loss, loss_worst, resent, resent_worst, fails]);
     }
     table
 }

@@ -24,6 +24,7 @@ fn observed() -> Observed {
         jain: Some(0.5),
         delay: 0.0,
         loss: 0.0,
+        resent: 0.0,
         share: None,
         competitors: Vec::new(),
         stretch: None,
