@@ -195,6 +195,22 @@ mod tests {
         assert_eq!(cross(10_000), expected);
     }
 
+    /// What crosses within a millisecond leaves together and in order, and the next batch a millisecond later.
+    #[test]
+    fn a_link_with_aggregation_delivers_in_batches() {
+        let batches = LinkSetup { aggregate: Some(Duration::from_millis(1)), ..link(80.0, 100) };
+        let mut crossing = crossing(&[batches], &[(forward(&[0]), 0)]);
+        let mut pool = Pool::default();
+        (0..12).for_each(|i| crossing.arrive(US(0), 0, packet(&mut pool, i), &mut pool));
+        let mut left = Vec::new();
+        while let Some((due, packet)) = crossing.pass(US(10_000), &mut pool) {
+            left.push((due, number(&mut pool, packet)));
+        }
+        // Each takes 100 us, after which 50 us of delay remain in the emulator: the tenth is there at 1050 us.
+        let expected: Vec<_> = (0..12).map(|i| (if i < 9 { US(1000) } else { US(2000) }, i)).collect();
+        assert_eq!(left, expected);
+    }
+
     /// Two routes with different delays share a slow link.
     #[test]
     fn routes_share_links() {
@@ -245,7 +261,12 @@ mod tests {
             let lost = counters.dropped + counters.lost;
             assert_eq!(counts.iter().filter(|&&n| n == 0).count() as u64, lost, "{}", discipline.name);
             assert_eq!(counts.iter().filter(|&&n| n == 2).count() as u64, counters.duplicated, "{}", discipline.name);
-            assert!(counters.dropped > 1000 && counters.duplicated > 1000 && counters.reordered > 1000, "{counters:?}");
+            // Of the packets that no queue drops, 9 % are reordered and 8.1 % are duplicated.
+            let least = (20_000 - counters.dropped) * 7 / 100;
+            assert!(
+                counters.dropped > 1000 && counters.duplicated > least && counters.reordered > least,
+                "{counters:?}"
+            );
         }
     }
 }

@@ -16,6 +16,9 @@ use std::io::{self, BufReader, Read};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+/// The most bytes that a cache has after a command is complete.
+pub const MOST_CACHED: u64 = 4_000_000_000;
+
 /// A folder of runs.
 pub struct RunFolder {
     /// Has a folder for each version of the code.

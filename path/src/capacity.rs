@@ -1,4 +1,5 @@
-//! Links whose capacity or delay varies: by changes at given times, or by a trace of delivery opportunities.
+//! Links whose capacity or delay varies: by changes at given times, by a trace of delivery opportunities, or by
+//! aggregation, which delivers packets in batches.
 
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
@@ -56,6 +57,8 @@ impl Trace {
 pub(crate) struct Varying {
     service: Service,
     delays: Steps<Duration>,
+    /// Packets leave the far end at multiples of this time; zero if at any time.
+    batch: Duration,
     /// When the last packet leaves the far end.
     last_exit: Time,
 }
@@ -70,7 +73,17 @@ enum Service {
 impl Varying {
     /// `per_byte` picoseconds per byte, and `delay`, until the first change.
     pub fn new(per_byte: f64, delay: Duration) -> Varying {
-        Varying { service: Service::Rates(Steps::new(per_byte)), delays: Steps::new(delay), last_exit: Time::ZERO }
+        Varying {
+            service: Service::Rates(Steps::new(per_byte)),
+            delays: Steps::new(delay),
+            batch: Duration::ZERO,
+            last_exit: Time::ZERO,
+        }
+    }
+
+    /// Packets leave the far end in batches: at the next multiple of `period`.
+    pub fn aggregate(&mut self, period: Duration) {
+        self.batch = period;
     }
 
     /// Adds a change, which is not before those added earlier.
@@ -100,13 +113,20 @@ impl Varying {
     ///
     /// **Decided**: a change of rate applies to the bits that are still to be sent. A change of delay applies to
     /// packets whose transmission ends after it. No packet overtakes another: after a change to a shorter delay,
-    /// packets leave as early as they can without overtaking.
+    /// packets leave as early as they can without overtaking. With aggregation, a packet's exit is rounded up to the
+    /// end of its batch, so that all packets of a batch leave at the same time and in order.
     pub fn transmit(&mut self, start: Time, size: Bytes) -> (Time, Time) {
         let end = match &mut self.service {
             Service::Rates(rates) => finish(rates, start, size),
             Service::Trace(opportunities) => opportunities.transmit(start, size),
         };
-        self.last_exit = self.last_exit.max(end + self.delays.at(end));
+        let exit = end + self.delays.at(end);
+        let exit = if self.batch > Duration::ZERO {
+            exit.0.checked_next_multiple_of(self.batch.0).map_or(Time::MAX, Time)
+        } else {
+            exit
+        };
+        self.last_exit = self.last_exit.max(exit);
         (end, self.last_exit)
     }
 }

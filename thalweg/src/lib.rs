@@ -18,6 +18,8 @@ mod check;
 mod controllers;
 #[cfg(all(feature = "copy", unix))]
 mod cp;
+#[cfg(feature = "lab")]
+mod draw;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod emulate;
 mod failure;
@@ -37,7 +39,11 @@ mod reproduce;
 #[cfg(feature = "lab")]
 mod run;
 #[cfg(feature = "lab")]
+mod score;
+#[cfg(feature = "lab")]
 mod shard;
+#[cfg(feature = "lab")]
+mod source;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod status;
 #[cfg(feature = "lab")]
@@ -114,6 +120,10 @@ fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
         Command::Merge(args) => shard::merge(&args),
         #[cfg(feature = "lab")]
         Command::Reproduce(args) => reproduce::reproduce(&args),
+        #[cfg(feature = "lab")]
+        Command::Draw(args) => draw::draw(&args),
+        #[cfg(feature = "lab")]
+        Command::Score(args) => score::score(&args),
         #[cfg(feature = "lab")]
         Command::Check(args) => check::check(&args),
         #[cfg(all(feature = "real", target_os = "linux"))]

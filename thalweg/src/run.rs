@@ -7,10 +7,10 @@ use crate::output::Destination;
 use crate::progress::Bar;
 #[cfg(all(feature = "real", target_os = "linux"))]
 use crate::real;
+use crate::source;
 use experiment::Finished;
 use lab::runner::{self, Stopped};
-use scenario::Plan;
-use scenario::{self, Machine};
+use scenario::{Machine, Plan, Shard};
 use std::ffi::OsString;
 
 /// Simulates a scenario, runs it in real time if asked to, and prints the results. `program` begins a command that
@@ -51,7 +51,7 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     if args.real {
         sets.push(real::packets());
     }
-    Ok(scenario::load(&args.scenario.file, &sets, machine)?)
+    source::load(&args.scenario.file, &sets, machine, Shard::ALL)
 }
 
 /// Simulates the runs of `plan`, and returns what `keep` makes of each.

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::run::simulate;
+use crate::source;
 use lab::results::summarize;
 use lab::shards::{self, Part, Refusal};
 use scenario::{Machine, Shard};
@@ -14,7 +15,7 @@ use std::path::Path;
 pub fn run(args: &Run, shard: Shard, out: &Path) -> Result<(), Failure> {
     let quiet = args.output.quiet;
     let machine = Machine::this(args.scenario.jobs);
-    let plan = scenario::load_shard(&args.scenario.file, &args.scenario.sets, &machine, shard)?;
+    let plan = source::load(&args.scenario.file, &args.scenario.sets, &machine, shard)?;
     let part = Part::prepare(out, &plan, shard).map_err(|refusal| failure(refusal, "--out "))?;
     let note = |what: &str| {
         if !quiet {

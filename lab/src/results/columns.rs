@@ -15,11 +15,11 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub(super) fn new(heads: &[&'static str]) -> Columns {
+    pub(crate) fn new(heads: &[&'static str]) -> Columns {
         Columns { heads: heads.to_vec(), rows: Vec::new() }
     }
 
-    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }
 
@@ -29,7 +29,7 @@ impl Columns {
     }
 
     /// The table for the terminal; every line ends in a newline.
-    pub(super) fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let mut table = Table::new();
         table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
@@ -62,6 +62,6 @@ pub(super) fn number(x: f64, decimals: usize) -> String {
 }
 
 /// The cell of `x`; [`DASH`] if there is none or it is not finite.
-pub(super) fn maybe(x: Option<f64>, decimals: usize) -> String {
+pub(crate) fn maybe(x: Option<f64>, decimals: usize) -> String {
     number(x.unwrap_or(f64::NAN), decimals)
 }

@@ -14,6 +14,7 @@ mod traffic;
 mod transfers;
 
 pub use agreement::Agreement;
+pub(crate) use columns::maybe;
 pub use columns::{Columns, DASH};
 pub use completion::{SizeBin, by_size, completion};
 pub use run_summary::{FlowSummary, LinkSummary, RunSummary, summarize};

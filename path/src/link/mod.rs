@@ -76,6 +76,12 @@ impl<P: Packet> Link<P> {
         self
     }
 
+    /// The same link, which delivers packets in batches: they leave the far end at multiples of `period`.
+    pub fn with_aggregation(mut self, period: Duration) -> Link<P> {
+        self.vary().aggregate(period);
+        self
+    }
+
     fn vary(&mut self) -> &mut Varying {
         self.special = true;
         let Transmitter { per_byte, delay, varying, .. } = &mut self.transmitter;

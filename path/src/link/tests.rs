@@ -325,3 +325,25 @@ fn a_router_that_skips_idle_intervals_answers_as_one_that_does_not() {
         assert_eq!(skipping, each, "{}", protocol.name);
     }
 }
+
+/// Packets of 8 us behind a delay of 100 us, in batches of 50 us: those that would leave at 108, 116, 124 and 158 us
+/// leave at 150 and 200 us.
+#[test]
+fn aggregation_delivers_in_batches_and_in_order() {
+    let mut link = link(Buffer::Packets(10)).with_aggregation(Duration::from_micros(50));
+    for (id, us) in [0, 0, 0, 50].into_iter().enumerate() {
+        link.arrive(US(us), &Parcel::new(id as u64));
+    }
+    assert_eq!(drain(&mut link), [(150, 0), (150, 1), (150, 2), (200, 3)]);
+}
+
+/// A shorter delay, from 30 us on, would put the second packet into an earlier batch than the first.
+#[test]
+fn a_batch_does_not_overtake_the_one_before() {
+    let shorter = Change { at: US(30), rate: None, delay: Some(Duration::from_micros(10)) };
+    let mut link = link(Buffer::Packets(10)).with_changes(&[shorter]).with_aggregation(Duration::from_micros(50));
+    for (id, us) in [0, 30, 142].into_iter().enumerate() {
+        link.arrive(US(us), &Parcel::new(id as u64));
+    }
+    assert_eq!(drain(&mut link), [(150, 0), (150, 1), (200, 2)]);
+}

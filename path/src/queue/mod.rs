@@ -7,6 +7,7 @@ mod discipline;
 pub mod droptail;
 pub mod fq_codel;
 mod link_queue;
+pub mod policer;
 pub mod red;
 pub mod registry;
 

@@ -163,6 +163,12 @@ fn list(all: &mut impl Disciplines) {
         "RFC 8290",
         "a queue per flow; the queues take turns, with CoDel in each",
     );
+    all.add::<super::policer::Parameters>(
+        "policer",
+        "policer",
+        "Flach et al., SIGCOMM 2016",
+        "a token bucket: drops what exceeds a rate, however empty the link is",
+    );
 }
 
 /// The visitor that collects the descriptions of the disciplines, which do not depend on the type of packet.

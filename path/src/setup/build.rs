@@ -22,6 +22,9 @@ impl LinkSetup {
         if !self.changes.is_empty() {
             built = built.with_changes(&self.changes);
         }
+        if let Some(period) = self.aggregate {
+            built = built.with_aggregation(period);
+        }
         built = built.with_impairments(self.impairments(seed));
         match &self.router {
             Some(router) => Ok(built.with_router(router.build(self.rate)?)),

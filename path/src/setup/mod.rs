@@ -20,6 +20,8 @@ pub struct LinkSetup {
     pub changes: Vec<Change>,
     /// Delivery opportunities that replace the rate.
     pub trace: Option<Arc<Trace>>,
+    /// Aggregation: packets leave the far end in batches, at multiples of this time.
+    pub aggregate: Option<Duration>,
     /// How much the queue holds, without the packet in transmission.
     pub buffer: Buffer,
     /// The queue discipline: which packet is transmitted next, and which is dropped.
@@ -45,6 +47,7 @@ impl LinkSetup {
             delay,
             changes: Vec::new(),
             trace: None,
+            aggregate: None,
             buffer,
             queue: QueueSetup::default(),
             router: None,

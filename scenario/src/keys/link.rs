@@ -19,6 +19,9 @@ pub struct Path {
     pub trace: Option<String>,
     /// Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own.
     pub rtt: Duration,
+    /// Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
+    /// order, in either direction. If not given, each packet is delivered when it arrives.
+    pub aggregate: Option<Duration>,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     /// packets" or "9 MB".
     pub buffer: BufferSize,
@@ -60,6 +63,9 @@ pub struct Link {
     pub trace: Option<String>,
     /// Its propagation delay, one way.
     pub delay: Duration,
+    /// Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
+    /// order, in either direction. If not given, each packet is delivered when it arrives.
+    pub aggregate: Option<Duration>,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     /// packets" or "9 MB".
     pub buffer: BufferSize,

@@ -40,6 +40,7 @@ pub(super) fn links(
             delay: link.delay.unwrap_or_else(|| crossing.delay(network)),
             changes: link.changes.clone(),
             trace: link.trace.clone(),
+            aggregate: link.aggregate,
             buffer,
             queue,
             router,

@@ -37,6 +37,8 @@ pub(super) struct DraftLink<'s> {
     pub trace: Option<Arc<Trace>>,
     /// Its one-way delay. None: what the other links leave of the flows' RTTs.
     pub delay: Option<Duration>,
+    /// The time between two batches in which it delivers.
+    pub aggregate: Option<Duration>,
     /// The size of its buffer.
     pub buffer: BufferSize,
     /// The discipline or the router at its buffer.
@@ -59,6 +61,7 @@ struct LinkKeys<'s> {
     rate: Option<Rate>,
     trace: Option<&'s str>,
     delay: Option<Duration>,
+    aggregate: Option<Duration>,
     buffer: BufferSize,
     queue: &'s Queue,
     packet_error: &'s PacketError,
@@ -75,6 +78,7 @@ impl Path {
             rate: self.rate,
             trace: self.trace.as_deref(),
             delay: self.delay,
+            aggregate: self.aggregate,
             buffer: self.buffer,
             queue: &self.queue,
             packet_error: &self.packet_error,
@@ -93,6 +97,7 @@ impl Link {
             rate: self.rate,
             trace: self.trace.as_deref(),
             delay: Some(self.delay),
+            aggregate: self.aggregate,
             buffer: self.buffer,
             queue: &self.queue,
             packet_error: &self.packet_error,
@@ -107,14 +112,29 @@ impl Link {
 impl<'s> LinkKeys<'s> {
     /// Checks the keys, which are below `at`.
     fn check(self, at: KeyPath, traces: &TraceFiles, problems: &mut Problems) -> DraftLink<'s> {
-        let LinkKeys { name, delay, buffer, queue, corrupt, duplicate, .. } = self;
+        let LinkKeys { name, delay, aggregate, buffer, queue, corrupt, duplicate, .. } = self;
         let (rate, trace) = capacity(self.rate, self.trace, &at, traces, problems);
         let errors = errors(self.packet_error, &at.key("packet-error"), problems);
+        checks::host_time(aggregate, "4 ms", at.key("aggregate"), problems);
         checks::probability(corrupt, at.key("corrupt"), problems);
         checks::probability(duplicate, at.key("duplicate"), problems);
         let reorder = self.reorder.map(|reorder| detour(reorder, &at.key("reorder"), problems));
         let changes = changes(self.change, trace.is_some(), &at, problems);
-        DraftLink { name, at, rate, trace, delay, buffer, queue, errors, corrupt, reorder, duplicate, changes }
+        DraftLink {
+            name,
+            at,
+            rate,
+            trace,
+            delay,
+            aggregate,
+            buffer,
+            queue,
+            errors,
+            corrupt,
+            reorder,
+            duplicate,
+            changes,
+        }
     }
 }
 

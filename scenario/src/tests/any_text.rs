@@ -27,7 +27,7 @@ fn piece() -> impl Strategy<Value = String> {
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
-    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|quantum|min-rto|rate|trace|change|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|quantum|min-rto|rate|trace|change|aggregate|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|max-burst|recovery|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
                sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header =

@@ -332,6 +332,21 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         ),
         (
             "\"1 bdp\"",
+            "\"1 bdp\"\naggregate = \"2 s\"",
+            "test.toml:7:13: path.aggregate: 2 s is not more than 0 and at most 1 s; write one like \"4 ms\", or remove it\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"policer\", rate = \"0 bps\" }",
+            "test.toml:7:36: path.queue.rate: is zero; write one like \"10 Mbps\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nqueue = { kind = \"policer\", burst = \"9 B\" }",
+            "test.toml:7:37: path.queue.burst: 9 B does not pass a single packet; write at least \"1 kB\"\n",
+        ),
+        (
+            "\"1 bdp\"",
             "\"1 bdp\"\nduplicate = 1.1",
             "test.toml:7:13: path.duplicate: 1.1 is not within 0 and 1; write one like 0.01\n",
         ),

@@ -102,6 +102,7 @@ fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
         delay = "1 ms"
         buffer = "100 packets"
         packet-error = 1e-6
+        aggregate = "4 ms"
         reorder = { probability = 0.02, delay = "3 ms" }
         [[flow]]
         controller = "reno"
@@ -111,6 +112,7 @@ fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
     assert_eq!((links[0].errors, links[0].duplicate), (Errors::Bursts(bursts), 0.01));
     assert_eq!((links[1].errors, links[1].duplicate), (Errors::Uniform(1e-6), 0.0));
     assert_eq!((links[0].corrupt, links[1].corrupt), (0.001, 0.0));
+    assert_eq!((links[0].aggregate, links[1].aggregate), (None, Some(Duration::from_millis(4))));
     let reorder = Reorder { probability: 0.02, delay: Duration::from_millis(3) };
     assert_eq!((links[0].reorder, links[1].reorder), (None, Some(reorder)));
     let changes = [

@@ -4,6 +4,8 @@
 mod bench;
 #[cfg(all(feature = "copy", unix))]
 mod cp;
+#[cfg(feature = "lab")]
+mod draw;
 #[cfg(all(feature = "copy", unix))]
 mod drive;
 #[cfg(all(feature = "real", target_os = "linux"))]
@@ -18,6 +20,8 @@ mod reproduce;
 mod run;
 #[cfg(feature = "lab")]
 mod scenario;
+#[cfg(feature = "lab")]
+mod score;
 #[cfg(all(feature = "copy", unix))]
 mod serve;
 #[cfg(feature = "lab")]
@@ -31,11 +35,13 @@ pub use emulate::Emulate;
 pub use {cp::Cp, drive::Drive, serve::Serve};
 #[cfg(feature = "lab")]
 pub use {
+    draw::Draw,
     merge::Merge,
     output::{Format, Output},
     reproduce::Reproduce,
     run::Run,
     scenario::{Check, Scenario},
+    score::Score,
     vectors::Vectors,
 };
 
@@ -77,6 +83,12 @@ pub enum Command {
     /// List the papers' tables and figures, or run some and say for each claim whether it comes out.
     #[cfg(feature = "lab")]
     Reproduce(Reproduce),
+    /// Draw scenarios at random: paths of all kinds, the same for the same seed.
+    #[cfg(feature = "lab")]
+    Draw(Draw),
+    /// Score controllers on drawn paths: use, fairness, delay, loss and harm, and the paths on which they do worst.
+    #[cfg(feature = "lab")]
+    Score(Score),
     /// Say what is wrong with a scenario, or what it would run.
     #[cfg(feature = "lab")]
     Check(Check),

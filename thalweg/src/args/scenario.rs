@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// A scenario, with changes to it.
 #[derive(Debug, clap::Args)]
 pub struct Scenario {
-    /// The scenario, a TOML file.
+    /// The scenario: a TOML file, or draw:SEED/PATH for one that `thalweg draw` draws.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
     /// Give a key of the scenario another value; may be repeated.

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::progress::Whole;
-use lab::cache::RunFolder;
+use lab::cache::{MOST_CACHED, RunFolder};
 use lab::files;
 use lab::reproduce::record::tally_of_records;
 use lab::reproduce::records::{KeptRecord, Records};
@@ -22,9 +22,6 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 use std::{fs, io};
-
-/// The most bytes that the cache of runs has after an artefact is complete.
-const MOST_CACHED: u64 = 4_000_000_000;
 
 /// A record, with its figures.
 type Kept = KeptRecord<Vec<Page>>;
