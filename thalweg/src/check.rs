@@ -4,7 +4,7 @@ use crate::args::Check;
 use crate::failure::Failure;
 use crate::print;
 use crate::source;
-use scenario::{Machine};
+use scenario::Machine;
 use std::fmt::Write;
 
 /// Prints what is wrong with a scenario, or which runs it has.
