@@ -24,7 +24,8 @@ pub struct Progress {
 pub enum Stopped {
     /// The caller asked to stop.
     Cancelled,
-    /// The simulator refused a run, for this reason. It does not refuse runs that [`scenario`](scenario) planned.
+    /// The simulator refused a run, for this reason, or what was to be kept of one could not be kept. The simulator does
+    /// not refuse runs that [`scenario`](scenario) planned.
     Refused(String),
 }
 
@@ -59,17 +60,17 @@ pub fn run(
     cache: &dyn RunCache,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Vec<Finished>, Stopped> {
-    map(plan, jobs, cache, go_on, &|finished| finished)
+    map(plan, jobs, cache, go_on, &Ok)
 }
 
 /// Makes runs as [`run`] does, and returns what `keep` makes of each, so that the time series of all runs are not in
-/// memory together.
+/// memory together. If `keep` fails, for a reason that it gives, stops.
 pub fn map<T: Send>(
     plan: &Plan,
     jobs: NonZero<usize>,
     cache: &dyn RunCache,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
-    keep: &(dyn Fn(Finished) -> T + Sync),
+    keep: &(dyn Fn(Finished) -> Result<T, String> + Sync),
 ) -> Result<Vec<T>, Stopped> {
     let shared = Shared {
         next: AtomicUsize::new(0),
@@ -82,7 +83,7 @@ pub fn map<T: Send>(
     let finished: Mutex<Vec<_>> = Mutex::new(plan.runs.iter().map(|_| Err(Stopped::Cancelled)).collect());
     let work = || {
         while let Some((i, run)) = shared.take(&plan.runs) {
-            let one = shared.make(run).map(keep);
+            let one = shared.make(run).and_then(|run| keep(run).map_err(|why| shared.refuse(why)));
             if let Ok(mut finished) = finished.lock() {
                 finished[i] = one;
             }
@@ -139,10 +140,7 @@ impl Shared<'_> {
             before = now;
             go_on
         });
-        let outcome = outcome.map_err(|why| {
-            self.stopped.store(true, Ordering::Relaxed);
-            Stopped::Refused(format!("{}: {why}", run.name()))
-        })?;
+        let outcome = outcome.map_err(|why| self.refuse(format!("{}: {why}", run.name())))?;
         let outcome = outcome.ok_or(Stopped::Cancelled)?;
         let wall_seconds = begin.elapsed().as_secs_f64();
         self.cache.keep(run, &outcome, wall_seconds);
@@ -150,6 +148,12 @@ impl Shared<'_> {
         let end = Time::ZERO + run.experiment.duration;
         self.advance(end.since(before));
         Ok(Finished { run: run.clone(), outcome, wall_seconds, emulator: None })
+    }
+
+    /// Stops all runs, for this reason.
+    fn refuse(&self, why: String) -> Stopped {
+        self.stopped.store(true, Ordering::Relaxed);
+        Stopped::Refused(why)
     }
 
     /// Counts `time` as simulated; returns whether to go on.

@@ -6,7 +6,6 @@ use scenario::{Machine, Plan, Shard};
 use std::fs::{self, File};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use thalweg_lab::results::summarize;
 use thalweg_lab::runner;
 use thalweg_lab::shards::{Part, Refusal, merge, metrics};
 
@@ -26,13 +25,15 @@ fn plan(home: &Path, shard: Shard) -> Plan {
     scenario::load_shard(&file, &[], &Machine::this(None), shard).unwrap()
 }
 
-/// Makes the runs of a shard, and writes them into `folder`.
+/// Makes the runs of a shard, and writes their metrics and time series into `folder`.
 fn make(home: &Path, folder: &Path, number: usize, of: usize) {
     let shard = Shard::new(number, of).unwrap();
     let plan = plan(home, shard);
     let jobs = NonZero::new(2).unwrap();
-    let runs = runner::map(&plan, jobs, &(), &|_| true, &|finished| summarize(&finished)).unwrap();
-    Part::prepare(folder, &plan, shard).unwrap().write(metrics(&plan, runs).unwrap()).unwrap();
+    let part = Part::prepare(folder, &plan, shard, true).unwrap();
+    let kept = part.begin().unwrap();
+    let runs = runner::map(&plan, jobs, &(), &|_| true, &|finished| kept.add(&finished)).unwrap();
+    part.write(&plan, &kept, metrics(&plan, runs).unwrap()).unwrap();
 }
 
 fn rows(file: &Path) -> Vec<Row> {
@@ -53,8 +54,10 @@ fn the_shards_in_any_order_are_the_whole() {
         for &number in order {
             make(home.path(), &folder, number, order.len());
         }
-        let file = PathBuf::from(merge(&folder).unwrap());
-        files.push(fs::read(&file).unwrap());
+        let merged = merge(&folder).unwrap();
+        assert_eq!((merged.files.len(), merged.lacking), (3, None));
+        let file = folder.join("summary.parquet");
+        files.push(merged.files.iter().map(|(_, path)| fs::read(path).unwrap()).collect::<Vec<_>>());
 
         let plan = plan(home.path(), Shard::ALL);
         let rows = rows(&file);
@@ -82,7 +85,8 @@ fn the_documentation_has_the_columns() {
     let docs = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/results.md")).unwrap();
     let (_, section) = docs.split_once("\n## summary.parquet\n").unwrap();
     let section = section.split("\n## ").next().unwrap();
-    for (name, _) in rows(Path::new(&merge(home.path()).unwrap()))[0].get_column_iter() {
+    let summary = PathBuf::from(&merge(home.path()).unwrap().files[0].1);
+    for (name, _) in rows(&summary)[0].get_column_iter() {
         assert!(name == "path.packet-error" || section.contains(&format!("`{name}`")), "{name}");
     }
 }
@@ -95,17 +99,20 @@ fn a_part_that_was_damaged_is_named() {
         make(home.path(), &folder, number, 2);
     }
     let shard = Shard::new(2, 2).unwrap();
-    let path = Part::prepare(&folder, &plan(home.path(), shard), shard).unwrap().path();
-    let bytes = fs::read(&path).unwrap();
-    for length in [0, 10, bytes.len() / 2, bytes.len() - 1] {
-        fs::write(&path, &bytes[..length]).unwrap();
-        match merge(&folder) {
-            Err(Refusal::Failed(line)) => {
-                assert!(line.starts_with(&path) && line.contains("remove it"), "{line}");
-                assert_eq!(line.lines().count(), 1, "{line}");
+    let metrics = Part::prepare(&folder, &plan(home.path(), shard), shard, false).unwrap().path();
+    for path in [metrics.clone(), metrics.replace(".parquet", ".flows.parquet")] {
+        let bytes = fs::read(&path).unwrap();
+        for length in [0, 10, bytes.len() / 2, bytes.len() - 1] {
+            fs::write(&path, &bytes[..length]).unwrap();
+            match merge(&folder) {
+                Err(Refusal::Failed(line)) => {
+                    assert!(line.starts_with(&path) && line.contains("remove it"), "{line}");
+                    assert_eq!(line.lines().count(), 1, "{line}");
+                }
+                other => panic!("{other:?}"),
             }
-            other => panic!("{other:?}"),
         }
+        fs::write(&path, &bytes).unwrap();
     }
     // A folder that had a result keeps it.
     assert!(!folder.join("summary.parquet").exists());

@@ -69,7 +69,7 @@ impl Plan {
     /// Makes the runs. Calls `progress` several times per second with the seconds simulated and the number of complete
     /// runs. A signal whose handler raises, such as Ctrl-C, and an exception of `progress` end the runs.
     fn run(&self, py: Python, progress: Option<Py<PyAny>>) -> PyResult<Results> {
-        py.detach(|| Ok(Results::new(&self.plan, make(&self.plan, &self.machine, progress.as_ref(), &|run| run)?)))
+        py.detach(|| Ok(Results::new(&self.plan, make(&self.plan, &self.machine, progress.as_ref(), &Ok)?)))
     }
 }
 
@@ -79,7 +79,7 @@ pub fn make<T: Send>(
     plan: &scenario::Plan,
     machine: &Machine,
     progress: Option<&Py<PyAny>>,
-    keep: &(dyn Fn(Finished) -> T + Sync),
+    keep: &(dyn Fn(Finished) -> Result<T, String> + Sync),
 ) -> PyResult<Vec<T>> {
     let python = controller::is_in(plan);
     let kept = Watch::default().over(progress, |go_on| match python {

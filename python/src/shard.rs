@@ -91,7 +91,7 @@ impl Shard {
     /// Makes the runs, and returns their metrics as a Parquet file; see `Plan.run`.
     fn make<'py>(&self, py: Python<'py>, progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyBytes>> {
         let made = py.detach(|| {
-            let runs = plan::make(&self.plan, &self.machine, progress.as_ref(), &|run| summarize(&run))?;
+            let runs = plan::make(&self.plan, &self.machine, progress.as_ref(), &|run| Ok(summarize(&run)))?;
             shards::metrics(&self.plan, runs).map_err(os_error)
         })?;
         Ok(PyBytes::new(py, &made))
@@ -102,16 +102,30 @@ impl Shard {
         Ok(PyBytes::new(py, &shards::metrics(&self.plan, Vec::new()).map_err(os_error)?))
     }
 
-    /// The metrics in the folder `out`, if they are there. Makes the folder if that is not there. Fails if it cannot be
-    /// written, or has shards of another plan.
-    fn find<'py>(&self, py: Python<'py>, out: PathBuf) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let found = py.detach(|| Part::prepare(&out, &self.plan, self.shard)?.read()).map_err(os_error)?;
-        Ok(found.map(|metrics| PyBytes::new(py, &metrics)))
-    }
-
-    /// Writes `metrics` into the folder `out`.
-    fn keep(&self, py: Python, out: PathBuf, metrics: Vec<u8>) -> PyResult<()> {
-        py.detach(|| Part::prepare(&out, &self.plan, self.shard)?.write(metrics)).map_err(os_error)
+    /// The metrics in the folder `out` if they are there, or else of runs that are made now, as `make` does, and kept
+    /// there. With `series`, the same holds for their time series. Makes the folder if that is not there. Fails if it
+    /// cannot be written, or has shards of another plan.
+    fn make_in<'py>(
+        &self,
+        py: Python<'py>,
+        out: PathBuf,
+        series: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let made = py.detach(|| {
+            let part = Part::prepare(&out, &self.plan, self.shard, series).map_err(os_error)?;
+            if part.is_there()
+                && let Some(metrics) = part.read().map_err(os_error)?
+            {
+                return Ok(metrics);
+            }
+            let kept = part.begin().map_err(os_error)?;
+            let runs = plan::make(&self.plan, &self.machine, progress.as_ref(), &|run| kept.add(&run))?;
+            let metrics = shards::metrics(&self.plan, runs).map_err(os_error)?;
+            part.write(&self.plan, &kept, metrics.clone()).map_err(os_error)?;
+            PyResult::Ok(metrics)
+        })?;
+        Ok(PyBytes::new(py, &made))
     }
 }
 

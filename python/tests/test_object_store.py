@@ -124,6 +124,19 @@ def test_shards_are_put_and_merged(server: Server, scenario: pathlib.Path) -> No
     assert code == 2 and said.startswith(f"--out {out}: holds shard-1-of-3.") and said.count("\n") == 1, said
 
 
+def test_time_series_are_put_and_merged(server: Server, scenario: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    out = "s3://bucket/with-series"
+    for shard in ("2/2", "1/2"):
+        assert call(server.env, "run", scenario, "--out", out, "--series", "--shard", shard)[0] == 0
+    assert len(server.names("with-series")) == 6
+    names = ("summary", "flows", "links")
+    assert call(server.env, "merge", out) == (0, "".join(f"{name}: {out}/{name}.parquet\n" for name in names))
+    thalweg.run(scenario).report(tmp_path / "whole")
+    for name in names[1:]:
+        merged = server.client.get_object(Bucket="bucket", Key=f"with-series/{name}.parquet")["Body"].read()
+        assert merged == (tmp_path / "whole" / f"{name}.parquet").read_bytes()
+
+
 def test_a_sweep_in_python_uses_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in server.env.items():
         monkeypatch.setenv(name, value)

@@ -86,6 +86,24 @@ def test_a_folder_has_the_shards_of_the_command_line(tmp_path: pathlib.Path, who
         thalweg.sweep(SWEEP, shards=6, out=out)
 
 
+def series_of(folder: pathlib.Path) -> list[bytes]:
+    """The files of time series in `folder`."""
+    return [(folder / name).read_bytes() for name in ("flows.parquet", "links.parquet")]
+
+
+def test_time_series_are_those_of_a_run(tmp_path: pathlib.Path, client: distributed.Client) -> None:
+    thalweg.run(SWEEP).report(tmp_path / "whole")
+    for name, where in (("here", None), ("cluster", client)):
+        out = tmp_path / name
+        for _ in range(2):
+            thalweg.sweep(SWEEP, client=where, shards=5, out=out, series=True)
+        assert len(list(out.iterdir())) == 15
+        subprocess.run([sys.executable, "-m", "thalweg", "merge", out], capture_output=True, check=True)
+        assert series_of(out) == series_of(tmp_path / "whole")
+    with pytest.raises(ValueError, match="series: .* give `out`"):
+        thalweg.sweep(SWEEP, series=True)
+
+
 def test_files_that_a_scenario_names_are_beside_it(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, client: distributed.Client
 ) -> None:

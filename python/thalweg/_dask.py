@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _thalweg
 from ._errors import RunError, ScenarioError
-from ._sweep import Source, make_part
+from ._sweep import Place, Source, make_part
 
 try:
     # Not by `import`, because it has types in part only.
@@ -21,7 +21,7 @@ def make_on(
     client: Any,
     source: Source,
     shards: int,
-    folder: str | None,
+    place: Place | None,
     jobs: int,
     retries: int,
     tell: Callable[[int, int], object],
@@ -31,7 +31,7 @@ def make_on(
         raise ValueError("client: is asynchronous; give one that is not, Client(...) without asynchronous=True")
     first = _thalweg.Shard.read(*source, jobs, 1, shards)
     numbers = range(1, shards + 1)
-    task = {"source": source, "shards": shards, "plan": first.plan, "folder": folder, "jobs": jobs}
+    task = {"source": source, "shards": shards, "plan": first.plan, "place": place, "jobs": jobs}
     tasks = client.map(_make, numbers, key="thalweg-shard", pure=False, retries=retries, **task)
     number_of = {future.key: number for future, number in zip(tasks, numbers, strict=True)}
     try:
@@ -48,7 +48,7 @@ def make_on(
         raise
 
 
-def _make(number: int, *, source: Source, shards: int, plan: str, folder: str | None, jobs: int) -> bytes:
+def _make(number: int, *, source: Source, shards: int, plan: str, place: Place | None, jobs: int) -> bytes:
     """The task of a shard: its metrics as Parquet."""
     shard = _thalweg.Shard.read(*source, jobs, number, shards)
     if shard.plan != plan:
@@ -62,7 +62,7 @@ def _make(number: int, *, source: Source, shards: int, plan: str, folder: str | 
         if state is None or state.state == "cancelled":
             raise RunError("cancelled")
 
-    return make_part(shard, folder, go_on)
+    return make_part(shard, place, go_on)
 
 
 def _error(future: Any, name: str) -> BaseException:

@@ -54,6 +54,15 @@ class Source(NamedTuple):
     """A JSON object of keys and the values that replace the scenario's."""
 
 
+class Place(NamedTuple):
+    """Where the shards are kept."""
+
+    out: str
+    """The folder, from the root, or the part of an object store."""
+    series: bool
+    """Whether time series are kept, too."""
+
+
 @overload
 def sweep(
     scenario: str | os.PathLike[str] | Mapping[str, object] | Scenario,
@@ -62,6 +71,7 @@ def sweep(
     client: None = None,
     shards: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    series: bool = False,
     jobs: int | None = None,
     retries: int = 2,
     progress: bool | Callable[[SweepProgress], object] | None = None,
@@ -76,6 +86,7 @@ def sweep(
     client: distributed.Client,
     shards: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    series: bool = False,
     jobs: int | None = None,
     retries: int = 2,
     progress: bool | Callable[[SweepProgress], object] | None = None,
@@ -89,11 +100,12 @@ def sweep(
     client: distributed.Client | None = None,
     shards: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    series: bool = False,
     jobs: int | None = None,
     retries: int = 2,
     progress: bool | Callable[[SweepProgress], object] | None = None,
 ) -> Any:
-    """Makes the runs of a scenario shard by shard, here or on a Dask cluster, and keeps the metrics alone.
+    """Makes the runs of a scenario shard by shard, here or on a Dask cluster, and keeps their metrics.
 
     ``scenario`` and ``set`` are those of ``run``. There may be any number of runs, because no more than those of some
     shards are in memory.
@@ -108,6 +120,9 @@ def sweep(
     ``out`` is a folder that all workers can write. Each shard is a file there, as of ``thalweg run --shard``, which
     ``thalweg merge`` joins, too. Shards that are there are not made again. A relative name is one in the current
     folder, ``"s3://BUCKET/PREFIX"`` a part of an object store.
+
+    ``series=True`` keeps the time series of the runs, too, as files in ``out`` alone, as ``thalweg run --shard --series``
+    does. ``thalweg merge`` joins them to ``flows.parquet`` and ``links.parquet``.
 
     ``jobs`` is how many runs of a shard are made at the same time. If not given: on a cluster one, because a worker has
     a task for each of its threads; here one per core. Results do not depend on it.
@@ -128,19 +143,21 @@ def sweep(
         raise ValueError(f"jobs: {jobs} is less than 1; give a number of runs, or leave it out")
     if shards is not None and shards < 1:
         raise ValueError(f"shards: {shards} is less than 1; give a number of shards, or leave it out")
+    if series and out is None:
+        raise ValueError("series: time series are kept in a folder alone; give `out`, or leave series out")
     source = _source(scenario, set)
     # The first run alone: it finds most mistakes, and knows how many runs there are.
     total = _thalweg.Shard.read(*source, jobs, 1, SINGLE).total
     if shards is None:
         shards = _divide(total, TASKS if client else 1)
-    folder = None if out is None else _place(os.fspath(out))
+    place = None if out is None else Place(_from_root(os.fspath(out)), series)
 
     def make(tell: Callable[[int, int], object]) -> Any:
         if client is None:
-            return _here(source, shards, folder, jobs, tell)
+            return _here(source, shards, place, jobs, tell)
         from ._dask import make_on
 
-        return make_on(client, source, shards, folder, jobs or 1, retries, tell)
+        return make_on(client, source, shards, place, jobs or 1, retries, tell)
 
     if callable(progress):
         told = progress
@@ -162,8 +179,8 @@ def _source(
     return Source("scenario", os.getcwd(), json.dumps(plain(scenario), allow_nan=False), False, given)
 
 
-def _place(out: str) -> str:
-    """Where the shards are kept, for any process."""
+def _from_root(out: str) -> str:
+    """The folder or the part of an object store, for any process."""
     return out if out.startswith("s3://") else os.path.abspath(out)
 
 
@@ -180,24 +197,20 @@ def _divide(total: int, most: int) -> int:
 
 
 def _here(
-    source: Source, shards: int, folder: str | None, jobs: int | None, tell: Callable[[int, int], object]
+    source: Source, shards: int, place: Place | None, jobs: int | None, tell: Callable[[int, int], object]
 ) -> Table:
     """Makes the shards in this process."""
     parts, runs = [], 0
     for number in range(1, shards + 1):
         shard = _thalweg.Shard.read(*source, jobs, number, shards)
-        parts.append(make_part(shard, folder, lambda _, complete: tell(runs + complete, number - 1)))
+        parts.append(make_part(shard, place, lambda _, complete: tell(runs + complete, number - 1)))
         runs += shard.runs
         tell(runs, number)
     return _thalweg.join(parts)
 
 
-def make_part(shard: _thalweg.Shard, folder: str | None, progress: Callable[[float, int], object]) -> bytes:
-    """The metrics of a shard as Parquet: those in ``folder`` if they are there, or else of runs that are made now."""
-    if folder is None:
+def make_part(shard: _thalweg.Shard, place: Place | None, progress: Callable[[float, int], object]) -> bytes:
+    """The metrics of a shard as Parquet: those at ``place`` if they are there, or else of runs that are made now."""
+    if place is None:
         return shard.make(progress)
-    part = shard.find(folder)
-    if part is None:
-        part = shard.make(progress)
-        shard.keep(folder, part)
-    return part
+    return shard.make_in(*place, progress)

@@ -27,13 +27,14 @@ struct Axis {
     place: KeyPath,
 }
 
-/// The runs of the scenario in `document`: for each combination of the swept values, one per controller compared. Those
-/// of other shards are not planned, and take neither time nor memory. `beside` knows the texts of some traces.
+/// The runs of the scenario in `document`: for each combination of the swept values, one per controller compared. If a
+/// `shard` is given, those of other shards are not planned, and take neither time nor memory. `beside` knows the texts of
+/// some traces.
 pub(super) fn plan(
     document: &Document,
     machine: &Machine,
     beside: &dyn Fn(&str) -> Option<String>,
-    shard: Shard,
+    shard: Option<Shard>,
 ) -> Result<Plan, Vec<Problem>> {
     let compared = compared(document)?;
     let axes = axes(document)?;
@@ -42,12 +43,12 @@ pub(super) fn plan(
     fixed.forget("sweep");
     let points = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.values.len()));
     let total = points.and_then(|n| n.checked_mul(compared.len()));
-    let Some(mine) = total.map(|n| shard.runs(n)).filter(|mine| mine.len() <= MOST_RUNS) else {
+    let Some(mine) = total.map(|n| shard.unwrap_or(Shard::ALL).runs(n)).filter(|mine| mine.len() <= MOST_RUNS) else {
         let message = match shard {
-            Shard::ALL => format!(
+            None => format!(
                 "this makes more than {MOST_RUNS} runs; sweep fewer values, or divide them (thalweg run --shard)"
             ),
-            _ => format!("this makes more than {MOST_RUNS} runs per shard; use more shards"),
+            Some(_) => format!("this makes more than {MOST_RUNS} runs per shard; use more shards"),
         };
         return Err(vec![document.problem(&KeyPath::of("sweep"), message)]);
     };
@@ -55,7 +56,7 @@ pub(super) fn plan(
 
     let folder = document.folder();
     let files = VectorFiles::new(&folder);
-    let mut memory = Memory::new(*machine);
+    let mut memory = Memory::new(*machine, shard.is_some());
     let traces = TraceFiles::new(&folder, beside);
     let swept = |axis: &Axis| Swept { key: axis.key.to_string(), values: axis.values.clone() };
     let mut plan = Plan {

@@ -53,17 +53,19 @@ pub use wording::nearest;
 /// # Errors
 /// The problems with the scenario; at least one.
 pub fn load(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, Vec<Problem>> {
-    load_shard(file, sets, machine, Shard::ALL)
+    let name = file.display().to_string();
+    grid::plan(&parse_with(&name, &text_of(file)?, sets)?, machine, &|_| None, None)
 }
 
 /// Reads the scenario in `file` as [`load`] does, and plans the runs of `shard` alone. The runs of other shards take
-/// neither time nor memory, and mistakes in them are not found.
+/// neither time nor memory, and mistakes in them are not found. The time series of a run may be in memory while it is
+/// made and until they are written, but not those of all runs.
 ///
 /// # Errors
 /// The problems with the scenario; at least one.
 pub fn load_shard(file: &Path, sets: &[Set], machine: &Machine, shard: Shard) -> Result<Plan, Vec<Problem>> {
     let name = file.display().to_string();
-    grid::plan(&parse_with(&name, &text_of(file)?, sets)?, machine, &|_| None, shard)
+    grid::plan(&parse_with(&name, &text_of(file)?, sets)?, machine, &|_| None, Some(shard))
 }
 
 /// Plans the runs of `shard` of the scenario `text` as [`load_shard`] does, for programs that hand scenarios to other
@@ -72,7 +74,7 @@ pub fn load_shard(file: &Path, sets: &[Set], machine: &Machine, shard: Shard) ->
 /// # Errors
 /// The problems with the scenario; at least one.
 pub fn read_shard(name: &str, text: &str, sets: &[Set], machine: &Machine, shard: Shard) -> Result<Plan, Vec<Problem>> {
-    grid::plan(&parse_with(name, text, sets)?, machine, &|_| None, shard)
+    grid::plan(&parse_with(name, text, sets)?, machine, &|_| None, Some(shard))
 }
 
 /// The text of the scenario in `file`.
@@ -100,7 +102,7 @@ pub fn load_path(file: &Path, sets: &[Set], machine: &Machine) -> Result<Plan, V
     for (_, set) in assumed.iter().filter(|(missing, _)| *missing) {
         document.set(&set.parse().expect("KEY=VALUE"))?;
     }
-    grid::plan(&document, machine, &|_| None, Shard::ALL)
+    grid::plan(&document, machine, &|_| None, None)
 }
 
 /// Reads the scenario `text`, which problems call `name`, as [`load`] does.
@@ -122,7 +124,7 @@ pub fn read_beside(
     machine: &Machine,
     beside: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Plan, Vec<Problem>> {
-    grid::plan(&parse_with(name, text, sets)?, machine, beside, Shard::ALL)
+    grid::plan(&parse_with(name, text, sets)?, machine, beside, None)
 }
 
 /// Parses the scenario `text`, and replaces the values that `sets` name.

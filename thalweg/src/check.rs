@@ -4,13 +4,13 @@ use crate::args::Check;
 use crate::failure::Failure;
 use crate::print;
 use crate::source;
-use scenario::{Machine, Shard};
+use scenario::Machine;
 use std::fmt::Write;
 
 /// Prints what is wrong with a scenario, or which runs it has.
 pub fn check(args: &Check) -> Result<(), Failure> {
     let scenario = &args.scenario;
-    let plan = source::load(&scenario.file, &scenario.sets, &Machine::this(scenario.jobs), Shard::ALL)?;
+    let plan = source::load(&scenario.file, &scenario.sets, &Machine::this(scenario.jobs), None)?;
     let mut text = format!("{}\n", plan.title);
     for run in &plan.runs {
         let experiment = &run.experiment;

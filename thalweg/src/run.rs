@@ -10,7 +10,7 @@ use crate::real;
 use crate::source;
 use experiment::Finished;
 use lab::runner::{self, Stopped};
-use scenario::{Machine, Plan, Shard};
+use scenario::{Machine, Plan};
 use std::ffi::OsString;
 
 /// Simulates a scenario, runs it in real time if asked to, and prints the results. `program` begins a command that
@@ -34,7 +34,7 @@ pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
     let interrupt = Interrupt::catch();
     let destination = Destination::prepare(&args.output)?;
 
-    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet, &|finished| finished)?;
+    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet, &Ok)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
         Some(runs) => real::run(runs, finished, &interrupt, args.output.quiet)?,
@@ -51,7 +51,7 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     if args.real {
         sets.push(real::packets());
     }
-    source::load(&args.scenario.file, &sets, machine, Shard::ALL)
+    source::load(&args.scenario.file, &sets, machine, None)
 }
 
 /// Simulates the runs of `plan`, and returns what `keep` makes of each.
@@ -60,7 +60,7 @@ pub fn simulate<T: Send>(
     machine: &Machine,
     interrupt: &Interrupt,
     quiet: bool,
-    keep: &(dyn Fn(Finished) -> T + Sync),
+    keep: &(dyn Fn(Finished) -> Result<T, String> + Sync),
 ) -> Result<Vec<T>, Failure> {
     let bar = Bar::new(plan.runs.len(), runner::total_seconds(plan), quiet);
     let go_on = |progress| {

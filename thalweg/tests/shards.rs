@@ -75,6 +75,72 @@ fn a_shard_that_is_there_is_not_made_again() {
     assert_eq!(thalweg(home.path(), &quiet), (0, String::new()));
 }
 
+fn shard_with_series(home: &Path, shard: &str, out: &str) -> (i32, String) {
+    thalweg(home, &["run", "sweep.toml", "--shard", shard, "--out", out, "--series"])
+}
+
+#[test]
+fn time_series_of_shards_are_those_of_the_run_as_a_whole() {
+    let home = home();
+    for (out, numbers) in [("three", &["3/3", "1/3", "2/3"][..]), ("one", &["1/1"])] {
+        for number in numbers {
+            let (code, err) = shard_with_series(home.path(), number, out);
+            assert!(code == 0 && err.lines().count() == 1, "{err}");
+        }
+        assert_eq!(fs::read_dir(home.path().join(out)).unwrap().count(), 3 * numbers.len());
+        let said: String = ["summary", "flows", "links"].map(|it| format!("{it}: {out}/{it}.parquet\n")).concat();
+        assert_eq!(thalweg(home.path(), &["merge", out]), (0, said));
+    }
+    cargo_bin_cmd!("thalweg")
+        .current_dir(home.path())
+        .args(["run", "sweep.toml", "--out", "whole", "--quiet"])
+        .assert()
+        .success();
+    let read = |folder: &str, file: &str| fs::read(home.path().join(folder).join(file)).unwrap();
+    assert!(read("three", "summary.parquet") == read("one", "summary.parquet"));
+    for file in ["flows.parquet", "links.parquet"] {
+        assert!(read("three", file) == read("whole", file) && read("one", file) == read("whole", file), "{file}");
+    }
+}
+
+#[test]
+fn a_shard_without_time_series_is_named() {
+    let home = home();
+    assert_eq!(shard_with_series(home.path(), "1/2", "out").0, 0);
+    assert_eq!(shard(home.path(), "2/2", "out").0, 0);
+    let (code, err) = thalweg(home.path(), &["merge", "out"]);
+    let said = "summary: out/summary.parquet\nout: time series are not joined, because these of 2 shards have none: 2; \
+                run them with --shard and --series, and merge again\n";
+    assert_eq!((code, err.as_str()), (1, said));
+    // Its metrics are there, so that it is made again for its series alone.
+    let (code, err) = shard_with_series(home.path(), "2/2", "out");
+    assert!(code == 0 && !err.contains("is there"), "{err}");
+    assert_eq!(thalweg(home.path(), &["merge", "out"]).0, 0);
+    for (code, err) in [shard_with_series(home.path(), "1/2", "out"), shard(home.path(), "1/2", "out")] {
+        assert!(code == 0 && err.ends_with(" is there; nothing to do\n"), "{err}");
+    }
+}
+
+/// The metrics come last. So a process that is killed while it writes a shard leaves one of these.
+#[test]
+fn a_shard_with_a_part_of_its_files_is_made_again() {
+    for lost in [&[".parquet"][..], &[".parquet", ".links.parquet"], &[".flows.parquet"]] {
+        let home = home();
+        assert_eq!(shard_with_series(home.path(), "1/1", "out").0, 0);
+        let folder = home.path().join("out");
+        let metrics = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let stem = metrics.map(|name| name.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")).next().unwrap();
+        for end in lost {
+            fs::remove_file(folder.join(format!("{stem}{end}"))).unwrap();
+        }
+        let (code, err) = thalweg(home.path(), &["merge", "out"]);
+        let said = if lost[0] == ".parquet" { "out: these of 1 shards are missing: 1; " } else { "have none: 1; " };
+        assert!(code == 1 && err.contains(said), "{err}");
+        assert_eq!(shard_with_series(home.path(), "1/1", "out").0, 0);
+        assert_eq!(thalweg(home.path(), &["merge", "out"]).0, 0);
+    }
+}
+
 #[test]
 fn several_shards_may_be_made_at_once() {
     let home = home();
@@ -135,6 +201,7 @@ fn mistakes_are_answered_in_a_line() {
         (run(&["--shard", "2/3", "--out", "out"]), "--out out: holds shard-2-of-4."),
         (run(&["--shard", "2/4", "--out", "out", "--set", "seed=9"]), "another scenario, other settings,"),
         (run(&["--shard", "1/2", "--out", "o", "--set", "path.rate=1"]), "sweep.toml: --set path.rate: "),
+        (run(&["--series", "--out", "o"]), "the following required arguments were not provided: --shard <K/N>"),
         (run(&["--out", "s3://bucket/sweep"]), "--out s3://bucket/sweep: reports go into folders; name one, or add"),
         (vec!["merge", "empty"], "empty: holds no shards; name the folder of thalweg run --shard\n"),
         (vec!["merge", "none"], "none: cannot be read (no such file or directory); check its name and permissions\n"),

@@ -10,7 +10,7 @@ use parquet::schema::types::TypePtr;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// About how many rows are in memory at a time. A group has more only if a single series is longer.
+/// How many rows are in memory at a time: those of a group.
 pub const ROWS_PER_GROUP: usize = 1 << 18;
 
 /// Begins a file with this schema, in Parquet's notation.
@@ -69,11 +69,6 @@ pub fn text(text: &str) -> ByteArray {
 /// `x`, or none if it is not a finite number.
 pub fn number(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
-}
-
-/// Each value `times` times in a row.
-pub fn repeat<T: Clone>(values: impl Iterator<Item = T>, times: usize) -> Vec<T> {
-    values.flat_map(|value| std::iter::repeat_n(value, times)).collect()
 }
 
 /// The error of the file that was written, or else the error in its contents.

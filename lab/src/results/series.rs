@@ -1,15 +1,17 @@
 //! The time series as Parquet, in long format: one row per flow (or link) and sample. `docs/results.md` has the
 //! columns.
 
-use super::columnar::{ROWS_PER_GROUP, begin, io_error, number, optional, repeat, required, text};
+use super::columnar::{ROWS_PER_GROUP, io_error, number, text};
+use super::rows::{Column, Out, Table};
 use control::{Bytes, Phase, Time};
 use experiment::{Finished, FlowOutcome, FlowSeries, LinkSeries};
-use parquet::data_type::{ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
 use std::io::{self, Write};
 
 /// A column of numbers, in which rows may lack a value.
-struct Column<S> {
+struct Measured<S> {
     name: &'static str,
     /// The series; empty, or as long as there are samples.
     series: fn(&S) -> &[f64],
@@ -17,22 +19,30 @@ struct Column<S> {
     factor: f64,
 }
 
+impl<S> Measured<S> {
+    /// The column in the rows of `series`.
+    fn of(&self, series: &S, samples: usize) -> Column {
+        let series = (self.series)(series);
+        Column::Numbers((0..samples).map(|i| series.get(i).and_then(|x| number(x * self.factor))).collect())
+    }
+}
+
 /// The columns of flows that are a series of numbers each.
-const FLOW_COLUMNS: [Column<FlowSeries>; 4] = [
-    Column { name: "window_packets", series: |it| &it.window, factor: 1.0 },
-    Column { name: "rate_mbps", series: |it| &it.rate, factor: 1e-6 },
-    Column { name: "available_mbps", series: |it| &it.available, factor: 1e-6 },
-    Column { name: "rtt_ms", series: |it| &it.rtt, factor: 1e3 },
+const FLOW_COLUMNS: [Measured<FlowSeries>; 4] = [
+    Measured { name: "window_packets", series: |it| &it.window, factor: 1.0 },
+    Measured { name: "rate_mbps", series: |it| &it.rate, factor: 1e-6 },
+    Measured { name: "available_mbps", series: |it| &it.available, factor: 1e-6 },
+    Measured { name: "rtt_ms", series: |it| &it.rtt, factor: 1e3 },
 ];
 
 /// The columns of what routers allow.
-const ROUTER_COLUMNS: [Column<LinkSeries>; 2] = [
-    Column { name: "allowed_mbps", series: |it| &it.allowed, factor: 1e-6 },
-    Column { name: "growth_kb", series: |it| &it.growth, factor: 1e-3 },
+const ROUTER_COLUMNS: [Measured<LinkSeries>; 2] = [
+    Measured { name: "allowed_mbps", series: |it| &it.allowed, factor: 1e-6 },
+    Measured { name: "growth_kb", series: |it| &it.growth, factor: 1e-3 },
 ];
 
 /// The schema's lines for `columns`.
-fn declared<S>(columns: &[Column<S>]) -> String {
+fn declared<S>(columns: &[Measured<S>]) -> String {
     columns.iter().map(|column| format!("OPTIONAL DOUBLE {};\n", column.name)).collect()
 }
 
@@ -68,73 +78,98 @@ fn link_schema() -> String {
     )
 }
 
+/// A table of time series: one row per flow or link, and sample.
+pub struct Series {
+    /// Its name. Its file is this name with `.parquet` behind it.
+    pub name: &'static str,
+    schema: fn() -> String,
+    add: fn(&mut Table, &Finished) -> Result<(), ParquetError>,
+}
+
+/// All tables of time series.
+pub const SERIES: [Series; 2] = [FLOWS, LINKS];
+const FLOWS: Series = Series { name: "flows", schema: flow_schema, add: add_flows };
+const LINKS: Series = Series { name: "links", schema: link_schema, add: add_links };
+
+impl Series {
+    /// Begins a file, in groups of this many rows.
+    pub(crate) fn begin<'a>(&self, out: Out<'a>, rows_per_group: usize) -> Result<Table<'a>, ParquetError> {
+        Table::begin(out, &(self.schema)(), rows_per_group)
+    }
+
+    /// The schema of its files.
+    pub(crate) fn schema(&self) -> Result<Type, ParquetError> {
+        parse_message_type(&(self.schema)())
+    }
+
+    /// Writes the series of `runs` as Parquet.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write(&self, out: Out, runs: &[Finished]) -> io::Result<()> {
+        let written = self.begin(out, ROWS_PER_GROUP).and_then(|mut table| {
+            runs.iter().try_for_each(|run| (self.add)(&mut table, run))?;
+            table.end()
+        });
+        written.map_err(io_error)
+    }
+}
+
 /// Writes the flows' series as Parquet.
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn flows(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
-    write_flows(out, runs).map_err(io_error)
+pub fn flows(mut out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+    FLOWS.write(&mut out, runs)
 }
 
 /// Writes the links' series as Parquet.
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn links(out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
-    write_links(out, runs).map_err(io_error)
+pub fn links(mut out: impl Write + Send, runs: &[Finished]) -> io::Result<()> {
+    LINKS.write(&mut out, runs)
 }
 
-fn write_flows(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> {
-    let mut file = begin(out, &flow_schema())?;
-    for Finished { run, outcome, .. } in runs {
-        let samples = outcome.sampled.len();
-        let times = seconds(&outcome.sampled);
-        let flows: Vec<_> = run.experiment.flows.iter().zip(&outcome.flows).enumerate().collect();
-        for flows in flows.chunks((ROWS_PER_GROUP / samples.max(1)).max(1)) {
-            let mut group = file.next_row_group()?;
-            let throughput = flows.iter().flat_map(|(_, (_, result))| throughput_mbps(result, &outcome.sampled));
-            let retransmitted = flows.iter().flat_map(|(_, (_, result))| &result.series.retransmitted);
-            let phase = flows.iter().flat_map(|(_, (_, result))| &result.series.phase);
-            required::<ByteArrayType>(&mut group, vec![text(&run.name()); flows.len() * samples])?;
-            required::<Int32Type>(&mut group, repeat(flows.iter().map(|(i, _)| *i as i32 + 1), samples))?;
-            let controllers = flows.iter().map(|(_, (flow, _))| text(&flow.controller));
-            required::<ByteArrayType>(&mut group, repeat(controllers, samples))?;
-            required::<DoubleType>(&mut group, times.repeat(flows.len()))?;
-            required::<DoubleType>(&mut group, throughput.collect())?;
-            for Column { series, factor, .. } in &FLOW_COLUMNS {
-                let values = flows.iter().flat_map(|(_, (_, result))| series(&result.series));
-                optional::<DoubleType>(&mut group, values.map(|x| number(x * factor)))?;
-            }
-            required::<Int64Type>(&mut group, retransmitted.map(|&n| n.into()).collect())?;
-            optional::<ByteArrayType>(&mut group, phase.map(|phase| phase.map(|p: Phase| text(&p.to_string()))))?;
-            group.close()?;
-        }
+fn add_flows(table: &mut Table, Finished { run, outcome, .. }: &Finished) -> Result<(), ParquetError> {
+    let name = text(&run.name());
+    let samples = outcome.sampled.len();
+    for (i, (flow, result)) in run.experiment.flows.iter().zip(&outcome.flows).enumerate() {
+        let series = &result.series;
+        let phase = series.phase.iter().map(|phase| phase.map(|p: Phase| text(&p.to_string())));
+        let mut columns = vec![
+            Column::text(name.clone(), samples),
+            Column::Integers(vec![Some(i as i32 + 1); samples]),
+            Column::text(text(&flow.controller), samples),
+            seconds(&outcome.sampled),
+            Column::numbers(throughput_mbps(result, &outcome.sampled)),
+        ];
+        columns.extend(FLOW_COLUMNS.iter().map(|column| column.of(series, samples)));
+        columns.push(Column::counts(series.retransmitted.iter().map(|&n| n.into())));
+        columns.push(Column::Texts(phase.collect()));
+        table.add(&columns, 0..samples)?;
     }
-    file.close().map(drop)
+    Ok(())
 }
 
-fn write_links(out: impl Write + Send, runs: &[Finished]) -> Result<(), ParquetError> {
-    let mut file = begin(out, &link_schema())?;
-    for Finished { run, outcome, .. } in runs {
-        let times = seconds(&outcome.sampled);
-        for link in &outcome.links {
-            let series = &link.series;
-            let mut group = file.next_row_group()?;
-            required::<ByteArrayType>(&mut group, vec![text(&run.name()); times.len()])?;
-            required::<ByteArrayType>(&mut group, vec![text(&link.name); times.len()])?;
-            required::<DoubleType>(&mut group, times.clone())?;
-            optional::<DoubleType>(&mut group, series.queue.iter().copied().map(number))?;
-            required::<Int64Type>(&mut group, series.max_queue.iter().map(|&n| n as i64).collect())?;
-            required::<Int64Type>(&mut group, series.drops.iter().map(|&n| n.into()).collect())?;
-            optional::<DoubleType>(&mut group, series.utilization.iter().copied().map(number))?;
-            for Column { series: of, factor, .. } in &ROUTER_COLUMNS {
-                let values = (0..times.len()).map(|i| of(series).get(i).and_then(|x| number(x * factor)));
-                optional::<DoubleType>(&mut group, values)?;
-            }
-            group.close()?;
-        }
+fn add_links(table: &mut Table, Finished { run, outcome, .. }: &Finished) -> Result<(), ParquetError> {
+    let name = text(&run.name());
+    let samples = outcome.sampled.len();
+    for link in &outcome.links {
+        let series = &link.series;
+        let mut columns = vec![
+            Column::text(name.clone(), samples),
+            Column::text(text(&link.name), samples),
+            seconds(&outcome.sampled),
+            Column::Numbers(series.queue.iter().copied().map(number).collect()),
+            Column::counts(series.max_queue.iter().map(|&n| n as i64)),
+            Column::counts(series.drops.iter().map(|&n| n.into())),
+            Column::Numbers(series.utilization.iter().copied().map(number).collect()),
+        ];
+        columns.extend(ROUTER_COLUMNS.iter().map(|column| column.of(series, samples)));
+        table.add(&columns, 0..samples)?;
     }
-    file.close().map(drop)
+    Ok(())
 }
 
 /// Goodput in each sampling interval.
@@ -144,6 +179,6 @@ fn throughput_mbps<'a>(flow: &'a FlowOutcome, sampled: &'a [Time]) -> impl Itera
     flow.series.delivered.iter().zip(intervals).map(|(&bytes, time)| Bytes(bytes).over(time).as_mbps())
 }
 
-fn seconds(times: &[Time]) -> Vec<f64> {
-    times.iter().map(|time| time.as_secs()).collect()
+fn seconds(times: &[Time]) -> Column {
+    Column::numbers(times.iter().map(|time| time.as_secs()))
 }

@@ -177,7 +177,7 @@ impl Work<'_> {
         let plan = Plan { runs: vec![run], total: 1, ..Plan::default() };
         let made = catch_unwind(AssertUnwindSafe(|| {
             runner::map(&plan, NonZero::<usize>::MIN, self.cache, &|_| self.report(), &|finished| {
-                observe(path, &finished)
+                Ok(observe(path, &finished))
             })
         }));
         let ms = (path.base.duration.as_secs() * 1e3) as u64;

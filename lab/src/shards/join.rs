@@ -1,52 +1,15 @@
-//! Joins the Parquet files of shards: the first row of each, then the second of each, and so on. One column is in
-//! memory at a time, beside the joined file.
+//! Joins the metrics of shards: the first row of each, then the second of each, and so on. One column is in memory at a
+//! time, beside the joined file.
 
-use crate::results::columnar::{begin_as, io_error, optional};
-use bytes::Bytes;
+use super::source::{Source, unreadable, values};
+use crate::results::columnar::{begin_as, optional};
 use parquet::basic::Type;
 use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::SchemaDescPtr;
-use scenario::reason;
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
-
-/// The Parquet file of a shard. It is opened once per column, so that not all files are open together.
-pub trait Source {
-    /// Opens it.
-    fn open(&self) -> io::Result<impl ChunkReader + 'static>;
-    /// What errors call it.
-    fn name(&self) -> String;
-}
-
-impl Source for PathBuf {
-    fn open(&self) -> io::Result<impl ChunkReader + 'static> {
-        File::open(self)
-    }
-
-    fn name(&self) -> String {
-        self.display().to_string()
-    }
-}
-
-/// A Parquet file in memory.
-pub struct InMemory {
-    pub name: String,
-    pub bytes: Bytes,
-}
-
-impl Source for InMemory {
-    fn open(&self) -> io::Result<impl ChunkReader + 'static> {
-        Ok(self.bytes.clone())
-    }
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-}
+use std::io::Write;
 
 /// The rows of `parts`, the shards of a plan in their order, in the order of the plan's runs, as a Parquet file.
 ///
@@ -102,18 +65,11 @@ fn copy<T: DataType>(
 }
 
 /// The values of column `i` of a part.
-fn column<T: DataType>(part: &impl Source, i: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
+pub fn column<T: DataType>(part: &impl Source, i: usize) -> Result<Vec<Option<T::T>>, ParquetError> {
     let reader = SerializedFileReader::new(part.open()?)?;
     let mut rows = Vec::new();
     for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group)?;
-        let count = group.metadata().num_rows().max(0) as usize;
-        let column = T::get_column_reader(group.get_column_reader(i)?);
-        let mut column = column.ok_or_else(|| ParquetError::General(format!("column {i} has another type")))?;
-        let (mut levels, mut values) = (Vec::new(), Vec::new());
-        column.read_records(count, Some(&mut levels), None, &mut values)?;
-        let mut values = values.into_iter();
-        rows.extend(levels.into_iter().map(|level: i16| (level > 0).then(|| values.next()).flatten()));
+        rows.extend(values::<T>(&*reader.get_row_group(group)?, i)?);
     }
     Ok(rows)
 }
@@ -123,9 +79,4 @@ fn describe(part: &impl Source) -> Result<(SchemaDescPtr, i64), ParquetError> {
     let reader = SerializedFileReader::new(part.open()?)?;
     let metadata = reader.metadata().file_metadata();
     Ok((metadata.schema_descr_ptr(), metadata.num_rows()))
-}
-
-fn unreadable(part: &impl Source, error: ParquetError) -> String {
-    let why = reason(&io_error(error));
-    format!("{}: cannot be read ({why}); remove it, and run its shard again", part.name())
 }

@@ -4,8 +4,9 @@
 use super::bucket::Bucket;
 use super::refusal::Refusal;
 use crate::files;
+use crate::results::rows::Out;
 use scenario::reason;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -94,13 +95,46 @@ impl Store {
     /// Writes `bytes` as the file called `name`, in place of one that is there.
     pub fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
         match self {
-            Store::Folder(folder) => {
-                let written = files::write(&folder.join(name), |file| file.write_all(&bytes));
-                written.map_err(|e| Refusal::Failed(format!("{}: cannot be written ({})", self.path(name), reason(&e))))
-            }
+            Store::Folder(_) => self.fill(name, |out| {
+                out.write_all(&bytes)
+                    .map_err(|e| Refusal::Failed(format!("{}: cannot be written ({})", self.path(name), reason(&e))))
+            }),
             #[cfg(feature = "object-store")]
             Store::Bucket(bucket) => bucket.write(name, bytes),
         }
+    }
+
+    /// Writes what `fill` writes as the file called `name`, in place of one that is there. For an object store, it is
+    /// in memory until it is complete.
+    pub fn fill(&self, name: &str, fill: impl FnOnce(Out) -> Result<(), Refusal>) -> Result<(), Refusal> {
+        match self {
+            Store::Folder(folder) => {
+                let mut filled = Ok(());
+                let written = files::write(&folder.join(name), |out| {
+                    filled = fill(out);
+                    filled.is_ok().then_some(()).ok_or_else(|| io::ErrorKind::Other.into())
+                });
+                filled?;
+                written.map_err(|e| Refusal::Failed(format!("{}: cannot be written ({})", self.path(name), reason(&e))))
+            }
+            #[cfg(feature = "object-store")]
+            Store::Bucket(bucket) => {
+                let mut bytes = Vec::new();
+                fill(&mut bytes)?;
+                bucket.write(name, bytes)
+            }
+        }
+    }
+
+    /// A file without a name, for what is in no memory until the files of a shard are written: in the same folder, or,
+    /// beside an object store, in the system's folder for such files.
+    pub fn temporary(&self) -> Result<File, Refusal> {
+        let (file, folder) = match self {
+            Store::Folder(folder) => (tempfile::tempfile_in(folder), folder.clone()),
+            #[cfg(feature = "object-store")]
+            Store::Bucket(_) => (tempfile::tempfile(), std::env::temp_dir()),
+        };
+        file.map_err(|e| Refusal::Failed(format!("{}: cannot be written ({})", folder.display(), reason(&e))))
     }
 
     /// The file called `name`, as messages call it.

@@ -37,14 +37,16 @@ pub(crate) struct Memory {
     runs: usize,
     /// The most bytes that one of the runs needs while it lasts.
     largest: f64,
-    /// The bytes that the results of all runs take.
+    /// The bytes that the plan and the results of all runs take.
     kept: f64,
+    /// Whether the runs are of a shard, which keeps no time series.
+    is_shard: bool,
 }
 
 impl Memory {
     /// The memory of no runs.
-    pub fn new(machine: Machine) -> Memory {
-        Memory { machine, runs: 0, largest: 0.0, kept: 0.0 }
+    pub fn new(machine: Machine, is_shard: bool) -> Memory {
+        Memory { machine, runs: 0, largest: 0.0, kept: 0.0, is_shard }
     }
 
     /// Adds a run. If all runs so far need more memory than is free, adds a problem with the key that asks for most of
@@ -81,24 +83,32 @@ impl Memory {
         let flows: f64 = groups.iter().map(|group| group.count as f64).sum();
         let mut working = parts.iter().map(|(_, bytes)| bytes).sum::<f64>() + flows * PER_FLOW;
         let samples = duration / scenario.sample.as_secs();
-        let kept_by_flow = PER_PLANNED_FLOW + samples * PER_SAMPLE;
-        let mut kept = flows * kept_by_flow + samples * 2.0 * links.len() as f64 * PER_SAMPLE;
+        let result_of_flow = samples * PER_SAMPLE;
+        let mut result = flows * result_of_flow + samples * 2.0 * links.len() as f64 * PER_SAMPLE;
         for PlannedWorkload { at, expected, .. } in workloads {
             let Expected { connections, exchanges, .. } = *expected;
             let at_once = connections * (CONNECTION / duration).min(1.0) * PER_CONNECTION;
             working += at_once + exchanges * PER_EXCHANGE;
-            kept += exchanges * PER_EXCHANGE;
+            result += exchanges * PER_EXCHANGE;
             parts.push((at.clone(), at_once + exchanges * 2.0 * PER_EXCHANGE));
         }
         if samples > MANY_SAMPLES {
-            parts.push((KeyPath::of("sample"), kept));
+            parts.push((KeyPath::of("sample"), result));
         }
         for group in groups {
             let at = KeyPath::of("flow").index(group.index).key("count");
             parts.push((
                 at,
-                group.count as f64 * if samples > MANY_SAMPLES { PER_FLOW } else { PER_FLOW + kept_by_flow },
+                group.count as f64
+                    * if samples > MANY_SAMPLES { PER_FLOW } else { PER_FLOW + PER_PLANNED_FLOW + result_of_flow },
             ));
+        }
+        let mut kept = flows * PER_PLANNED_FLOW;
+        if self.is_shard {
+            // Once as it is made, and once as the Parquet file that it becomes with `--series`.
+            working += 2.0 * result;
+        } else {
+            kept += result;
         }
 
         self.runs += 1;
@@ -113,8 +123,8 @@ impl Memory {
         let (needed, available) = (gigabytes(needed), gigabytes(available));
         let alone = working + kept;
         if alone <= self.machine.memory as f64 / 2.0 && self.kept > self.largest * jobs as f64 {
-            let message =
-                format!("its runs need about {needed} of memory and {available} are free; sweep fewer values");
+            let change = if self.is_shard { "use more shards" } else { "sweep fewer values" };
+            let message = format!("its runs need about {needed} of memory and {available} are free; {change}");
             problems.add(KeyPath::of("sweep"), message);
         } else if let Some((key, _)) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) {
             let together = if jobs > 1 { format!(", {jobs} runs at a time,") } else { String::new() };

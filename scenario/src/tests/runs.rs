@@ -79,9 +79,24 @@ fn the_estimate_of_memory_is_that_of_all_runs_together() {
     assert!(errors(DUMBBELL, &fine).contains("sweep: its runs need about"), "{}", errors(DUMBBELL, &fine));
 }
 
+/// The results of all runs are in memory, and of a shard those of the runs alone that are made at the same time, here two.
+#[test]
+fn the_estimate_of_memory_of_a_shard_is_that_of_the_runs_at_a_time() {
+    let seeds: Vec<String> = (1..=1000).map(|seed| seed.to_string()).collect();
+    let plan = |sample: &str, shard: Option<Shard>| {
+        let text = format!("sweep.seed = [{}]\nsample = \"{sample}\"\n{DUMBBELL}count = 5\n", seeds.join(","));
+        grid::plan(&parse_with("test.toml", &text, &[])?, &MACHINE, &|_| None, shard)
+    };
+    // 1.5 million samples of 5 flows and of a link's directions: 0.5 GB per run, and as much again for its file.
+    assert!(plan("40 us", None).unwrap_err()[0].to_string().contains("sweep: its runs need about"));
+    assert_eq!(plan("40 us", Some(Shard::ALL)).unwrap().runs.len(), 1000);
+    let much = plan("10 us", Some(Shard::ALL)).unwrap_err()[0].to_string();
+    assert!(much.contains("sample: this needs about 8.") && much.contains(", 2 runs at a time, and 8.00 GB"), "{much}");
+}
+
 /// The runs that `shard` has of the scenario `text`.
 fn shard(text: &str, shard: &str) -> Result<Plan, Vec<Problem>> {
-    grid::plan(&parse_with("test.toml", text, &[])?, &MACHINE, &|_| None, shard.parse().unwrap())
+    grid::plan(&parse_with("test.toml", text, &[])?, &MACHINE, &|_| None, Some(shard.parse().unwrap()))
 }
 
 #[test]

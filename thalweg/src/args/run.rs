@@ -39,6 +39,10 @@ pub struct Run {
     /// With --out s3://BUCKET/PREFIX, they are in an object store.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "format")]
     pub shard: Option<Shard>,
+    /// With --shard: also write the time series of the runs, as two more Parquet files per shard. `thalweg merge` joins
+    /// them to flows.parquet and links.parquet.
+    #[arg(long, requires = "shard")]
+    pub series: bool,
     #[command(flatten)]
     pub output: Output,
 }
