@@ -102,9 +102,9 @@ impl Control {
             self.dropping = ok_to_drop;
             while self.dropping && now >= self.drop_next {
                 packet.iter().for_each(|packet| drops.drop_early(packet));
+                self.count += 1; // also for the drop that ends the dropping
                 (packet, ok_to_drop) = self.next(now, parameters, mtu, fifo);
                 if ok_to_drop {
-                    self.count += 1;
                     self.drop_next = control_law(self.drop_next, parameters.interval, self.count);
                 } else {
                     self.dropping = false;
@@ -252,6 +252,34 @@ mod tests {
             }
         }
         assert_eq!(drops, Drops::default());
+    }
+
+    /// Section 5.5 by hand. The drops at 105, 205 and 205 + 100/sqrt(2) = 275.7 ms make `count` 3. The packet behind
+    /// the third has waited for 1 ms, which ends the dropping. What stands from then on is dropped from an interval
+    /// after its first 5 ms on. Within 16 intervals of 275.7 ms, `count` begins at delta = 3 - 1, otherwise at 1.
+    #[test]
+    fn the_drop_that_ends_an_episode_counts_for_the_next() {
+        for (fresh, expected) in [
+            (275, [380, 451, 509, 559, 604]), // 380, then 100 ms / sqrt(2), sqrt(3), sqrt(4), sqrt(5) later
+            (2000, [2105, 2205, 2276, 2334, 2384]), // 2105, then 100 ms / sqrt(1), sqrt(2), sqrt(3), sqrt(4) later
+        ] {
+            // A packet per millisecond from 5 to 276 ms, two drops before, and the last drop's packet.
+            let mut codel = standing(274);
+            assert_eq!(drop_times(5..275, &mut codel), [105, 205]);
+            let mut drops = Drops::default();
+            let mut more = |ms, n| {
+                (0..n).for_each(|i| codel.enqueue(MS(ms), &Parcel::new(i), Duration::ZERO, &mut drops));
+            };
+            more(275, if fresh == 275 { 2000 } else { 3 });
+            assert_eq!(drop_times(275..277, &mut codel), [276]);
+            assert_eq!((codel.control.count, codel.control.dropping), (3, false));
+            if fresh != 275 {
+                while codel.fifo.take().is_some() {}
+                (0..2000).for_each(|i| codel.enqueue(MS(fresh), &Parcel::new(i), Duration::ZERO, &mut drops));
+            }
+            let times = drop_times(fresh.max(277)..fresh + 1000, &mut codel);
+            assert_eq!(times[..5], expected);
+        }
     }
 
     /// Within 16 intervals of the last drop, the count goes on from its last value, less the value that it had started
