@@ -60,7 +60,7 @@ pub mod westwood;
 pub mod window;
 pub mod xcp;
 
-pub use protocol::{Protocol, Recovery};
+pub use protocol::{EcnSupport, Protocol, Recovery};
 #[cfg(feature = "registry")]
 pub use registry::{Controller, Family, routers};
 pub use roles::{Ack, Conditions, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};
