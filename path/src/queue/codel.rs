@@ -62,6 +62,11 @@ impl<P: Packet> Fifo<P> {
         Some((since, packet))
     }
 
+    /// Since when the first packet has waited.
+    pub fn first_since(&self) -> Option<Time> {
+        self.waiting.front().map(|&(since, _)| since)
+    }
+
     /// Returns the memory that a burst has taken, if the queue is empty.
     pub fn release(&mut self) {
         self.waiting.release(64);
