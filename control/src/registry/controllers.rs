@@ -2,9 +2,9 @@
 
 use super::controller::Controller;
 use super::family::Family;
-use crate::protocol::EcnSupport::Classic;
+use crate::protocol::EcnSupport::{Classic, L4s};
 use crate::protocol::Recovery::{NewReno, Sack};
-use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
+use Family::{DelayWindow, LossWindow, MarkWindow, PacketScale, Rate, RouterAssisted};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// The controllers that the program has added.
@@ -214,6 +214,24 @@ fn ours() -> &'static [Controller] {
                 crate::illinois::Illinois::default(),
             )
             .with_ecn(Classic),
+            Controller::new(
+                "dctcp",
+                MarkWindow,
+                Sack,
+                "RFC 8257",
+                "gives up half the share of marked packets, and half the window on a loss; for data centres, in simulations",
+                crate::dctcp::Dctcp::default(),
+            )
+            .with_ecn(L4s),
+            Controller::new(
+                "prague",
+                MarkWindow,
+                Sack,
+                "draft-briscoe-iccrg-prague-congestion-control-04, RFC 9331",
+                "DCTCP made fit for the Internet: the rate does not depend on short round-trip times",
+                crate::prague::Prague::default(),
+            )
+            .with_ecn(L4s),
             Controller::new(
                 "rrrp",
                 Rate,
