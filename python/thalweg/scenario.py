@@ -65,12 +65,16 @@ class Path(Keys):
     """
     rtt: str
     """Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own."""
+    aggregate: str | None = None
+    """Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
+    order, in either direction. If not given, each packet is delivered when it arrives.
+    """
     buffer: str
     """How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     packets" or "9 MB".
     """
     queue: (
-        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "rcp-ac", "rcp", "xcp", "matching"]
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "policer", "rcp-ac", "rcp", "xcp", "matching"]
         | Mapping[str, Any]
         | None
     ) = None
@@ -107,12 +111,16 @@ class Link(Keys):
     """
     delay: str
     """Its propagation delay, one way."""
+    aggregate: str | None = None
+    """Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
+    order, in either direction. If not given, each packet is delivered when it arrives.
+    """
     buffer: str
     """How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     packets" or "9 MB".
     """
     queue: (
-        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "rcp-ac", "rcp", "xcp", "matching"]
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "policer", "rcp-ac", "rcp", "xcp", "matching"]
         | Mapping[str, Any]
         | None
     ) = None
