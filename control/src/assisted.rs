@@ -40,7 +40,7 @@ impl Routers {
 impl<S: Sender> Assisted<S> {
     /// `guided` where routers take part, elsewhere Reno with a first window of `initial` packets.
     pub fn new(guided: S, initial: f64, packet: Bytes) -> Assisted<S> {
-        Assisted { guided, reno: Window::new(StandardRule, initial, packet), routers: Routers::Unknown }
+        Assisted { guided, reno: Window::new(StandardRule::default(), initial, packet), routers: Routers::Unknown }
     }
 
     fn active(&mut self) -> &mut dyn Sender {

@@ -33,6 +33,8 @@ crate::parameters! {
         pub c: f64,
         /// beta: share of the window that a loss leaves, 0 to 1
         pub beta: f64,
+        /// Share of the window that a reaction to ECN marks leaves, 0 to 1; RFC 8511 has 0.85
+        pub beta_ecn: f64,
         /// Whether a flow in decline aims below the window of its last loss
         pub fast_convergence: bool,
     }
@@ -40,7 +42,7 @@ crate::parameters! {
 
 impl Default for Cubic {
     fn default() -> Cubic {
-        Cubic { initial_window: 2.0, c: 0.4, beta: 0.7, fast_convergence: true }
+        Cubic { initial_window: 2.0, c: 0.4, beta: 0.7, beta_ecn: 0.7, fast_convergence: true }
     }
 }
 
@@ -52,7 +54,7 @@ impl Cubic {
     /// the RFC. The RFC adds that the Reno-friendly window grows by 1 packet per round trip once it has regained what
     /// the loss took.
     pub fn of_2008() -> Cubic {
-        Cubic { beta: 0.8, ..Cubic::default() }
+        Cubic { beta: 0.8, beta_ecn: 0.8, ..Cubic::default() }
     }
 }
 
@@ -60,7 +62,8 @@ impl Protocol for Cubic {
     fn check(&self) -> Result<(), String> {
         within("initial-window", self.initial_window, 1.0..=1e6)?;
         within("c", self.c, 1e-6..=1e6)?;
-        within("beta", self.beta, 0.01..=0.99)
+        within("beta", self.beta, 0.01..=0.99)?;
+        within("beta-ecn", self.beta_ecn, 0.01..=0.99)
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
@@ -150,6 +153,14 @@ impl CubicRule {
         }
     }
 
+    /// A congestion event leaves the share `beta` of a window of `w`.
+    fn reduce(&mut self, w: f64, beta: f64) -> f64 {
+        let declines = self.cubic.fast_convergence && self.state.wmax().is_some_and(|wmax| w < wmax);
+        let wmax = if declines { w * (1.0 + beta) / 2.0 } else { w }; // section 4.7
+        self.state = CubicState::AfterLoss { wmax, prior: w };
+        w * beta
+    }
+
     /// The present stage of congestion avoidance, or else one that begins at a window of `w`.
     fn stage(&self, now: Time, w: f64) -> Stage {
         if let CubicState::CongestionAvoidance(stage) = self.state {
@@ -199,11 +210,12 @@ impl WindowRule for CubicRule {
     /// Section 4.6. The window stands for flight_size, as it does not grow while the application leaves a part of it
     /// unused.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        let Cubic { beta, fast_convergence, .. } = self.cubic;
-        let declines = fast_convergence && self.state.wmax().is_some_and(|wmax| w < wmax);
-        let wmax = if declines { w * (1.0 + beta) / 2.0 } else { w }; // section 4.7
-        self.state = CubicState::AfterLoss { wmax, prior: w };
-        w * beta
+        self.reduce(w, self.cubic.beta)
+    }
+
+    /// Section 4.6: as for a loss; RFC 8511 leaves more of the window.
+    fn mark(&mut self, _: Time, w: f64) -> f64 {
+        self.reduce(w, self.cubic.beta_ecn)
     }
 
     /// Section 4.8.
@@ -302,6 +314,19 @@ mod tests {
         sender.on_ack(now, &Ack { acked: PACKET, app_limited: true, ..Ack::default() });
         let after = run(&mut *sender, &mut now, 0.1, 0.1);
         assert!((after - before) < 40.0, "{before}, then {after}"); // 0.4 x 3 x 14.6^2 x 0.1
+    }
+
+    #[test]
+    fn a_mark_leaves_what_beta_ecn_says_and_the_window_returns_along_the_cubic_function() {
+        // RFC 8511's 0.85: from 8500 back to W_max = 10000 in K = (1500/0.4)^(1/3) = 15.54 s.
+        let cubic = Cubic { beta_ecn: 0.85, initial_window: 10_000.0, ..Cubic::default() };
+        let mut sender = cubic.sender(&Conditions::exact(PACKET));
+        let mut now = Time::ZERO + Duration::from_secs(1.0);
+        let rtt = Some(Duration::from_secs(0.1));
+        sender.on_ack(now, &Ack { acked: PACKET, marked: PACKET, rtt, ..Ack::default() });
+        assert_eq!(sender.state().window, Some(8500.0));
+        let w = run(&mut *sender, &mut now, 3750f64.cbrt() + 0.1, 0.1); // after a round trip of no growth
+        assert!((w - 10_000.0).abs() < 1.0, "{w}");
     }
 
     #[test]

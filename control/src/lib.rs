@@ -38,12 +38,14 @@ pub mod bbr;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
+pub mod dctcp;
 pub mod fast;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybrid;
 pub mod illinois;
 pub mod pace;
+pub mod prague;
 pub mod pstream;
 pub mod rapid;
 pub mod rcp;
@@ -60,7 +62,7 @@ pub mod westwood;
 pub mod window;
 pub mod xcp;
 
-pub use protocol::{Protocol, Recovery};
+pub use protocol::{EcnSupport, Protocol, Recovery};
 #[cfg(feature = "registry")]
 pub use registry::{Controller, Family, routers};
 pub use roles::{Ack, Conditions, Control, Loss, Next, Phase, Pipe, Receiver, Report, Router, Sender, Stamp, State};

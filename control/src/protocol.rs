@@ -17,6 +17,28 @@ pub trait Protocol: Send + Sync + 'static {
     }
 }
 
+/// How a protocol's senders react to ECN marks. From this follows what the ECN field of its packets says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnSupport {
+    /// Not at all: its packets must be Not-ECT.
+    None,
+    /// To marks as to a loss, once per window of data (RFC 3168): its packets may be ECT(0).
+    Classic,
+    /// To the share of marks, as scalable congestion controls do (RFC 9331): its packets may be ECT(1).
+    L4s,
+}
+
+impl EcnSupport {
+    /// The name in lists and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            EcnSupport::None => "none",
+            EcnSupport::Classic => "classic",
+            EcnSupport::L4s => "l4s",
+        }
+    }
+}
+
 /// How a host repairs losses for a protocol unless told otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]

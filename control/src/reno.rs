@@ -13,21 +13,24 @@ crate::parameters! {
     pub struct Reno {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// Share of the window that a reaction to ECN marks leaves, 0 to 1; RFC 8511 has 0.8
+        pub beta_ecn: f64,
     }
 }
 
 impl Default for Reno {
     fn default() -> Reno {
-        Reno { initial_window: 2.0 }
+        Reno { initial_window: 2.0, beta_ecn: 0.5 }
     }
 }
 
 impl Protocol for Reno {
     fn check(&self) -> Result<(), String> {
-        within("initial-window", self.initial_window, 1.0..=1e6)
+        within("initial-window", self.initial_window, 1.0..=1e6)?;
+        within("beta-ecn", self.beta_ecn, 0.01..=0.99)
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(StandardRule, self.initial_window, host.packet))
+        Box::new(Window::new(StandardRule { beta_ecn: self.beta_ecn }, self.initial_window, host.packet))
     }
 }

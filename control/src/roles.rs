@@ -26,6 +26,10 @@
 //!   sent before it causes no loss event; another timeout comes only after another packet was sent.
 //! - **Order.** If an acknowledgment reveals a loss event, [`Sender::on_loss`] comes first, [`Sender::on_ack`] next,
 //!   and nothing in between. A loss event that a timer revealed comes alone.
+//! - **Marks.** [`Ack::marked`] counts packets that queues have marked (ECN); a mark is no loss, and causes neither a
+//!   loss event nor a recovery. A sender reacts to marks at most once per window of data (RFC 3168, section 6.1.2): a
+//!   packet that was sent at or after the last reaction is acknowledged first, which [`Ack::rtt`] tells. Packets are
+//!   ECN-capable only if the protocol says that its senders react (`ecn` in the registry).
 //! - **Repetition.** Each byte is counted in [`Ack::acked`] and in [`Ack::lost`] at most once each time it is sent. A
 //!   report may come any number of times, and after newer ones.
 //! - **Units.** Sizes are bytes of packets as the host puts them on the wire; rates count the same bytes. Times come
@@ -170,6 +174,9 @@ pub struct Ack {
     /// Bytes that it reveals to be lost, as later packets have arrived. Bytes that a timeout gave up do not count, even
     /// if the host declares them lost later: [`Loss::Timeout`] has told of them.
     pub lost: Bytes,
+    /// Bytes of packets that queues had marked when they arrived, and of which no acknowledgment has told before (the CE
+    /// counts of RFC 9000, section 13.4). Full packets are assumed.
+    pub marked: Bytes,
     /// The round-trip time of the packet that it answers, if that was measured.
     pub rtt: Option<Duration>,
     /// Bytes in flight after it.

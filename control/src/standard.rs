@@ -19,7 +19,17 @@ pub(crate) fn decrease(w: f64) -> f64 {
 }
 
 /// The window growth rule of Reno.
-pub(crate) struct StandardRule;
+pub(crate) struct StandardRule {
+    /// Share of the window that a reaction to marks leaves (RFC 8511, section 3).
+    pub beta_ecn: f64,
+}
+
+impl Default for StandardRule {
+    /// Marks take what a loss takes (RFC 3168, section 6.1.2).
+    fn default() -> StandardRule {
+        StandardRule { beta_ecn: 0.5 }
+    }
+}
 
 impl WindowRule for StandardRule {
     fn increase(&mut self, _: Time, w: f64, _: &Ack) -> f64 {
@@ -28,6 +38,10 @@ impl WindowRule for StandardRule {
 
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
         decrease(w)
+    }
+
+    fn mark(&mut self, _: Time, w: f64) -> f64 {
+        self.beta_ecn * w
     }
 }
 
@@ -39,7 +53,7 @@ mod tests {
     #[test]
     fn the_window_grows_by_one_packet_per_round_trip() {
         for w in [2.0, 10.0, 1000.0] {
-            let grown = growth_per_rtt(&mut StandardRule, w);
+            let grown = growth_per_rtt(&mut StandardRule::default(), w);
             assert!(grown <= 1.0 && grown > 1.0 - 1.0 / w, "{w}: {grown}");
         }
     }

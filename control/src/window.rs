@@ -35,6 +35,17 @@ pub trait WindowRule: Send {
     /// The window after a loss event at a window of `w`.
     fn decrease(&mut self, now: Time, w: f64) -> f64;
 
+    /// The window after a reaction to marks at a window of `w`: as after a loss (RFC 3168, section 6.1.2; RFC 9438,
+    /// section 4.6), unless the protocol tells them apart (RFC 8511).
+    fn mark(&mut self, now: Time, w: f64) -> f64 {
+        self.decrease(now, w)
+    }
+
+    /// Marks are frequent, and their share is the signal (RFC 8257, RFC 9331). So the window goes on growing after a
+    /// reaction to marks, and a loss in the same window of data takes what a loss takes. Otherwise a mark stands for a
+    /// loss, and the window is reduced once for all losses and marks in a window of data.
+    const SCALABLE: bool = false;
+
     /// The slow start threshold after a timeout at a window of `w`.
     fn timeout(&mut self, now: Time, w: f64) -> f64 {
         self.decrease(now, w)
@@ -62,6 +73,8 @@ pub struct Window<R> {
     /// Congestion window, packets.
     cwnd: f64,
     state: State,
+    /// When marks last reduced the window, until a packet that was sent since then is acknowledged (RFC 3168's CWR).
+    reduced: Option<Time>,
 }
 
 /// Where in RFC 5681's state machine the sender is. ssthresh is in packets.
@@ -84,7 +97,7 @@ const LEAST_SSTHRESH: f64 = 2.0;
 impl<R: WindowRule> Window<R> {
     /// A sender of packets of this size whose first window is `initial` packets.
     pub fn new(rule: R, initial: f64, packet: Bytes) -> Window<R> {
-        Window { rule, packet, cwnd: initial, state: State::SlowStart { ssthresh: f64::INFINITY } }
+        Window { rule, packet, cwnd: initial, state: State::SlowStart { ssthresh: f64::INFINITY }, reduced: None }
     }
 
     /// The same sender, with a first slow start up to no more than `ssthresh` packets.
@@ -99,7 +112,29 @@ impl<R: WindowRule> Window<R> {
         }
     }
 
+    /// Packets are newly reported as marked, or the window was reduced for marks and still is for the same window of
+    /// data.
+    #[cold]
+    fn on_marks(&mut self, now: Time, ack: &Ack) {
+        if let (Some(reduced), Some(rtt)) = (self.reduced, ack.rtt)
+            && now - rtt >= reduced
+        {
+            self.reduced = None;
+        }
+        // While losses are repaired, the window is reduced already.
+        if ack.marked.0 != 0 && self.reduced.is_none() && !ack.recovery {
+            let ssthresh = self.rule.mark(now, self.cwnd).max(LEAST_SSTHRESH);
+            self.cwnd = self.cwnd.min(ssthresh);
+            self.state = growing(self.cwnd, ssthresh);
+            self.reduced = Some(now);
+        }
+        if !ack.recovery && !ack.app_limited && (R::SCALABLE || self.reduced.is_none()) {
+            self.grow(now, ack);
+        }
+    }
+
     /// The window grows by an acknowledgment of new data.
+    #[inline(always)]
     fn grow(&mut self, now: Time, ack: &Ack) {
         // An acknowledgment that covers more than the window, as when it fills the hole that a timeout left, does not
         // mean that so much was delivered at once: the window no more than doubles.
@@ -152,6 +187,9 @@ impl<R: WindowRule> Sender for Window<R> {
         let ssthresh = self.ssthresh();
         self.state = if ack.recovery { State::Recovery { ssthresh } } else { growing(self.cwnd, ssthresh) };
         self.rule.observe(now, self.cwnd, ack);
+        if ack.marked.0 != 0 || self.reduced.is_some() {
+            return self.on_marks(now, ack);
+        }
         if !ack.recovery && !ack.app_limited {
             self.grow(now, ack);
         }
@@ -161,9 +199,14 @@ impl<R: WindowRule> Sender for Window<R> {
         let ssthresh = match (self.state, loss) {
             // RFC 5681, section 3.1: a retransmission that times out again does not lower ssthresh again.
             (State::Backoff { ssthresh }, _) => ssthresh,
+            // RFC 3168, section 6.1.2: one reduction for the losses and the marks of a window of data.
+            (_, Loss::Event) if self.reduced.is_some() && !R::SCALABLE => self.ssthresh().max(LEAST_SSTHRESH),
             (_, Loss::Event) => self.rule.decrease(now, self.cwnd).max(LEAST_SSTHRESH),
             (_, Loss::Timeout) => self.rule.timeout(now, self.cwnd).max(LEAST_SSTHRESH),
         };
+        if *loss == Loss::Timeout {
+            self.reduced = None;
+        }
         (self.state, self.cwnd) = match loss {
             Loss::Event => (State::Recovery { ssthresh }, self.cwnd.min(ssthresh)),
             Loss::Timeout => (State::Backoff { ssthresh }, 1.0),
@@ -290,6 +333,53 @@ pub(crate) mod tests {
             let phase = if slow { Phase::SlowStart } else { Phase::CongestionAvoidance };
             assert_eq!((window(&sender), sender.state().phase), (expected, phase));
         }
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// An acknowledgment of one packet that was sent 100 ms ago, which tells of `marked` marks.
+    fn marking(marked: u64) -> Ack {
+        Ack { marked: Bytes(marked * PACKET.0), rtt: Some(Duration::from_millis(100)), ..ack(1) }
+    }
+
+    #[test]
+    fn marks_reduce_the_window_once_per_window_of_data_and_nothing_is_repaired() {
+        let mut sender = Window::new(Halve, 40.0, PACKET);
+        sender.on_ack(at(100), &marking(1)); // halved
+        assert_eq!((window(&sender), sender.state().phase), (20.0, Phase::CongestionAvoidance));
+        for ms in [110, 150, 199] {
+            sender.on_ack(at(ms), &marking(3)); // sent at 10, 50, 99: before the reduction
+            assert_eq!(window(&sender), 20.0, "no reduction and no growth");
+        }
+        sender.on_ack(at(200), &marking(0)); // sent at the reduction: growth again
+        assert_eq!(window(&sender), 20.05);
+        sender.on_ack(at(201), &marking(1));
+        assert_eq!(window(&sender), 10.025);
+    }
+
+    #[test]
+    fn a_loss_beside_marks_does_not_reduce_the_window_again() {
+        let mut sender = Window::new(Halve, 40.0, PACKET);
+        sender.on_ack(at(100), &marking(1));
+        sender.on_loss(at(150), &Loss::Event); // sent before 100 ms, as nothing sent later is acknowledged yet
+        assert_eq!((window(&sender), sender.state().phase), (20.0, Phase::Recovery));
+        sender.on_ack(at(160), &Ack { recovery: true, ..marking(2) });
+        assert_eq!(window(&sender), 20.0);
+        sender.on_ack(at(260), &marking(0));
+        sender.on_loss(at(300), &Loss::Event);
+        assert_eq!(window(&sender), (20.0 + 1.0 / 20.0) / 2.0);
+    }
+
+    #[test]
+    fn marks_end_slow_start() {
+        let mut sender = halving();
+        for _ in 0..6 {
+            sender.on_ack(at(100), &marking(0));
+        }
+        sender.on_ack(at(200), &marking(1));
+        assert_eq!((window(&sender), sender.state().phase), (4.0, Phase::CongestionAvoidance));
     }
 
     #[test]

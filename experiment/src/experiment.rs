@@ -3,7 +3,7 @@
 use crate::traffic::Population;
 use control::{Bytes, Duration, Rate, Recovery, Time};
 use path::topology::listed_directions;
-use path::{HostPair, LinkDirection, LinkSetup, Route};
+use path::{Ecn, HostPair, LinkDirection, LinkSetup, Route};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -90,6 +90,8 @@ pub struct Flow {
     pub quantum: Option<Duration>,
     /// The least margin of the retransmission timeout over the smoothed round-trip time (200 ms in Linux).
     pub min_rto: Duration,
+    /// The ECN field of its packets. Acknowledgments are Not-ECT (RFC 3168, section 6.1.4).
+    pub ecn: Ecn,
 }
 
 impl Flow {
@@ -132,6 +134,8 @@ pub struct Workload {
     pub delayed_ack: Option<Duration>,
     /// See [`Flow::min_rto`].
     pub min_rto: Duration,
+    /// See [`Flow::ecn`].
+    pub ecn: Ecn,
     /// The time that the connections call zero.
     pub start: Time,
     /// From this time on, no connection begins.

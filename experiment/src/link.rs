@@ -15,6 +15,7 @@ impl LinkOutcome {
             max_queue,
             drops: to.dropped - from.dropped,
             early_drops: to.early - from.early,
+            marks: to.marked - from.marked,
             errors: to.lost - from.lost,
             late: to.reordered - from.reordered,
             corrupted: to.corrupted - from.corrupted,

@@ -168,6 +168,8 @@ pub struct LinkOutcome {
     pub drops: u64,
     /// How many of these were dropped before the queue was full.
     pub early_drops: u64,
+    /// Packets that the queue marked in place of dropping them (ECN), within the measured interval.
+    pub marks: u64,
     /// Packets lost to transmission errors in the measured interval.
     pub errors: u64,
     /// Packets corrupted (a bit was flipped) in the measured interval.

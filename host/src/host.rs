@@ -267,6 +267,7 @@ impl Host {
         let ack = Ack {
             acked,
             lost,
+            marked: Bytes(0), // quinn sends packets that are Not-ECT
             rtt,
             in_flight: self.in_flight(),
             recovery: self.is_recovering(),

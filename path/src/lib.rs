@@ -11,6 +11,7 @@
 //! only from a seed that is passed in.
 
 pub mod capacity;
+mod ecn;
 pub mod impairments;
 pub mod link;
 pub mod queue;
@@ -21,6 +22,7 @@ mod testing;
 pub mod topology;
 
 pub use capacity::{Change, Trace};
+pub use ecn::Ecn;
 pub use impairments::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use link::{Counters, Link};
 pub use queue::{Buffer, DropTail, QueueSetup};
@@ -43,4 +45,14 @@ pub trait Packet: Copy + Debug + Default + Send + 'static {
 
     /// The stamp, for routers to read and rewrite; none if the packet has none, as acknowledgments.
     fn stamp(&mut self) -> Option<&mut Stamp>;
+
+    /// The ECN field. A carrier of packets that cannot mark them leaves this as it is, and queues drop all of them.
+    #[inline]
+    fn ecn(&self) -> Ecn {
+        Ecn::NotEct
+    }
+
+    /// Sets the ECN field of a packet that is ECN-capable to [`Ecn::Ce`].
+    #[inline]
+    fn mark(&mut self) {}
 }

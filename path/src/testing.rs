@@ -1,6 +1,6 @@
 //! What tests use: packets, and the queue discipline that CONTRIBUTING.md shows as an example.
 
-use crate::Packet;
+use crate::{Ecn, Packet};
 use control::{Bytes, Stamp};
 
 #[path = "../tests/contributing/lifetime.rs"]
@@ -13,12 +13,13 @@ pub struct Parcel {
     pub flow: u64,
     pub size: Bytes,
     pub stamp: Stamp,
+    pub ecn: Ecn,
 }
 
 impl Parcel {
     /// A packet of 1000 bytes.
     pub fn new(id: u64) -> Parcel {
-        Parcel { id, flow: 0, size: Bytes(1000), stamp: Stamp::None }
+        Parcel { id, flow: 0, size: Bytes(1000), stamp: Stamp::None, ecn: Ecn::NotEct }
     }
 }
 
@@ -32,5 +33,11 @@ impl Packet for Parcel {
     fn pass_hop(&mut self) {}
     fn stamp(&mut self) -> Option<&mut Stamp> {
         Some(&mut self.stamp)
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
     }
 }

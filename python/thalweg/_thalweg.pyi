@@ -132,6 +132,10 @@ class Ack:
         """Bytes that it reveals to be lost."""
 
     @property
+    def marked(self) -> int:
+        """Bytes of packets that queues have marked, of which no acknowledgment has told before."""
+
+    @property
     def rtt(self) -> float | None:
         """The round-trip time of the packet that it answers, in seconds, if that was measured."""
 

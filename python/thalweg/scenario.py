@@ -74,7 +74,7 @@ class Path(Keys):
     packets" or "9 MB".
     """
     queue: (
-        Literal["droptail", "red", "ared", "codel", "fq-codel", "policer", "rcp-ac", "rcp", "xcp", "matching"]
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "policer", "rcp-ac", "rcp", "xcp", "matching"]
         | Mapping[str, Any]
         | None
     ) = None
@@ -120,7 +120,7 @@ class Link(Keys):
     packets" or "9 MB".
     """
     queue: (
-        Literal["droptail", "red", "ared", "codel", "fq-codel", "policer", "rcp-ac", "rcp", "xcp", "matching"]
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "policer", "rcp-ac", "rcp", "xcp", "matching"]
         | Mapping[str, Any]
         | None
     ) = None
@@ -173,6 +173,10 @@ class Flow(Keys):
     """How losses are repaired; as the controller's source says if not given."""
     delayed_ack: str | None = None
     """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""
+    ecn: bool | None = None
+    """Whether its packets are ECN-capable, so that queues mark them in place of dropping them; the scenario's if not
+    given. The controller must react to marks.
+    """
     access: str | None = None
     """Rate of the sender's own access link; the path's if not given."""
     coalesce: str | None = None
@@ -244,6 +248,8 @@ class Traffic(Keys):
     """How losses are repaired; as the controller's source says if not given."""
     delayed_ack: str | None = None
     """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""
+    ecn: bool | None = None
+    """Whether packets are ECN-capable, as of a flow; the scenario's if not given."""
     objects: float | None = None
     """Mean number of objects per session, geometrically distributed; 5 if not given."""
     object: str | Mapping[str, Any] | None = None
@@ -299,6 +305,11 @@ class Scenario(Keys):
     delayed_ack: str | None = None
     """Acknowledge every second packet (RFC 5681), a single one after this time at the latest. If not given, every
     packet is acknowledged.
+    """
+    ecn: bool | None = None
+    """Whether packets are ECN-capable, so that queues mark them in place of dropping them. If true, those of all
+    flows and connections whose controllers react to marks are; if not given, those of L4S controllers are (DCTCP,
+    Prague).
     """
     coalesce: str | None = None
     """Interrupt coalescing: a receiving host learns of a packet, and of all that arrived after it, this long after

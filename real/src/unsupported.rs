@@ -31,6 +31,12 @@ pub fn unsupported(experiment: &Experiment) -> Option<String> {
             ("jitter", flow.jitter.is_some()),
             ("quantum", flow.quantum.is_some()),
         ];
+        if flow.ecn.is_capable() {
+            return Some(format!(
+                "flow {}: ecn: is simulated only, real packets are Not-ECT; write ecn = false",
+                i + 1
+            ));
+        }
         let (key, _) = keys.into_iter().find(|(_, given)| *given)?;
         Some(format!("flow {}: {key}: is the hosts' own in real runs; remove it", i + 1))
     })

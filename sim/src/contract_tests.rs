@@ -3,10 +3,11 @@
 //! panics when it breaks a rule.
 
 use control::registry::{self, Controller, Family};
-use control::{Bytes, Duration, Rate, Recovery, Time};
+use control::{Bytes, Duration, EcnSupport, Rate, Recovery, Time};
 use experiment::traffic::Mix;
 use experiment::{Experiment, Flow, Outcome, Workload};
-use path::{Buffer, Errors, LinkSetup, Reorder, Route};
+use path::queue::registry::find;
+use path::{Buffer, Ecn, Errors, LinkSetup, QueueSetup, Reorder, Route};
 use std::sync::Arc;
 
 /// When the runs end.
@@ -33,6 +34,7 @@ pub fn experiment(controller: &Controller) -> Experiment {
         jitter: None,
         quantum: None,
         min_rto: Duration::from_millis(200),
+        ecn: Ecn::NotEct,
     };
     let (rate, delay) = (Rate::from_mbps(10.0), Duration::from_millis(15));
     Experiment {
@@ -114,6 +116,48 @@ fn hosts_with_late_interfaces_delayed_acknowledgments_and_small_windows() {
     with_all(change, |_, _| {});
 }
 
+/// What the ECN field of `name`'s packets says if scenarios ask for marks.
+fn ecn_of(name: &str) -> Ecn {
+    match registry::find(name).map(|controller| controller.ecn) {
+        Some(EcnSupport::Classic) => Ecn::Ect0,
+        Some(EcnSupport::L4s) => Ecn::Ect1,
+        _ => Ecn::NotEct,
+    }
+}
+
+/// Marks make every controller that reacts to them give way, and nothing is lost nor sent again. Those that keep queues
+/// short may never be marked.
+#[test]
+fn marks_in_place_of_drops() {
+    let change = |experiment: &mut Experiment| {
+        let link = &mut experiment.links[0];
+        link.buffer = Buffer::Packets(2000);
+        link.queue = QueueSetup {
+            discipline: "red".into(),
+            parameters: find("red").unwrap().defaults().clone(),
+            packet: Bytes(1000),
+        };
+        experiment.flows.iter_mut().for_each(|flow| flow.ecn = ecn_of(&flow.controller));
+    };
+    with_all(change, |name, outcome| {
+        let link = &outcome.links[0];
+        if ecn_of(name).is_capable() {
+            let resent = outcome.flows.iter().map(|flow| flow.retransmitted_packets).sum::<u64>();
+            assert_eq!((link.drops, resent), (0, 0), "{name}");
+            let reacts = outcome.flows.iter().all(|flow| flow.loss_events == 0) && link.max_queue < 500;
+            let never = registry::find(name).is_some_and(|controller| controller.family == Family::DelayWindow);
+            assert!(
+                (link.marks > 0 || never) && reacts,
+                "{name}: {} marks, {} packets wait",
+                link.marks,
+                link.max_queue
+            );
+        } else {
+            assert_eq!(link.marks, 0, "{name}");
+        }
+    });
+}
+
 /// Connections with a handshake and short transfers in both directions, in place of the flows.
 #[test]
 fn connections_that_come_and_go() {
@@ -138,6 +182,7 @@ fn connections_that_come_and_go() {
             max_burst: None,
             delayed_ack: None,
             min_rto: Duration::from_millis(200),
+            ecn: Ecn::NotEct,
             start: Time::ZERO,
             stop: Time::ZERO + END,
             population: Arc::new(mix),

@@ -5,7 +5,7 @@ use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
 use crate::host::{Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Head, Packet};
 use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
@@ -95,6 +95,7 @@ impl<'a> Simulation<'a> {
                 min_rto: flow.min_rto,
                 flow: i as u32,
                 way_out,
+                ecn: flow.ecn,
             });
             let sink = Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
             let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
@@ -184,7 +185,7 @@ impl<'a> Simulation<'a> {
                     return self.connections.on_flow_event(now, kind, index, &mut self.network);
                 };
                 if let Some(ack) = flow.sink.release(now) {
-                    self.network.forward(now, ack.hop, ack.size, || ack);
+                    self.network.forward(now, ack.hop, ack.head.size(), || ack);
                 }
             }
             Kind::Cross => self.cross_traffic(now, index),
@@ -243,14 +244,14 @@ impl<'a> Simulation<'a> {
                 }
                 match answer {
                     Answer::Send(ack) => {
-                        self.network.forward(now, ack.hop, ack.size, || ack);
+                        self.network.forward(now, ack.hop, ack.head.size(), || ack);
                     }
                     Answer::HoldUntil(time) => self.network.events.add(time, (Kind::DelayedAck, index)),
                 }
             }
-            Body::Ack { out_of_order, report } => {
+            Body::Ack { out_of_order, marked, report } => {
                 let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
-                flow.source.on_ack(now, packet, (*out_of_order, *report), &mut flow.sink, &mut environment);
+                flow.source.on_ack(now, packet, (*out_of_order, *marked, *report), &mut flow.sink, &mut environment);
             }
             Body::Cross => {} // no host waits for it
         }
@@ -266,7 +267,8 @@ impl<'a> Simulation<'a> {
         };
         let Cross { packet, stop, .. } = self.experiment.cross[index as usize];
         let (hop, next, size) = (*hop, now + source.gap(), packet.0 as u32);
-        let packet = Packet { flow: index, size, hop, order: 0, segment: 0, sent: now, body: Body::Cross };
+        let packet =
+            Packet { flow: index, head: Head::plain(size), hop, order: 0, segment: 0, sent: now, body: Body::Cross };
         self.network.forward(now, hop, size, || packet);
         if next < stop {
             self.network.events.add(next, (Kind::Cross, index));

@@ -78,7 +78,7 @@ impl Network {
             return None;
         };
         packet.hop += 1;
-        let arrived = self.forward(now, packet.hop, packet.size, || packet);
+        let arrived = self.forward(now, packet.hop, packet.head.size(), || packet);
         Some((packet, arrived))
     }
 
@@ -106,7 +106,7 @@ impl Network {
             self.events.add(exit, (Kind::Exit, index));
         }
         (fate == Fate::Intact || self.goes_on(now, index, packet, fate))
-            && self.forward(now, packet.hop, packet.size, || *packet)
+            && self.forward(now, packet.hop, packet.head.size(), || *packet)
     }
 
     /// `packet` leaves link `index` with another fate than [`Fate::Intact`]. Returns whether it goes on along its

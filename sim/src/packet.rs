@@ -1,14 +1,15 @@
 //! The packets of the simulator: small values that are copied from ring to ring.
 
 use control::{Bytes, Report, Stamp, Time};
+use path::Ecn;
 
 /// A packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
     /// The number of its flow; of traffic that does not react, the number of its source.
     pub flow: u32,
-    /// Size on the wire, in bytes.
-    pub size: u32,
+    /// What it looks like to queues.
+    pub head: Head,
     /// Where the packet goes next on its route: a position in the topology.
     pub hop: u32,
     /// How many packets its flow had sent before it, modulo 2^32; of an acknowledgment, this number of the packet
@@ -20,6 +21,45 @@ pub struct Packet {
     pub sent: Time,
     /// What the packet carries.
     pub body: Body,
+}
+
+/// A packet's size on the wire and its ECN field, in one word: the two bits of the latter are above the size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head(u32);
+
+impl Head {
+    /// The bits of the size: scenarios have packets of up to a million bytes.
+    const SIZE: u32 = (1 << 30) - 1;
+
+    /// A packet of `size` bytes, less than 2^30.
+    #[inline(always)]
+    pub fn new(size: u32, ecn: Ecn) -> Head {
+        Head(size | (ecn as u32) << 30)
+    }
+
+    /// A packet of `size` bytes that is Not-ECT.
+    #[inline(always)]
+    pub fn plain(size: u32) -> Head {
+        Head(size)
+    }
+
+    /// The same ECN field for a packet of `size` bytes, if this one has none.
+    #[inline(always)]
+    pub fn with_size(self, size: u32) -> Head {
+        Head(self.0 | size)
+    }
+
+    /// Size on the wire, in bytes.
+    #[inline(always)]
+    pub fn size(self) -> u32 {
+        self.0 & Head::SIZE
+    }
+
+    /// The ECN field.
+    #[inline(always)]
+    pub fn ecn(self) -> Ecn {
+        Ecn::of_bits(self.0 >> 30)
+    }
 }
 
 /// In place of a segment's number: the packet carries no data, but asks to open a connection (TCP's SYN), or
@@ -38,6 +78,8 @@ pub enum Body {
         /// numbers until the source has read them. This models selective acknowledgments without a limit on their
         /// blocks.
         out_of_order: u32,
+        /// How many packets have arrived marked so far, modulo 2^32 (the CE counts of RFC 9000, section 13.4).
+        marked: u32,
         /// The receiver's newest report.
         report: Option<Report>,
     },
@@ -49,7 +91,7 @@ pub enum Body {
 impl path::Packet for Packet {
     #[inline]
     fn size(&self) -> Bytes {
-        Bytes(self.size as u64)
+        Bytes(self.head.size() as u64)
     }
 
     #[inline]
@@ -70,10 +112,32 @@ impl path::Packet for Packet {
             _ => None,
         }
     }
+
+    #[inline]
+    fn ecn(&self) -> Ecn {
+        self.head.ecn()
+    }
+
+    #[inline]
+    fn mark(&mut self) {
+        self.head = Head::new(self.head.size(), Ecn::Ce);
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_mark_changes_neither_the_size_nor_the_rest() {
+        use super::{Head, Packet};
+        use path::{Ecn, Packet as _};
+        for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1] {
+            let mut packet = Packet { head: Head::new(1_000_000, ecn), order: 7, ..Packet::default() };
+            assert_eq!((packet.ecn(), packet.size().0), (ecn, 1_000_000));
+            packet.mark();
+            assert_eq!((packet.ecn(), packet.size().0, packet.order), (Ecn::Ce, 1_000_000, 7));
+        }
+    }
+
     #[test]
     fn a_packet_and_its_exit_time_fill_a_cache_line() {
         assert!(size_of::<(control::Time, super::Packet)>() <= 64, "{}", size_of::<(control::Time, super::Packet)>());

@@ -29,6 +29,7 @@ pub fn describe(name: &str) -> Result<(), Failure> {
     let mut text = format!("{}: {}\nSource: {}\n", controller.name, controller.summary, controller.source);
     let _ = writeln!(text, "Family: {}", controller.family.name());
     let _ = writeln!(text, "Loss recovery: {}", recovery(controller));
+    let _ = writeln!(text, "ECN: {}", controller.ecn.name());
     let parameters = parameters(controller);
     if !parameters.is_empty() {
         let _ = writeln!(text, "\nParameters, with their defaults, for [controller.{name}] in a scenario:");
@@ -82,7 +83,13 @@ fn page(family: Family) -> String {
     let mut text = format!("# {}\n\n{}.\n", sentence(family.name()), sentence(family.summary()));
     for controller in family.controllers() {
         let _ = writeln!(text, "\n## {}\n\n{}.\n", controller.name, sentence(controller.summary));
-        let _ = writeln!(text, "Source: {}. Loss recovery: `{}`.", controller.source, recovery(controller));
+        let _ = writeln!(
+            text,
+            "Source: {}. Loss recovery: `{}`. ECN: `{}`.",
+            controller.source,
+            recovery(controller),
+            controller.ecn.name()
+        );
         for (i, (parameter, default, description)) in parameters(controller).into_iter().enumerate() {
             if i == 0 {
                 text += "\n| parameter | default | meaning |\n|---|---|---|\n";

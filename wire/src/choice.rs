@@ -3,7 +3,7 @@
 use crate::datagram::PACKET;
 use crate::error::ChoiceError;
 use control::registry::{self, Controller, Parties};
-use control::{Bytes, Conditions, Duration, Sender};
+use control::{Bytes, Conditions, Duration, EcnSupport, Sender};
 use registry::ParameterError::Together;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -37,11 +37,14 @@ pub struct Choice {
 
 impl Choice {
     /// The controller of that name in the [registry], with `parameters` laid over its defaults. Fails, with a line that
-    /// says what to write instead, if there is no such controller or a parameter is wrong.
+    /// says what to write instead, if there is no such controller, if it needs marks (ECN), or if a parameter is wrong.
     pub fn new(name: &str, parameters: &Map<String, Value>) -> Result<Choice, ChoiceError> {
         let known = || registry::all().iter().map(|controller| controller.name).collect();
         let unknown = || ChoiceError::Controller { name: name.into(), known: known() };
         let controller = registry::find(name).ok_or_else(unknown)?;
+        if controller.ecn == EcnSupport::L4s {
+            return Err(ChoiceError::Marks { controller: controller.name });
+        }
         let wrong = |error| ChoiceError::Parameter { controller: controller.name, error };
         let parameters = controller.parameters(parameters).map_err(wrong)?;
         let parties = controller.build(&parameters, &conditions(PACKET, QUANTUM));
@@ -114,6 +117,7 @@ mod tests {
         let error =
             |name, parameters: Value| Choice::new(name, parameters.as_object().unwrap()).unwrap_err().to_string();
         assert!(error("rabid", Value::Object(Map::new())).contains("rapid, "));
+        assert!(error("dctcp", Value::Object(Map::new())).contains("simulated only; choose"));
         assert!(error("rapid", serde_json::json!({"strean": 90})).contains("it has stream, "));
         assert!(error("rapid", serde_json::json!({"stream": 1})).starts_with("rapid.stream: "));
     }

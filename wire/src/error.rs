@@ -93,6 +93,11 @@ pub enum ChoiceError {
         /// The names there are.
         known: Vec<&'static str>,
     },
+    /// The controller needs marks, and real packets are not ECN-capable.
+    Marks {
+        /// The controller's name.
+        controller: &'static str,
+    },
     /// A parameter is unknown or has no usable value.
     Parameter {
         /// The controller's name.
@@ -109,6 +114,10 @@ impl fmt::Display for ChoiceError {
             ChoiceError::Controller { name, known } => {
                 write!(f, "no controller `{name}`; there are {}", known.join(", "))
             }
+            ChoiceError::Marks { controller } => write!(
+                f,
+                "{controller} needs packets that queues mark (ECN), which is simulated only; choose one like cubic"
+            ),
             ChoiceError::Parameter { controller, error: Unknown { name, known } } => {
                 write!(f, "{controller} has no parameter `{name}`; it has {}", known.join(", "))
             }

@@ -50,7 +50,7 @@ impl WindowSender {
                 let rule = highspeed::HighSpeedRule::new(&HighSpeed::default());
                 WindowSender::HighSpeed(window(rule, initial, ssthresh, packet))
             }
-            Fallback::Reno => WindowSender::Reno(window(StandardRule, initial, ssthresh, packet)),
+            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), initial, ssthresh, packet)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::family::Family;
 use super::overrides::{ParameterError, overlay};
-use crate::protocol::{Protocol, Recovery};
+use crate::protocol::{EcnSupport, Protocol, Recovery};
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::units::Bytes;
 use schemars::{JsonSchema, Schema, json_schema};
@@ -35,6 +35,8 @@ pub struct Controller {
     pub family: Family,
     /// How hosts repair its losses.
     pub recovery: Recovery,
+    /// How its senders react to ECN marks.
+    pub ecn: EcnSupport,
     defaults: Value,
     schema: Schema,
     factory: Make,
@@ -57,6 +59,7 @@ impl Controller {
             source,
             family,
             recovery,
+            ecn: EcnSupport::None,
             defaults: serde_json::to_value(&defaults).expect("parameters are plain data"),
             schema: schemars::schema_for!(P),
             factory: Box::new(|parameters, host| {
@@ -65,6 +68,11 @@ impl Controller {
                 Ok(Box::new(move || Parties { sender: protocol.sender(&host), receiver: protocol.receiver(&host) }))
             }),
         }
+    }
+
+    /// The same controller, whose senders react to ECN marks. Those of a [`Window`](crate::window::Window) do.
+    pub fn with_ecn(self, ecn: EcnSupport) -> Controller {
+        Controller { ecn, ..self }
     }
 
     /// The controller `name`, whose parties come from `make`: a protocol whose parameters are known only when the
@@ -85,6 +93,7 @@ impl Controller {
             source,
             family,
             recovery: Recovery::Sack,
+            ecn: EcnSupport::None,
             defaults: defaults.into(),
             schema,
             factory,

@@ -2,8 +2,9 @@
 
 use super::controller::Controller;
 use super::family::Family;
+use crate::protocol::EcnSupport::{Classic, L4s};
 use crate::protocol::Recovery::{NewReno, Sack};
-use Family::{DelayWindow, LossWindow, PacketScale, Rate, RouterAssisted};
+use Family::{DelayWindow, LossWindow, MarkWindow, PacketScale, Rate, RouterAssisted};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// The controllers that the program has added.
@@ -83,7 +84,8 @@ fn ours() -> &'static [Controller] {
                 "RFC 5681, RFC 6582",
                 "TCP without selective acknowledgments",
                 crate::reno::Reno::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "reno",
                 LossWindow,
@@ -91,7 +93,8 @@ fn ours() -> &'static [Controller] {
                 "RFC 5681, RFC 6675",
                 "TCP with selective acknowledgments",
                 crate::reno::Reno::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "aimd",
                 LossWindow,
@@ -99,7 +102,8 @@ fn ours() -> &'static [Controller] {
                 "BIC-2004, section VI",
                 "AIMD(a, b): a packets more per round trip, a share b less on a loss",
                 crate::aimd::Aimd::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "scalable",
                 LossWindow,
@@ -107,7 +111,8 @@ fn ours() -> &'static [Controller] {
                 "Kelly, CCR 2003",
                 "STCP: growth in proportion to the window",
                 crate::scalable::Scalable::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "highspeed",
                 LossWindow,
@@ -115,7 +120,8 @@ fn ours() -> &'static [Controller] {
                 "RFC 3649",
                 "HSTCP: the larger the window, the faster it grows and the less it gives up",
                 crate::highspeed::HighSpeed::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "bic",
                 LossWindow,
@@ -123,7 +129,8 @@ fn ours() -> &'static [Controller] {
                 "BIC-2004, section VI-A",
                 "binary search for the window of the last loss",
                 crate::bic::Bic::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "bic-linux",
                 LossWindow,
@@ -132,7 +139,8 @@ fn ours() -> &'static [Controller] {
                 "BIC with the constants of Linux, but without its integer arithmetic and its special cases near the \
                  maximum, before the first loss and after a timeout",
                 crate::bic::Bic::linux(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "cubic",
                 LossWindow,
@@ -141,7 +149,8 @@ fn ours() -> &'static [Controller] {
                 "a window that is a cubic function of the time since the last loss, and never grows slower than \
                  Reno's; without HyStart++",
                 crate::cubic::Cubic::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "cubic-2008",
                 LossWindow,
@@ -149,7 +158,8 @@ fn ours() -> &'static [Controller] {
                 "Ha, Rhee and Xu, SIGOPS OSR 2008",
                 "CUBIC as first published: a fifth less on a loss",
                 crate::cubic::Cubic::of_2008(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "htcp",
                 LossWindow,
@@ -157,7 +167,8 @@ fn ours() -> &'static [Controller] {
                 "H-TCP (Leith and Shorten, PFLDnet 2004)",
                 "grows the faster, the longer ago the last loss was; a loss takes what empties the queue",
                 crate::htcp::Htcp::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "westwood",
                 LossWindow,
@@ -165,7 +176,8 @@ fn ours() -> &'static [Controller] {
                 "Westwood+ (Grieco and Mascolo, CCR 2004)",
                 "Reno, but a loss leaves the measured bandwidth times the shortest round-trip time",
                 crate::westwood::Westwood::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "vegas",
                 DelayWindow,
@@ -173,7 +185,8 @@ fn ours() -> &'static [Controller] {
                 "Brakmo and Peterson, JSAC 1995",
                 "keeps one to three of its packets in the queue",
                 crate::vegas::Vegas::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "fast",
                 DelayWindow,
@@ -181,7 +194,8 @@ fn ours() -> &'static [Controller] {
                 "FAST TCP (Wei, Jin, Low and Hegde, IEEE/ACM ToN 14(6))",
                 "keeps alpha of its packets in the queue, and changes the faster, the further it is from that",
                 crate::fast::Fast::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "compound",
                 DelayWindow,
@@ -189,7 +203,8 @@ fn ours() -> &'static [Controller] {
                 "Compound TCP (Tan, Song, Zhang and Sridharan, INFOCOM 2006)",
                 "the sum of Reno's window and another that grows fast while there is no queue",
                 crate::compound::Compound::default(),
-            ),
+            )
+            .with_ecn(Classic),
             Controller::new(
                 "illinois",
                 DelayWindow,
@@ -197,7 +212,26 @@ fn ours() -> &'static [Controller] {
                 "Liu, Basar and Srikant, Performance Evaluation 65, 2008",
                 "an AIMD that grows less and gives up more, the longer the queueing delay",
                 crate::illinois::Illinois::default(),
-            ),
+            )
+            .with_ecn(Classic),
+            Controller::new(
+                "dctcp",
+                MarkWindow,
+                Sack,
+                "RFC 8257",
+                "gives up half the share of marked packets, and half the window on a loss; for data centres, in simulations",
+                crate::dctcp::Dctcp::default(),
+            )
+            .with_ecn(L4s),
+            Controller::new(
+                "prague",
+                MarkWindow,
+                Sack,
+                "draft-briscoe-iccrg-prague-congestion-control-04, RFC 9331",
+                "DCTCP made fit for the Internet: the rate does not depend on short round-trip times",
+                crate::prague::Prague::default(),
+            )
+            .with_ecn(L4s),
             Controller::new(
                 "rrrp",
                 Rate,

@@ -9,6 +9,8 @@ pub enum Family {
     LossWindow,
     /// Delays and losses set a window.
     DelayWindow,
+    /// The share of marked packets sets a window.
+    MarkWindow,
     /// A measurement of the path sets a rate.
     Rate,
     /// Routers on the path set a rate or a window.
@@ -17,8 +19,14 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order in which to list them.
-    pub const ALL: [Family; 5] =
-        [Family::PacketScale, Family::LossWindow, Family::DelayWindow, Family::Rate, Family::RouterAssisted];
+    pub const ALL: [Family; 6] = [
+        Family::PacketScale,
+        Family::LossWindow,
+        Family::DelayWindow,
+        Family::MarkWindow,
+        Family::Rate,
+        Family::RouterAssisted,
+    ];
 
     /// The name in lists and file names.
     pub fn name(self) -> &'static str {
@@ -26,6 +34,7 @@ impl Family {
             Family::PacketScale => "packet-scale",
             Family::LossWindow => "loss-window",
             Family::DelayWindow => "delay-window",
+            Family::MarkWindow => "mark-window",
             Family::Rate => "rate",
             Family::RouterAssisted => "router-assisted",
         }
@@ -37,6 +46,9 @@ impl Family {
             Family::PacketScale => "every packet leaves at an exact time, and its delay tells the available bandwidth",
             Family::LossWindow => "a window that grows until a packet is lost",
             Family::DelayWindow => "a window that also gives way when the round-trip time shows a queue",
+            Family::MarkWindow => {
+                "a window that shrinks by the share of packets that queues mark (ECN); Reno where no queue marks"
+            }
             Family::Rate => "a sending rate, set by what the path was measured to deliver",
             Family::RouterAssisted => {
                 "what the routers on the path write on each packet; Reno where none of them takes part"

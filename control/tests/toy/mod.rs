@@ -210,6 +210,7 @@ impl Host {
             let ack = Ack {
                 acked: Bytes(self.unacked * self.path.packet.0),
                 lost: Bytes(self.missed * self.path.packet.0),
+                marked: Bytes(0),
                 rtt: Some(self.now.since(packet.sent)),
                 in_flight: Bytes(self.in_flight * self.path.packet.0),
                 recovery,

@@ -3,7 +3,7 @@
 use super::record::Record;
 
 /// Each paper's folder in the catalogue, its short name, and its reference.
-const PAPERS: [(&str, &str, &str); 6] = [
+const PAPERS: [(&str, &str, &str); 7] = [
     ("beyond", "Beyond the papers", "What a reader would ask next. No paper makes these claims: they are ours."),
     (
         "bic",
@@ -25,6 +25,11 @@ const PAPERS: [(&str, &str, &str); 6] = [
         "rrr",
         "RRR-2008",
         "P. Hága, I. Csabai, F. Tóth, G. Vattay: Relative Rate Reduction Based Control with Adjustable Congestion Level, TRIDENTCOM 2008",
+    ),
+    (
+        "today",
+        "Today's queues",
+        "Queues that mark, and the senders for them: M. Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8033; RFC 9332",
     ),
 ];
 

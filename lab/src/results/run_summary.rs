@@ -67,6 +67,8 @@ pub struct LinkSummary {
     pub drops: u64,
     /// How many of these were dropped before the queue was full, as RED and CoDel do.
     pub early_drops: u64,
+    /// How many packets the queue marked in place of dropping them.
+    pub marks: u64,
     /// How many packets were lost to transmission errors.
     pub errors: u64,
     /// How many packets were corrupted: they arrived with a bit flipped. In the simulator, receivers discard them.
@@ -177,6 +179,7 @@ pub fn summarize(finished: &Finished) -> RunSummary {
                 max_queue_packets: link.max_queue,
                 drops: link.drops,
                 early_drops: link.early_drops,
+                marks: link.marks,
                 errors: link.errors,
                 corrupted: link.corrupted,
                 late: link.late,

@@ -62,6 +62,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
             max_queue: link.max_queue.iter().copied().max().unwrap_or(0),
             drops: link.drops.iter().map(|&n| u64::from(n)).sum(),
             early_drops: 0,
+            marks: 0,
             errors: 0,
             corrupted: 0,
             late: 0,
@@ -93,6 +94,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         jitter: None,
         quantum: None,
         min_rto: Duration::from_millis(200),
+        ecn: Default::default(),
     };
     let experiment = Experiment {
         seed: 1,

@@ -12,6 +12,8 @@ pub struct Counters {
     pub dropped: u64,
     /// Packets among those that the queue dropped before its buffer was full.
     pub early: u64,
+    /// Packets that the queue marked in place of dropping them.
+    pub marked: u64,
     /// Packets lost to transmission errors.
     pub lost: u64,
     /// Packets in which a bit was flipped.

@@ -193,6 +193,7 @@ impl<P: Packet> Link<P> {
         let mut counters = transmitter.counters;
         counters.dropped = transmitter.drops.full + transmitter.drops.early;
         counters.early = transmitter.drops.early;
+        counters.marked = transmitter.drops.marked;
         // The rest of a transmission that goes on after `now` was counted at its beginning.
         counters.busy -= transmitter.free_at.since(now);
         transmitter.counters.max_queue = self.queue.len();

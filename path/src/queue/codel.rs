@@ -1,4 +1,5 @@
-//! CoDel: drops from the head while packets have waited too long for too long (RFC 8289; section 5 has the algorithm).
+//! CoDel: drops from the head, or marks, while packets have waited too long for too long (RFC 8289; section 5 has the
+//! algorithm).
 
 use super::buffer::Buffer;
 use super::discipline::{Drops, Mistake, Queue, Queueing, Site};
@@ -61,6 +62,11 @@ impl<P: Packet> Fifo<P> {
         Some((since, packet))
     }
 
+    /// Since when the first packet has waited.
+    pub fn first_since(&self) -> Option<Time> {
+        self.waiting.front().map(|&(since, _)| since)
+    }
+
     /// Returns the memory that a burst has taken, if the queue is empty.
     pub fn release(&mut self) {
         self.waiting.release(64);
@@ -87,8 +93,9 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Section 5.5: the next packet of `fifo` that is not dropped. While at most `mtu` bytes wait, no packet is
-    /// dropped.
+    /// Section 5.5: the next packet of `fifo` that is not dropped, and since when it has waited. While at most `mtu`
+    /// bytes wait, no packet is dropped. Where the RFC drops a packet, one that is ECN-capable is marked and goes on (RFC
+    /// 8290, section 4.2.2).
     pub fn dequeue<P: Packet>(
         &mut self,
         now: Time,
@@ -96,23 +103,32 @@ impl Control {
         mtu: Bytes,
         fifo: &mut Fifo<P>,
         drops: &mut Drops<P>,
-    ) -> Option<P> {
-        let (mut packet, mut ok_to_drop) = self.next(now, parameters, mtu, fifo);
+    ) -> Option<(Time, P)> {
+        let (mut first, mut ok_to_drop) = self.next(now, parameters, mtu, fifo);
         if self.dropping {
             self.dropping = ok_to_drop;
-            while self.dropping && now >= self.drop_next {
-                packet.iter().for_each(|packet| drops.drop_early(packet));
-                (packet, ok_to_drop) = self.next(now, parameters, mtu, fifo);
+            while let Some((_, packet)) = &mut first
+                && self.dropping
+                && now >= self.drop_next
+            {
+                self.count += 1; // also for the drop that ends the dropping
+                if drops.mark_or_drop(packet) {
+                    self.drop_next = control_law(self.drop_next, parameters.interval, self.count);
+                    return first;
+                }
+                (first, ok_to_drop) = self.next(now, parameters, mtu, fifo);
                 if ok_to_drop {
-                    self.count += 1;
                     self.drop_next = control_law(self.drop_next, parameters.interval, self.count);
                 } else {
                     self.dropping = false;
                 }
             }
-        } else if ok_to_drop {
-            packet.iter().for_each(|packet| drops.drop_early(packet));
-            (packet, _) = self.next(now, parameters, mtu, fifo);
+        } else if let Some((_, packet)) = &mut first
+            && ok_to_drop
+        {
+            if !drops.mark_or_drop(packet) {
+                (first, _) = self.next(now, parameters, mtu, fifo);
+            }
             self.dropping = true;
             // If packets were dropped not long ago, dropping goes on at about the rate at which it ended.
             let delta = self.count - self.last_count;
@@ -121,27 +137,29 @@ impl Control {
             self.drop_next = control_law(now, parameters.interval, self.count);
             self.last_count = self.count;
         }
-        packet
+        first
     }
 
-    /// Section 5.4, `dodequeue`: the first packet, and whether the delay has been above the target for an interval.
+    /// Section 5.4, `dodequeue`: the first packet, since when it has waited, and whether the delay has been above the
+    /// target for an interval.
     fn next<P: Packet>(
         &mut self,
         now: Time,
         parameters: &Parameters,
         mtu: Bytes,
         fifo: &mut Fifo<P>,
-    ) -> (Option<P>, bool) {
+    ) -> (Option<(Time, P)>, bool) {
         let Some((since, packet)) = fifo.take() else {
             self.first_above = None;
             return (None, false);
         };
+        let first = Some((since, packet));
         if now.since(since) < parameters.target || fifo.bytes() <= mtu {
             self.first_above = None;
-            return (Some(packet), false);
+            return (first, false);
         }
         let first_above = *self.first_above.get_or_insert(now + parameters.interval);
-        (Some(packet), now >= first_above)
+        (first, now >= first_above)
     }
 }
 
@@ -180,7 +198,8 @@ impl<P: Packet> Queue<P> for CoDel<P> {
     }
 
     fn dequeue(&mut self, now: Time, drops: &mut Drops<P>) -> Option<P> {
-        self.control.dequeue(now, &self.parameters, self.mtu, &mut self.fifo, drops)
+        let (_, packet) = self.control.dequeue(now, &self.parameters, self.mtu, &mut self.fifo, drops)?;
+        Some(packet)
     }
 
     fn len(&self) -> u64 {
@@ -195,6 +214,7 @@ impl<P: Packet> Queue<P> for CoDel<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ecn;
     use crate::testing::Parcel;
 
     const MS: fn(u64) -> Time = |ms| Time(ms * 1_000_000_000);
@@ -254,6 +274,34 @@ mod tests {
         assert_eq!(drops, Drops::default());
     }
 
+    /// Section 5.5 by hand. The drops at 105, 205 and 205 + 100/sqrt(2) = 275.7 ms make `count` 3. The packet behind
+    /// the third has waited for 1 ms, which ends the dropping. What stands from then on is dropped from an interval
+    /// after its first 5 ms on. Within 16 intervals of 275.7 ms, `count` begins at delta = 3 - 1, otherwise at 1.
+    #[test]
+    fn the_drop_that_ends_an_episode_counts_for_the_next() {
+        for (fresh, expected) in [
+            (275, [380, 451, 509, 559, 604]), // 380, then 100 ms / sqrt(2), sqrt(3), sqrt(4), sqrt(5) later
+            (2000, [2105, 2205, 2276, 2334, 2384]), // 2105, then 100 ms / sqrt(1), sqrt(2), sqrt(3), sqrt(4) later
+        ] {
+            // A packet per millisecond from 5 to 276 ms, two drops before, and the last drop's packet.
+            let mut codel = standing(274);
+            assert_eq!(drop_times(5..275, &mut codel), [105, 205]);
+            let mut drops = Drops::default();
+            let mut more = |ms, n| {
+                (0..n).for_each(|i| codel.enqueue(MS(ms), &Parcel::new(i), Duration::ZERO, &mut drops));
+            };
+            more(275, if fresh == 275 { 2000 } else { 3 });
+            assert_eq!(drop_times(275..277, &mut codel), [276]);
+            assert_eq!((codel.control.count, codel.control.dropping), (3, false));
+            if fresh != 275 {
+                while codel.fifo.take().is_some() {}
+                (0..2000).for_each(|i| codel.enqueue(MS(fresh), &Parcel::new(i), Duration::ZERO, &mut drops));
+            }
+            let times = drop_times(fresh.max(277)..fresh + 1000, &mut codel);
+            assert_eq!(times[..5], expected);
+        }
+    }
+
     /// Within 16 intervals of the last drop, the count goes on from its last value, less the value that it had started
     /// from.
     #[test]
@@ -276,6 +324,26 @@ mod tests {
         assert_eq!(fresh.control.last_count, count - 1);
         // The next comes 100 ms / sqrt(count - 1) later.
         assert_eq!(again[1], (1106.0 + 100.0 / ((count - 1) as f64).sqrt()).ceil() as u64);
+    }
+
+    /// A mark is a drop after which the same packet goes on, at the same times.
+    #[test]
+    fn packets_that_are_ecn_capable_are_marked_in_place_of_dropped() {
+        let mut codel = CoDel::new(Parameters::RFC, Buffer::Packets(5000));
+        let mut drops = Drops::default();
+        let capable = |id| Parcel { ecn: Ecn::Ect0, ..Parcel::new(id) };
+        (0..5000).for_each(|i| codel.enqueue(Time::ZERO, &capable(i), Duration::ZERO, &mut drops));
+        let mut marked = Vec::new();
+        for ms in 5..400 {
+            let packet = codel.dequeue(MS(ms), &mut drops).unwrap();
+            assert_eq!(packet.id, ms - 5, "every packet goes on");
+            marked.extend((packet.ecn == Ecn::Ce).then_some(ms));
+        }
+        assert_eq!(marked, [105, 205, 276, 334, 384]);
+        assert_eq!((drops.marked, drops.early, drops.full), (5, 0, 0));
+        // However capable packets are, a full buffer drops them.
+        (0..1000).for_each(|i| codel.enqueue(MS(400), &capable(i), Duration::ZERO, &mut drops));
+        assert_eq!((drops.marked, drops.early, drops.full), (5, 0, 605));
     }
 
     #[test]

@@ -29,20 +29,22 @@ pub trait Queue<P>: Debug + Send {
     }
 }
 
-/// The packets that a queue has dropped.
+/// The packets that a queue has dropped, and the number of those that it has marked instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drops<P> {
     /// Packets dropped because the buffer was full.
     pub full: u64,
     /// Packets that the discipline dropped although the buffer was not full.
     pub early: u64,
+    /// Packets that the discipline marked in place of dropping them.
+    pub marked: u64,
     /// The dropped packets themselves, for callers that take them out; none if they are not kept.
     pub kept: Option<Vec<P>>,
 }
 
 impl<P> Default for Drops<P> {
     fn default() -> Drops<P> {
-        Drops { full: 0, early: 0, kept: None }
+        Drops { full: 0, early: 0, marked: 0, kept: None }
     }
 }
 
@@ -57,6 +59,31 @@ impl<P: Copy> Drops<P> {
     pub fn drop_early(&mut self, packet: &P) {
         self.early += 1;
         self.keep(packet);
+    }
+
+    /// Signals congestion with `packet`, although the buffer has room: marks it if it is ECN-capable, or else drops it.
+    /// Returns whether the packet is marked and goes on.
+    #[must_use]
+    pub fn mark_or_drop(&mut self, packet: &mut P) -> bool
+    where
+        P: Packet,
+    {
+        let capable = packet.ecn().is_capable();
+        if capable {
+            self.mark(packet);
+        } else {
+            self.drop_early(packet);
+        }
+        capable
+    }
+
+    /// Marks `packet`, which is ECN-capable.
+    pub fn mark(&mut self, packet: &mut P)
+    where
+        P: Packet,
+    {
+        packet.mark();
+        self.marked += 1;
     }
 
     fn keep(&mut self, packet: &P) {

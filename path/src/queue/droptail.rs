@@ -35,10 +35,16 @@ impl<P: Packet> DropTail<P> {
         DropTail { waiting: Ring::new(), bytes: Bytes(0), buffer }
     }
 
+    /// Whether a packet of `size` would fit.
+    #[inline(always)]
+    pub fn has_room(&self, size: Bytes) -> bool {
+        self.buffer.has_room(self.len(), self.bytes, size)
+    }
+
     /// Takes in the packet of `size` that `make` makes. Returns false, without making it, if the buffer is full.
     #[inline(always)]
     pub fn push_with(&mut self, size: Bytes, make: impl FnOnce() -> P) -> bool {
-        let fits = self.buffer.has_room(self.len(), self.bytes, size);
+        let fits = self.has_room(size);
         if fits {
             self.bytes += size;
             *self.waiting.push_place() = make();

@@ -4,14 +4,15 @@
 use super::buffer::Buffer;
 use super::codel::{self, Control, Fifo};
 use super::discipline::{Drops, Mistake, Queue, Queueing, Site};
-use crate::Packet;
 use crate::ring::Ring;
+use crate::{Ecn, Packet};
 use control::{Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// FQ-CoDel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub struct Parameters {
     /// CoDel's parameters, for each queue.
     #[serde(flatten)]
@@ -20,11 +21,15 @@ pub struct Parameters {
     pub quantum: Bytes,
     /// Number of queues that flows are hashed to, 1 to 65536.
     pub queues: u32,
+    /// Packets that are ECN-capable and have waited for longer than this are marked, whatever CoDel does; none by
+    /// default (RFC 8290, section 5.2.7).
+    pub ce_threshold: Option<Duration>,
 }
 
 impl Parameters {
     /// RFC 8290, section 5.2: a quantum of an Ethernet frame, 1024 queues.
-    pub const RFC: Parameters = Parameters { codel: codel::Parameters::RFC, quantum: Bytes(1514), queues: 1024 };
+    pub const RFC: Parameters =
+        Parameters { codel: codel::Parameters::RFC, quantum: Bytes(1514), queues: 1024, ce_threshold: None };
 }
 
 impl Default for Parameters {
@@ -166,7 +171,11 @@ impl<P: Packet> Queue<P> for FqCoDel<P> {
             self.packets -= packets - queue.fifo.len();
             self.bytes -= bytes - queue.fifo.bytes();
             match packet {
-                Some(packet) => {
+                Some((since, mut packet)) => {
+                    let late = self.parameters.ce_threshold.is_some_and(|threshold| now.since(since) > threshold);
+                    if late && matches!(packet.ecn(), Ecn::Ect0 | Ecn::Ect1) {
+                        drops.mark(&mut packet);
+                    }
                     queue.deficit -= packet.size().0 as i64;
                     return Some(packet);
                 }
@@ -208,6 +217,22 @@ mod tests {
 
     fn parcel(flow: u64, size: u64) -> Parcel {
         Parcel { flow, size: Bytes(size), ..Parcel::new(flow) }
+    }
+
+    /// RFC 8290, section 5.2.7: what has waited for more than `ce-threshold` is marked, long before CoDel would.
+    #[test]
+    fn packets_above_the_ce_threshold_are_marked() {
+        let parameters = Parameters { ce_threshold: Some(Duration::from_millis(1)), ..Parameters::RFC };
+        let mut fq = FqCoDel::new(parameters, Buffer::UNLIMITED, 1);
+        let mut drops = Drops::default();
+        for (id, ecn) in [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct, Ecn::Ce, Ecn::Ect1].into_iter().enumerate() {
+            let came = if id == 4 { MS(2) } else { Time::ZERO };
+            fq.enqueue(came, &Parcel { ecn, ..Parcel::new(id as u64) }, Duration::ZERO, &mut drops);
+        }
+        let after = |ms| move |packet: Parcel| (ms, packet.ecn);
+        let left = [2, 2, 2, 2, 3].map(|ms| fq.dequeue(MS(ms), &mut drops).map(after(ms)).unwrap());
+        assert_eq!(left, [(2, Ecn::Ce), (2, Ecn::Ce), (2, Ecn::NotEct), (2, Ecn::Ce), (3, Ecn::Ect1)]);
+        assert_eq!((drops.marked, drops.early), (2, 0));
     }
 
     /// Two flows with packets of different sizes send the same number of bytes, to within a quantum and a packet.

@@ -5,11 +5,14 @@ mod buffer;
 pub mod codel;
 mod discipline;
 pub mod droptail;
+pub mod dualpi2;
 pub mod fq_codel;
 mod link_queue;
+pub mod pie;
 pub mod policer;
 pub mod red;
 pub mod registry;
+mod ticks;
 
 pub use buffer::Buffer;
 pub use discipline::{Drops, Mistake, Queue, Queueing, Site};

@@ -163,6 +163,18 @@ fn list(all: &mut impl Disciplines) {
         "RFC 8290",
         "a queue per flow; the queues take turns, with CoDel in each",
     );
+    all.add::<super::pie::Parameters>(
+        "pie",
+        "PIE",
+        "RFC 8033",
+        "a proportional integral controller of the delay sets the probability of drops",
+    );
+    all.add::<super::dualpi2::Parameters>(
+        "dualpi2",
+        "DualPI2",
+        "RFC 9332",
+        "a queue for L4S and one for other traffic, which share the link by coupled marks and drops",
+    );
     all.add::<super::policer::Parameters>(
         "policer",
         "policer",

@@ -97,6 +97,7 @@ impl Path {
             jitter: None,
             quantum: None,
             min_rto: Duration::from_millis(200),
+            ecn: Default::default(),
         };
         // Longer than any episode, and without samples, which nobody reads.
         let duration = Duration::from_secs(1e6);

@@ -37,6 +37,9 @@ pub struct Flow {
     pub recovery: Option<Recovery>,
     /// Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given.
     pub delayed_ack: Option<Duration>,
+    /// Whether its packets are ECN-capable, so that queues mark them in place of dropping them; the scenario's if not
+    /// given. The controller must react to marks.
+    pub ecn: Option<bool>,
     /// Rate of the sender's own access link; the path's if not given.
     pub access: Option<Rate>,
     /// Interrupt coalescing: the receiving host learns of a packet, and of all that arrived after it, this long after

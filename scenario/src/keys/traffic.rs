@@ -69,6 +69,8 @@ pub(crate) struct HostKeys {
     pub recovery: Option<Recovery>,
     /// Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given.
     pub delayed_ack: Option<Duration>,
+    /// Whether packets are ECN-capable, as of a flow; the scenario's if not given.
+    pub ecn: Option<bool>,
 }
 
 /// The keys of `flows` and `web`: a Poisson process of arrivals.

@@ -5,7 +5,8 @@ use crate::keys::Scenario;
 use crate::problems::Problems;
 use crate::wording;
 use control::registry::ParameterError;
-use control::{Controller, registry};
+use control::{Controller, EcnSupport, registry};
+use path::Ecn;
 use serde_json::{Map, Value};
 
 /// The controller called `name`.
@@ -15,6 +16,30 @@ use serde_json::{Map, Value};
 pub fn find(name: &str) -> Result<&'static Controller, String> {
     let names: Vec<&str> = registry::all().iter().map(|c| c.name).collect();
     registry::find(name).ok_or_else(|| wording::unknown("controller", name, &names))
+}
+
+/// What the ECN field of packets of `controller` says if the key `ecn` at `at` has the value `own`, if any. It is an error
+/// to ask for marks that the controller would ignore, if it is `named` there; where `[compare]` chooses the controller,
+/// those that do not react to marks do without.
+pub(super) fn ecn(
+    controller: &Controller,
+    own: Option<bool>,
+    named: bool,
+    scenario: &Scenario,
+    at: KeyPath,
+    problems: &mut Problems,
+) -> Ecn {
+    let wanted = own.or(scenario.ecn);
+    match controller.ecn {
+        EcnSupport::None => {
+            let message = format!("`{}` does not react to marks; write false, or remove it", controller.name);
+            problems.unless(!(named && own == Some(true)), at, message);
+            Ecn::NotEct
+        }
+        EcnSupport::Classic if wanted.unwrap_or(false) => Ecn::Ect0,
+        EcnSupport::L4s if wanted.unwrap_or(true) => Ecn::Ect1,
+        _ => Ecn::NotEct,
+    }
 }
 
 /// The parameters of every controller, by name: the scenario's, and the defaults for those that it does not give.

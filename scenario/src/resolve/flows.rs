@@ -78,6 +78,8 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
         checks::packet(packet, at.key("packet"), problems);
     }
 
+    let named = flow.controller.is_some();
+    let ecn = controllers::ecn(controller?, flow.ecn, named, scenario, at.key("ecn"), problems);
     let (controller, route, rtt) = (controller?, route?, rtt?);
     Some(FlowGroup {
         index,
@@ -103,6 +105,7 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
             jitter: flow.jitter.or(scenario.jitter),
             quantum: flow.quantum.or(scenario.quantum),
             min_rto: scenario.min_rto,
+            ecn,
         },
     })
 }

@@ -124,6 +124,11 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         ),
         (
             "\"reno\"",
+            "\"bbr\"\necn = true",
+            "test.toml:10:7: flow[0].ecn: `bbr` does not react to marks; write false, or remove it\n",
+        ),
+        (
+            "\"reno\"",
             "\"reno\"\nrecovery = \"sac\"",
             "test.toml:10:12: flow[0].recovery: there is no choice `sac`; did you mean `sack`?\n",
         ),
@@ -220,8 +225,8 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         ),
         (
             "\"1 bdp\"",
-            "\"1 bdp\"\nqueue = { kind = \"red\", min = 50, max = 50 }",
-            "test.toml:7:41: path.queue.max: 50 packets are not more than min = 50; write more\n",
+            "\"1 bdp\"\nqueue = { kind = \"red\", min = 50, max = 40 }",
+            "test.toml:7:41: path.queue.max: 40 packets are less than min = 50; write as much or more\n",
         ),
         (
             "\"1 bdp\"",

@@ -2,7 +2,7 @@
 
 use super::*;
 use ::path::queue::red;
-use ::path::{Buffer, Change, Errors, GilbertElliott, Reorder};
+use ::path::{Buffer, Change, Ecn, Errors, GilbertElliott, Reorder};
 use control::{Bytes, Duration, Rate, Time};
 use serde_json::json;
 
@@ -24,6 +24,16 @@ fn a_dumbbell_needs_six_lines() {
     assert_eq!((flow.access, flow.stop, flow.size, flow.delayed_ack), (None, None, None, None));
     assert_eq!((flow.coalesce, flow.jitter, flow.quantum), (None, None, None));
     assert_eq!((&flow.route.links[..], flow.route.reverse), (&[0][..], false));
+}
+
+#[test]
+fn ecn_is_the_flows_or_else_the_scenarios_where_the_controller_reacts_to_marks() {
+    let ecn = |key: &str, set: &[&str]| one(&(key.to_string() + DUMBBELL), set).flows.remove(0).ecn;
+    assert_eq!(ecn("", &[]), Ecn::NotEct);
+    assert_eq!(ecn("ecn = true\n", &[]), Ecn::Ect0);
+    assert_eq!(ecn("ecn = true\n", &["flow[0].ecn=false"]), Ecn::NotEct);
+    assert_eq!(ecn("", &["flow[0].ecn=true"]), Ecn::Ect0);
+    assert_eq!(ecn("ecn = true\n", &["flow[0].controller=bbr"]), Ecn::NotEct);
 }
 
 #[test]

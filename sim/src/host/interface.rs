@@ -77,10 +77,10 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Body;
+    use crate::packet::{Body, Head};
 
     fn packet(segment: u64) -> Packet {
-        Packet { flow: 0, size: 1000, hop: 0, order: 0, segment, sent: Time::ZERO, body: Body::Cross }
+        Packet { flow: 0, head: Head::plain(1000), hop: 0, order: 0, segment, sent: Time::ZERO, body: Body::Cross }
     }
 
     /// When packets that arrive at these times are passed on, in microseconds.

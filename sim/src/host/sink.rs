@@ -1,7 +1,8 @@
 //! The receiving host: it keeps which segments have arrived, and makes acknowledgments.
 
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Head, Packet};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
+use path::Ecn;
 use std::collections::VecDeque;
 
 /// Receives one flow. The fields that each arrival touches fit into a cache line; the rest is behind pointers.
@@ -14,7 +15,7 @@ pub struct Sink {
     segments: u64,
     reporting: Option<Box<Reporting>>,
     disorder: Option<Box<Disorder>>,
-    delaying: Option<Box<Delaying>>,
+    feedback: Option<Box<Feedback>>,
     ack_size: u32,
     /// The position in the topology at which acknowledgments begin.
     way_back: u32,
@@ -43,11 +44,15 @@ struct Disorder {
     duplicates: u64,
 }
 
-/// Delayed acknowledgments.
-struct Delaying {
-    delay: Duration,
+/// What the acknowledgments of most flows do without: delays, and the count of marks.
+#[derive(Default)]
+struct Feedback {
+    /// For how long an acknowledgment is held, if every second one is.
+    delay: Option<Duration>,
     /// The acknowledgment that is held, and until when.
     held: Option<(Packet, Time)>,
+    /// How many packets have arrived marked, modulo 2^32.
+    marked: u32,
 }
 
 /// What to do after an arrival.
@@ -76,7 +81,7 @@ impl Sink {
             segments,
             reporting: receiver.map(|receiver| Box::new(Reporting { receiver, report: None })),
             disorder: None,
-            delaying: delayed_ack.map(|delay| Box::new(Delaying { delay, held: None })),
+            feedback: delayed_ack.map(|delay| Box::new(Feedback { delay: Some(delay), ..Feedback::default() })),
             ack_size,
             way_back,
         }
@@ -113,42 +118,44 @@ impl Sink {
     /// A data packet arrives. Inline although there are two callers, one of which is the engine's loop.
     #[inline(always)]
     pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
-        let segment = packet.segment;
+        let (segment, size, marked) = (packet.segment, packet.head.size(), packet.head.ecn() == Ecn::Ce);
+        if marked {
+            self.count_mark();
+        }
         let mut report = None;
         if let Some(reporting) = &mut self.reporting {
-            let news = reporting.receiver.on_arrival(now, stamp, Bytes(packet.size as u64));
+            let news = reporting.receiver.on_arrival(now, stamp, Bytes(size as u64));
             reporting.report = news.or(reporting.report);
             report = reporting.report;
         }
         let in_order = segment == self.cumulative && self.disorder.as_ref().is_none_or(|disorder| disorder.ahead == 0);
         if in_order {
             self.cumulative += 1;
-            self.delivered += Bytes(packet.size as u64);
+            self.delivered += Bytes(size as u64);
         } else {
-            self.on_disorder(segment, packet.size);
+            self.on_disorder(segment, size);
         }
         let out_of_order = self.disorder.as_ref().map_or(0, |disorder| disorder.out_of_order);
-        let ack = Packet {
-            flow: packet.flow,
-            size: self.ack_size,
+        let (flow, cumulative) = (packet.flow, self.cumulative);
+        let ack = |marked| Packet {
+            flow,
+            head: Head::plain(self.ack_size),
             hop: self.way_back,
             order: packet.order,
-            segment: self.cumulative,
+            segment: cumulative,
             sent: packet.sent,
-            body: Body::Ack { out_of_order, report },
+            body: Body::Ack { out_of_order, marked, report },
         };
-        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet.
-        let Some(delaying) = &mut self.delaying else { return Answer::Send(ack) };
-        match delaying.held.take() {
-            // The timestamp echoed is that of the first packet (RFC 7323, section 4.3).
-            Some((first, _)) => Answer::Send(Packet { sent: first.sent, ..ack }),
-            None if in_order => {
-                let until = now + delaying.delay;
-                delaying.held = Some((ack, until));
-                Answer::HoldUntil(until)
-            }
-            None => Answer::Send(ack),
+        match &mut self.feedback {
+            None => Answer::Send(ack(0)),
+            Some(feedback) => feedback.answer(now, ack(feedback.marked), in_order && !marked),
         }
+    }
+
+    #[cold]
+    fn count_mark(&mut self) {
+        let feedback = self.feedback.get_or_insert_default();
+        feedback.marked = feedback.marked.wrapping_add(1);
     }
 
     /// The packet that asks to open the connection arrives. Returns the receiver's report.
@@ -160,7 +167,7 @@ impl Sink {
 
     /// Returns the acknowledgment that is held, if it is due.
     pub fn release(&mut self, now: Time) -> Option<Packet> {
-        let (ack, _) = self.delaying.as_mut()?.held.take_if(|(_, due)| *due <= now)?;
+        let (ack, _) = self.feedback.as_mut()?.held.take_if(|(_, due)| *due <= now)?;
         Some(ack)
     }
 
@@ -189,6 +196,26 @@ impl Sink {
             disorder.flip(self.cumulative);
             disorder.ahead -= 1;
             self.cumulative += 1;
+        }
+    }
+}
+
+impl Feedback {
+    /// What to do with `ack`, which can be held if its packet is `usual`.
+    #[inline(never)]
+    fn answer(&mut self, now: Time, ack: Packet, usual: bool) -> Answer {
+        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet. RFC
+        // 9000, section 13.2.1: at once if the packet is marked.
+        let Some(delay) = self.delay else { return Answer::Send(ack) };
+        match self.held.take() {
+            // The timestamp echoed is that of the first packet (RFC 7323, section 4.3).
+            Some((first, _)) => Answer::Send(Packet { sent: first.sent, ..ack }),
+            None if usual => {
+                let until = now + delay;
+                self.held = Some((ack, until));
+                Answer::HoldUntil(until)
+            }
+            None => Answer::Send(ack),
         }
     }
 }
@@ -230,7 +257,8 @@ mod tests {
 
     fn arrive(sink: &mut Sink, segment: u64) -> Option<(u64, u32)> {
         let data = Body::Data(Stamp::None);
-        let packet = Packet { flow: 0, size: 1000, hop: 0, order: 0, segment, sent: Time(segment), body: data };
+        let packet =
+            Packet { flow: 0, head: Head::plain(1000), hop: 0, order: 0, segment, sent: Time(segment), body: data };
         match sink.on_arrival(Time(segment), &packet, &Stamp::None) {
             Answer::Send(Packet { segment, body: Body::Ack { out_of_order, .. }, .. }) => Some((segment, out_of_order)),
             _ => None,
@@ -279,5 +307,25 @@ mod tests {
         assert!(sink.release(Time(5)).is_none());
         assert!(sink.release(Time(4) + Duration::from_millis(100)).is_some());
         assert!(sink.release(Time::MAX).is_none());
+    }
+
+    #[test]
+    fn marks_are_counted_and_acknowledged_at_once() {
+        let mut sink = Sink::new(None, u64::MAX, 40, 0, Some(Duration::from_millis(100)));
+        let mut arrive = |segment, ecn| {
+            let data = Body::Data(Stamp::None);
+            let packet = Packet { segment, head: Head::new(1000, ecn), body: data, ..Packet::default() };
+            match sink.on_arrival(Time(segment), &packet, &Stamp::None) {
+                Answer::Send(Packet { head, body: Body::Ack { marked, .. }, .. }) => {
+                    assert_eq!((head.ecn(), head.size()), (Ecn::NotEct, 40)); // RFC 3168, section 6.1.4
+                    Some(marked)
+                }
+                _ => None,
+            }
+        };
+        let acks = [Ecn::Ect0, Ecn::Ect0, Ecn::Ce, Ecn::Ect1, Ecn::Ce, Ecn::Ect0];
+        let acks: Vec<_> = acks.into_iter().enumerate().map(|(i, ecn)| arrive(i as u64, ecn)).collect();
+        assert_eq!(acks, [None, Some(0), Some(1), None, Some(2), None]);
+        assert_eq!(arrive(5, Ecn::Ce), Some(3), "a duplicate counts, as its packet is marked");
     }
 }

@@ -95,7 +95,7 @@ impl<'a> Connections<'a> {
             Kind::Timeout => source.on_timer(now, &mut FlowEnvironment { network, now, flow }),
             _ => {
                 if let Some(ack) = sink.release(now) {
-                    network.forward(now, ack.hop, ack.size, || ack);
+                    network.forward(now, ack.hop, ack.head.size(), || ack);
                 }
             }
         }
@@ -112,8 +112,8 @@ impl<'a> Connections<'a> {
         match &packet.body {
             Body::Data(stamp) if packet.segment == OPENING => {
                 let sink = place.slot.halves[0].ends.as_mut().map(|(_, sink)| sink);
-                let report = sink.and_then(|sink| sink.on_opening(now, stamp, Bytes(packet.size.into())));
-                let body = Body::Ack { out_of_order: 0, report };
+                let report = sink.and_then(|sink| sink.on_opening(now, stamp, Bytes(packet.head.size().into())));
+                let body = Body::Ack { out_of_order: 0, marked: 0, report };
                 place.send_opening(1, body, packet.sent, now, network);
             }
             Body::Ack { report, .. } if packet.segment == OPENING => {
@@ -126,10 +126,10 @@ impl<'a> Connections<'a> {
                 }
             }
             Body::Data(stamp) => place.on_data(now, packet, stamp, half % 2, network),
-            Body::Ack { out_of_order, report } => {
+            Body::Ack { out_of_order, marked, report } => {
                 let Some((source, sink)) = &mut place.slot.halves[half % 2].ends else { return };
                 let mut environment = FlowEnvironment { network, now, flow: packet.flow };
-                source.on_ack(now, packet, (*out_of_order, *report), sink, &mut environment);
+                source.on_ack(now, packet, (*out_of_order, *marked, *report), sink, &mut environment);
                 place.close_if_done(now);
             }
             Body::Cross => {}

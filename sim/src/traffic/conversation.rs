@@ -6,7 +6,7 @@ use crate::event_queue::Kind;
 use crate::flow_environment::FlowEnvironment;
 use crate::host::{Answer, Setup, Sink, Source};
 use crate::network::Network;
-use crate::packet::{Body, OPENING, Packet};
+use crate::packet::{Body, Head, OPENING, Packet};
 use control::{Bytes, Duration, Stamp, Time};
 use experiment::Transfer;
 use experiment::traffic::{Connection, Message, Side};
@@ -139,7 +139,7 @@ impl Place<'_, '_> {
     pub fn send_opening(&mut self, side: usize, body: Body, sent: Time, now: Time, network: &mut Network) {
         let hop = self.slot.access[side].first;
         let size = self.class.workload.ack_size.0 as u32;
-        let packet = Packet { flow: self.flow, size, hop, order: 0, segment: OPENING, sent, body };
+        let packet = Packet { flow: self.flow, head: Head::plain(size), hop, order: 0, segment: OPENING, sent, body };
         network.forward(now, hop, size, || packet);
     }
 
@@ -228,6 +228,7 @@ impl Place<'_, '_> {
             min_rto: workload.min_rto,
             flow: self.flow + side as u32,
             way_out: slot.access[side].first,
+            ecn: workload.ecn,
         });
         if let State::Open(Some(rtt)) = slot.state {
             source.on_handshake(rtt);
@@ -246,7 +247,7 @@ impl Place<'_, '_> {
         let arrived = sink.cumulative();
         match answer {
             Answer::Send(ack) => {
-                network.forward(now, ack.hop, ack.size, || ack);
+                network.forward(now, ack.hop, ack.head.size(), || ack);
             }
             Answer::HoldUntil(time) => network.events.add(time, (Kind::DelayedAck, packet.flow)),
         }

@@ -16,7 +16,9 @@ pub struct Parameters {
     /// Average queue, in packets, below which nothing is dropped; by default half of what the link sends in 5 ms, at
     /// least 5.
     pub min: Option<f64>,
-    /// Average queue, in packets, at which the probability of a drop is `max-p`; by default 3 times `min`.
+    /// Average queue, in packets, at which the probability of a drop is `max-p`; by default 3 times `min`. If it is
+    /// `min`, `weight` is 1 and `gentle` is false, the queue marks every packet that finds `min` packets before it, as
+    /// DCTCP wants (RFC 8257).
     pub max: Option<f64>,
     /// The probability of a drop at `max`, more than 0 and at most 1; adaptive RED starts from it.
     pub max_p: f64,
@@ -89,7 +91,7 @@ impl Queueing for Parameters {
         let weight = self.weight.unwrap_or(1.0);
         Mistake::unless([
             ("min", min >= 0.0, format!("{min} is negative; write packets, like 50")),
-            ("max", max > min, format!("{max} packets are not more than min = {min}; write more")),
+            ("max", max >= min, format!("{max} packets are less than min = {min}; write as much or more")),
             ("max-p", is_share(max_p), no_share(max_p)),
             ("weight", is_share(weight), no_share(weight)),
             ("mean-packet", self.mean_packet != Some(Bytes(0)), "is zero; write one like \"500 B\"".into()),

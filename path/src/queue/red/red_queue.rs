@@ -56,8 +56,8 @@ impl<P: Packet> Red<P> {
         }
     }
 
-    /// Whether this arrival is dropped although the buffer may have room.
-    fn drops_early(&mut self) -> bool {
+    /// Whether this arrival is marked or dropped, although the buffer may have room.
+    fn signals(&mut self) -> bool {
         let Settings { min, max, gentle, wait, .. } = self.settings;
         let (average, max_p) = (self.average, self.max_p);
         // A queue that has just run empty has an average that is still high. Floyd's implementation in ns-2, and
@@ -108,13 +108,26 @@ impl<P: Packet> Queue<P> for Red<P> {
         if let Some(adaptation) = self.settings.adaptation {
             self.adapt(now, &adaptation);
         }
-        if self.drops_early() {
+        // A packet for which the buffer has no room is dropped, whatever its ECN field says (RFC 3168, section 7).
+        let signals = self.signals();
+        if !self.fifo.has_room(packet.size()) {
             self.count = Some(0.0);
-            drops.drop_early(packet);
-        } else if !self.fifo.push_with(packet.size(), || *packet) {
-            self.count = Some(0.0);
-            drops.drop_full(packet);
+            let early = signals && !packet.ecn().is_capable();
+            if early {
+                drops.drop_early(packet)
+            } else {
+                drops.drop_full(packet)
+            }
+            return;
         }
+        let mut packet = *packet;
+        if signals {
+            self.count = Some(0.0);
+            if !drops.mark_or_drop(&mut packet) {
+                return;
+            }
+        }
+        self.fifo.push_with(packet.size(), || packet);
     }
 
     fn dequeue(&mut self, _: Time, _: &mut Drops<P>) -> Option<P> {
@@ -133,6 +146,7 @@ impl<P: Packet> Queue<P> for Red<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ecn;
     use crate::testing::Parcel;
 
     const FIXED: Settings = Settings {
@@ -189,6 +203,22 @@ mod tests {
         assert_eq!(share_dropped(FIXED, 4), 0.0);
         assert_eq!(share_dropped(FIXED, 30), 1.0);
         assert_eq!(share_dropped(Settings { gentle: false, ..FIXED }, 15), 1.0);
+    }
+
+    /// DCTCP's switch: min = max, a weight of 1, no gentle slope. And what is not ECN-capable is dropped.
+    #[test]
+    fn with_equal_thresholds_it_marks_whatever_finds_that_many_packets() {
+        let settings = Settings { min: 20.0, max: 20.0, gentle: false, ..FIXED };
+        let mut red = Red::new(settings, Buffer::Packets(30), 7);
+        let mut drops = Drops::default();
+        let parcel = |id, ecn| Parcel { ecn, ..Parcel::new(id) };
+        (0..32).for_each(|id| red.enqueue(Time::ZERO, &parcel(id, Ecn::Ect1), Duration::ZERO, &mut drops));
+        // The first 20 find fewer than 20 before them; the last two find the buffer full.
+        assert_eq!((drops.marked, drops.early, drops.full, red.fifo.len()), (10, 0, 2, 30));
+        let marked: Vec<bool> = std::iter::from_fn(|| red.fifo.take()).map(|packet| packet.ecn == Ecn::Ce).collect();
+        assert_eq!(marked, (0..30).map(|id| id >= 20).collect::<Vec<_>>());
+        (0..21).for_each(|id| red.enqueue(Time::ZERO, &parcel(id, Ecn::NotEct), Duration::ZERO, &mut drops));
+        assert_eq!((drops.marked, drops.early, red.fifo.len()), (10, 1, 20));
     }
 
     #[test]

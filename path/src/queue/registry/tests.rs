@@ -22,7 +22,7 @@ fn every_discipline_builds_with_its_defaults_and_with_each_of_them_given() {
 #[test]
 fn mistakes_name_the_parameter() {
     for (name, given, key, problem) in [
-        ("red", r#"{"min": 50, "max": 50}"#, "max", "50 packets are not more than min = 50; write more"),
+        ("red", r#"{"min": 50, "max": 40}"#, "max", "40 packets are less than min = 50; write as much or more"),
         ("ared", r#"{"bottom": 0}"#, "bottom", "0 is not within 0 and 1; write one like 0.01"),
         ("fq-codel", r#"{"quantum": "0 B"}"#, "quantum", "is zero; write one like \"1514 B\""),
         ("codel", r#"{"gentle": true}"#, "gentle", "is no parameter of this queue; remove it"),

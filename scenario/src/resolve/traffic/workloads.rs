@@ -87,6 +87,8 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
         "tmix" => tmix(table, &place, context, problems)?,
         _ => sessions(table, &place, header, context, problems)?,
     };
+    let named = hosts.controller.is_some() || !flows;
+    let ecn = controllers::ecn(controller, hosts.ecn, named, scenario, at.key("ecn"), problems);
     if problems.found.len() > found {
         return None;
     }
@@ -112,6 +114,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
             max_burst: hosts.max_burst,
             delayed_ack: hosts.delayed_ack.or(scenario.delayed_ack),
             min_rto: scenario.min_rto,
+            ecn,
             start: place.start,
             stop: place.stop,
             population,

@@ -1,11 +1,11 @@
-//! What acknowledgments tell a source of arrivals and losses: RFC 6675 with selective acknowledgments, RFC 6582
+//! What acknowledgments tell a source of arrivals, losses and marks: RFC 6675 with selective acknowledgments, RFC 6582
 //! without.
 
 use super::Source;
 use crate::host::scoreboard::DUP_THRESH;
 use crate::host::sink::Sink;
 use crate::packet::Packet;
-use control::{Loss, Recovery, Time};
+use control::{Bytes, Loss, Recovery, Time};
 
 impl Source {
     /// Marks what `packet`, an acknowledgment, says has arrived and what is lost by now. Returns how many segments have
@@ -37,6 +37,16 @@ impl Source {
             }
         }
         acked
+    }
+
+    /// Returns how many bytes of packets are newly reported as marked, if `marked` is an acknowledgment's count of
+    /// packets.
+    #[cold]
+    pub(super) fn read_marks(&mut self, marked: u32) -> Bytes {
+        // An old acknowledgment that later ones overtook has a lower count.
+        let new = (marked.wrapping_sub(self.heard_marked) as i32).max(0) as u32;
+        self.heard_marked = self.heard_marked.wrapping_add(new);
+        Bytes(u64::from(new) * u64::from(self.backlog.packet))
     }
 
     fn on_selective(&mut self, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {

@@ -12,7 +12,7 @@ pub use setup::{Setup, SourceCounters};
 use super::rto::RetransmissionTimeout;
 use super::scoreboard::Scoreboard;
 use super::sink::Sink;
-use crate::packet::{Body, Packet};
+use crate::packet::{Body, Head, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
 use timer::{Passed, RetransmissionTimer};
@@ -36,6 +36,10 @@ pub struct Source {
     order: u32,
     /// How many entries of the sink's record of out-of-order arrivals have been read, modulo 2^32.
     heard: u32,
+    /// How many marked packets acknowledgments have told of, modulo 2^32.
+    heard_marked: u32,
+    /// The ECN field of its packets, of no size. Those sent again have it, too (RFC 9000, section 13.4; RFC 3168 did not allow it).
+    head: Head,
     /// Losses are being repaired, until everything before `recover` has arrived.
     recovering: bool,
     /// First segment not sent when the last reduction happened: losses before it belong to the same loss event.
@@ -85,6 +89,8 @@ impl Source {
             way_out: setup.way_out,
             order: 0,
             heard: 0,
+            heard_marked: 0,
+            head: Head::new(0, setup.ecn),
             recovering: false,
             recover: 0,
             reduced: 0,
@@ -160,7 +166,7 @@ impl Source {
         &mut self,
         now: Time,
         packet: &Packet,
-        (out_of_order, report): (u32, Option<Report>),
+        (out_of_order, marked, report): (u32, u32, Option<Report>),
         sink: &mut Sink,
         environment: &mut impl Environment,
     ) {
@@ -173,6 +179,7 @@ impl Source {
         let ack = Ack {
             acked: Bytes(acked * self.backlog.packet as u64),
             lost: Bytes((self.board.losses() - losses) * self.backlog.packet as u64),
+            marked: if marked == self.heard_marked { Bytes(0) } else { self.read_marks(marked) },
             rtt: Some(rtt),
             in_flight: self.in_flight(),
             recovery: self.recovering,
@@ -255,8 +262,8 @@ impl Source {
         };
         let size = self.backlog.size_of(segment);
         let stamp = self.controller.on_send(now, Bytes(size as u64), pipe);
-        let (flow, hop, order) = (self.flow, self.way_out, self.order);
-        let body = |stamp| Packet { flow, size, hop, order, segment, sent: now, body: Body::Data(stamp) };
+        let (flow, head, hop, order) = (self.flow, self.head.with_size(size), self.way_out, self.order);
+        let body = |stamp| Packet { flow, head, hop, order, segment, sent: now, body: Body::Data(stamp) };
         // Most protocols write no stamp; then no bytes of it are copied.
         environment.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
         self.order = order.wrapping_add(1);

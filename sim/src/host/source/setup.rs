@@ -1,6 +1,7 @@
 //! What a source is made of, and what it counts.
 
 use control::{Bytes, Duration, Recovery, Sender};
+use path::Ecn;
 
 /// How a flow is sent.
 pub struct Setup {
@@ -22,6 +23,8 @@ pub struct Setup {
     pub flow: u32,
     /// The position in the topology at which the flow's data begins.
     pub way_out: u32,
+    /// The ECN field of its packets.
+    pub ecn: Ecn,
 }
 
 /// Totals of a source since its start.
