@@ -3,9 +3,14 @@
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
 //! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
 //! trips, its rate follows the rate at which packets arrive. After k timeouts without an estimate between them, slow
-//! start begins at the initial rate over 2^k (already the first timeout halves it), but at no less than a tenth of it.
-//! No slow start after a timeout ends above beta times the rate before the first of them. Slow flows send shorter
-//! streams.
+//! start begins at the initial rate over 2^k (already the first timeout halves it). No slow start after a timeout ends
+//! above beta times the rate before the first of them, and none begins above that rate over 2^k. Its first stream ends
+//! at about twice that rate. Slow flows send shorter streams.
+//!
+//! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC 5681,
+//! equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link carries
+//! even so lengthen the round-trip time and thereby slow down. If the buffer is too short for that, timeouts slow them
+//! down.
 
 use super::classifier::LossClassifier;
 use super::delivery::Delivery;
@@ -93,6 +98,15 @@ const MIN_STREAM_BURSTS: u16 = 20;
 /// The least number of bursts over which recovery measures the rate at which they arrive.
 const MIN_DELIVERED_BURSTS: u64 = 8;
 
+/// The longest stream with which slow start begins after timeouts. The feedback timeout is then a minute, to which RFC
+/// 6298 allows to limit the retransmission timeout (rule 2.5).
+const LONGEST_STREAM: Duration = Duration::from_millis(15_000);
+
+/// A rate, or the least one if that is higher.
+fn at_least(rate: Rate, least: Rate) -> Rate {
+    if rate < least { least } else { rate }
+}
+
 /// The highest over the average rate of the next full stream.
 fn top_of(parts: &Parts) -> f64 {
     Stream::top_over_average(parts.len, parts.spread.factor(), Layout::AllRising)
@@ -147,20 +161,26 @@ impl ThalwegSender {
     }
 
     /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first
-    /// timeout begins at half the initial rate.
+    /// timeout begins at half the initial rate. A stream with higher rates than twice the ceiling would find nothing that
+    /// counts, but its packets would be many round trips' share of a slow flow.
     fn restart(&mut self) {
         self.estimate = None;
-        let rate = self.parts.initial_rate * MIN_RATE_SHARE.max(libm::scalbn(1.0, -self.timeouts));
-        self.begin_slow_start(SlowStart::PACKET_SCALE_2017.first, rate, None);
+        let slow_start = SlowStart::PACKET_SCALE_2017;
+        let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
+        // A stream whose rates double takes as long as two packets at its first rate.
+        let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
+        let len = self.ceiling.map_or(slow_start.first, |ceiling| slow_start.len_up_to(first, ceiling * 2.0));
+        self.begin_slow_start(len, first, None);
     }
 
     fn set_average(&mut self, rate: Rate) {
         self.average = self.at_least(rate);
     }
 
+    /// A rate, or the least average rate if that is higher.
     fn at_least(&self, rate: Rate) -> Rate {
-        let least = self.parts.initial_rate * MIN_RATE_SHARE;
-        if rate < least { least } else { rate }
+        let (share, window) = (self.parts.initial_rate * MIN_RATE_SHARE, Bytes(2 * self.packet.0).over(self.rtt));
+        at_least(rate, if window < share { window } else { share })
     }
 
     fn below_ceiling(&self, rate: Rate) -> Rate {
@@ -208,7 +228,11 @@ impl ThalwegSender {
     }
 
     fn feedback_deadline(&self) -> Time {
-        self.feedback.deadline(feedback_timeout(self.rtt, self.duration(self.len())))
+        let bursts = match self.mode {
+            Mode::SlowStart { .. } => self.outgoing.stream().length(),
+            Mode::Probing | Mode::Recovery { .. } => self.len(),
+        };
+        self.feedback.deadline(feedback_timeout(self.rtt, self.duration(bursts)))
     }
 
     fn begin_recovery(&mut self, now: Time, interrupted: Interrupted) {
@@ -218,6 +242,14 @@ impl ThalwegSender {
             && estimate < self.average
         {
             self.set_average(estimate);
+        }
+        // Slow start sends one stream per round trip, which may be much less than the mean rate of the stream.
+        if interrupted == Interrupted::SlowStart {
+            let stream = Bytes(self.outgoing.burst().0 * u64::from(self.outgoing.stream().length()));
+            let sent = stream.over(self.rtt);
+            if self.average > sent {
+                self.set_average(sent);
+            }
         }
         if self.parts.classifier.exceeds_error_share() {
             self.parts.rule.on_collapse();
@@ -280,7 +312,7 @@ impl ThalwegSender {
         self.feedback.restart(now);
         self.outgoing.wait_from(now);
         if self.timeouts == 0 && !matches!(self.mode, Mode::SlowStart { .. }) {
-            self.ceiling = Some(self.average * self.parts.beta); // as TCP's slow-start threshold
+            self.ceiling = Some(self.at_least(self.average * self.parts.beta)); // as TCP's slow-start threshold
         }
         self.timeouts += 1;
         self.restart();

@@ -13,6 +13,7 @@ fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
     let after = |average, interrupted, found: Option<f64>| {
         let mut sender = new_sender();
         sender.average = Rate::from_mbps(average);
+        sender.rtt = Duration::from_millis(1);
         sender.begin_recovery(Time::ZERO, interrupted);
         sender.estimate = found.map(Rate::from_mbps);
         // On a path that never had a queue, a loss is an error.
@@ -96,6 +97,48 @@ fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     let mut sender = new_sender();
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
     assert_eq!(sender.average.as_mbps(), 400.0, "the first slow start has no limit");
+}
+
+/// RFC 5681, equation 4: the least slow-start threshold is two packets.
+#[test]
+fn the_least_average_is_two_packets_per_round_trip_or_a_tenth_of_the_initial_rate() {
+    let least = [10, 160, 1000].map(|ms| {
+        let mut sender = new_sender();
+        sender.rtt = Duration::from_millis(ms);
+        sender.set_average(Rate::from_mbps(0.001));
+        (sender.average.as_mbps() * 1e3).round()
+    });
+    assert_eq!(least, [100.0, 100.0, 16.0], "kbps");
+}
+
+/// Twenty packets would be ten round trips' share of this flow.
+#[test]
+fn slow_start_of_a_slow_flow_after_timeouts_is_short_and_begins_at_half_its_rate_after_each() {
+    let mut sender = new_sender();
+    sender.rtt = Duration::from_millis(1000);
+    (sender.mode, sender.average) = (Mode::Probing, Rate::from_mbps(0.064));
+    let streams = [1, 2, 3, 4, 20].map(|timeouts| {
+        while sender.timeouts < timeouts {
+            sender.on_loss(Time::ZERO, &Loss::Timeout);
+        }
+        let (low, high) = sender.outgoing.stream().range();
+        (sender.outgoing.stream().length(), (low.as_mbps() * 1e5).round() / 100.0, (high.as_mbps() * 1e3).round())
+    });
+    // In kbps; half the rate before is 32 kbps. Two packets within 15 s are 1.07 kbps.
+    assert_eq!(streams, [(3, 16.0, 64.0), (4, 8.0, 64.0), (5, 4.0, 64.0), (6, 2.0, 64.0), (7, 1.07, 68.0)]);
+    let timeout = sender.feedback_deadline().since(Time::ZERO).as_secs();
+    assert!((50.0..=60.0).contains(&timeout), "{timeout} s");
+}
+
+#[test]
+fn a_loss_in_slow_start_tells_that_a_stream_per_round_trip_was_too_much() {
+    let recovery = |ms| {
+        let mut sender = new_sender();
+        (sender.rtt, sender.parts.classifier) = (Duration::from_millis(ms), LossClassifier::new(0.0));
+        sender.on_loss(Time::ZERO, &Loss::Event);
+        (sender.recovery_rate().as_mbps() * 1e3).round()
+    };
+    assert_eq!([recovery(1000), recovery(1)], [80.0, 5000.0], "kbps: half of 20 packets, and half of the mean rate");
 }
 
 #[test]
