@@ -1,7 +1,8 @@
 //! DCTCP: the window shrinks in proportion to the share of packets that were marked (RFC 8257).
 //!
-//! Its switches mark whatever finds more than K packets before it. RFC 8257, section 3.5: a loss takes half of the window,
-//! as ever. It is for data centres only: on paths of others, it leaves nothing to flows that take a mark for a loss.
+//! Its switches mark whatever finds more than K packets before it. RFC 8257, section 3.5: a loss takes half of the
+//! window, as ever. It is for data centres only: on paths of others, it leaves nothing to flows that take a mark for a
+//! loss.
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
@@ -49,7 +50,8 @@ struct DctcpRule {
 pub(crate) struct MarkedShare {
     /// DCTCP.Alpha.
     pub alpha: f64,
-    /// DCTCP.WindowEnd: the window of data ends with the acknowledgment of a packet that was sent at this time or later.
+    /// DCTCP.WindowEnd: the window of data ends with the acknowledgment of a packet that was sent at this time or
+    /// later.
     end: Time,
     /// DCTCP.BytesAcked.
     acked: u64,
@@ -63,8 +65,8 @@ impl MarkedShare {
         MarkedShare { alpha: 1.0, end: Time::ZERO, acked: 0, marked: 0 }
     }
 
-    /// Counts what `ack` tells. If it ends a window of data that lasted for `least` at least, alpha moves by a weight of
-    /// `g` to that window's share (step 6).
+    /// Counts what `ack` tells. If it ends a window of data that lasted for `least` at least, alpha moves by a weight
+    /// of `g` to that window's share (step 6).
     pub fn on_ack(&mut self, now: Time, ack: &Ack, g: f64, least: Duration) {
         self.acked += ack.acked.0;
         self.marked += ack.marked.0;

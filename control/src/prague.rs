@@ -1,10 +1,10 @@
-//! Prague: DCTCP made fit for paths of others, the sender of L4S (K. De Schepper, O. Tilmans, B. Briscoe, V. Goel, "Prague
-//! Congestion Control", draft-briscoe-iccrg-prague-congestion-control; RFC 9331, section 4.3).
+//! Prague: DCTCP made fit for paths of others, the sender of L4S (K. De Schepper, O. Tilmans, B. Briscoe, V. Goel,
+//! "Prague Congestion Control", draft-briscoe-iccrg-prague-congestion-control; RFC 9331, section 4.3).
 //!
-//! Below a reference round-trip time, it behaves as flows of that round-trip time do, so that its rate does not depend on
-//! its own: within the *virtual* round-trip time, the longer of the two, it grows and gives up as much as they do. Left
-//! out are pacing, the detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too) and
-//! windows of less than a packet.
+//! Below a reference round-trip time, it behaves as flows of that round-trip time do, so that its rate does not depend
+//! on its own: within the *virtual* round-trip time, the longer of the two, it grows and gives up as much as they do.
+//! Left out are pacing, the detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too)
+//! and windows of less than a packet.
 
 use crate::dctcp::MarkedShare;
 use crate::parameters::{seconds, within};
@@ -123,8 +123,8 @@ mod tests {
 
     #[test]
     fn growth_per_second_is_that_of_the_reference_round_trip_time_as_a_rate() {
-        // At 25 ms and more, a packet per round trip. At 5 ms, 1/25 of one: 8 packets per second are 8/5 packets/ms^2 in
-        // rate, as 40 packets per second at 25 ms are.
+        // At 25 ms and more, a packet per round trip. At 5 ms, 1/25 of one: 8 packets per second are 8/5 packets/ms^2
+        // in rate, as 40 packets per second at 25 ms are.
         for (ms, growth) in [(100.0, 1.0), (25.0, 1.0), (5.0, 0.04)] {
             let (_, w) = round(&mut rule(), Time::ZERO, 50.0, ms / 1000.0);
             assert!((w - 50.0 - growth).abs() < 0.02 * growth, "{ms} ms: {w}");

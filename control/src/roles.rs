@@ -174,8 +174,8 @@ pub struct Ack {
     /// Bytes that it reveals to be lost, as later packets have arrived. Bytes that a timeout gave up do not count, even
     /// if the host declares them lost later: [`Loss::Timeout`] has told of them.
     pub lost: Bytes,
-    /// Bytes of packets that queues had marked when they arrived, and of which no acknowledgment has told before (the CE
-    /// counts of RFC 9000, section 13.4). Full packets are assumed.
+    /// Bytes of packets that queues had marked when they arrived, and of which no acknowledgment has told before (the
+    /// CE counts of RFC 9000, section 13.4). Full packets are assumed.
     pub marked: Bytes,
     /// The round-trip time of the packet that it answers, if that was measured.
     pub rtt: Option<Duration>,

@@ -4,8 +4,9 @@
 //! none is made twice by the same [code]; [results] writes summaries, tables and Parquet files; [shards] joins the
 //! results of machines that divide a plan's runs; [draw] draws random paths, and [score] scores controllers on them;
 //! [reproduce] has the catalogue of the papers' tables and figures and judges what they claim; [theory] and
-//! [processor_sharing] have the papers' formulas, with which claims and tests compare the simulator. Elsewhere are simulating (`sim`), reading scenarios (`scenario`), drawing (`report`), and
-//! terminals, signals and the folder for results (the command line).
+//! [processor_sharing] have the papers' formulas, with which claims and tests compare the simulator. Elsewhere are
+//! simulating (`sim`), reading scenarios (`scenario`), drawing (`report`), and terminals, signals and the folder for
+//! results (the command line).
 //!
 //! The same plan gives the same bytes in every file, on any number of cores. CONTRIBUTING.md says how to add a measure,
 //! a metric, a time series and an artefact.

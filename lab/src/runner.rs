@@ -24,8 +24,8 @@ pub struct Progress {
 pub enum Stopped {
     /// The caller asked to stop.
     Cancelled,
-    /// The simulator refused a run, for this reason, or what was to be kept of one could not be kept. The simulator does
-    /// not refuse runs that [`scenario`](scenario) planned.
+    /// The simulator refused a run, for this reason, or what was to be kept of one could not be kept. The simulator
+    /// does not refuse runs that [`scenario`](scenario) planned.
     Refused(String),
 }
 

@@ -28,8 +28,8 @@ struct Axis {
 }
 
 /// The runs of the scenario in `document`: for each combination of the swept values, one per controller compared. If a
-/// `shard` is given, those of other shards are not planned, and take neither time nor memory. `beside` knows the texts of
-/// some traces.
+/// `shard` is given, those of other shards are not planned, and take neither time nor memory. `beside` knows the texts
+/// of some traces.
 pub(super) fn plan(
     document: &Document,
     machine: &Machine,

@@ -25,8 +25,8 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Whether what quinn hands over together, `size` bytes, is an answer that may leave now, where `received` datagrams
-    /// have arrived.
+    /// Whether what quinn hands over together, `size` bytes, is an answer that may leave now, where `received`
+    /// datagrams have arrived.
     pub(crate) fn may_leave(&self, size: usize, received: u64) -> bool {
         size as u64 <= SMALL.0 && self.count < received + UNANSWERED && self.in_flight.len() < MOST
     }

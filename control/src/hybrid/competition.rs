@@ -4,8 +4,8 @@
 //! keeps a long buffer full, and overflows a short one. A flow that gives way to queues gets little beside it, and a
 //! window protocol in its place would get more. So the flow gets too little if its goodput is less than what the window
 //! protocol carried before, while a queue stands or packets are lost. If its goodput is less and the queue is short,
-//! then other flows of its kind have come, or the link has become slower. In any case the flow gets too little below the
-//! rate from which on a packet-scale protocol is worth it.
+//! then other flows of its kind have come, or the link has become slower. In any case the flow gets too little below
+//! the rate from which on a packet-scale protocol is worth it.
 
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -34,10 +34,11 @@ pub(super) struct Competition {
     least_in_round: Duration,
 }
 
-/// The least length of a period, in shortest round-trip times: within fewer, the flow has not drained the queue that the
-/// window protocol left.
+/// The least length of a period, in shortest round-trip times: within fewer, the flow has not drained the queue that
+/// the window protocol left.
 const ROUNDS: f64 = 16.0;
-/// The least length of a period, because the first streams of the packet-scale protocol lower its rate and raise it again.
+/// The least length of a period, because the first streams of the packet-scale protocol lower its rate and raise it
+/// again.
 const SHORTEST: Duration = Duration::from_millis(500);
 /// A delay above the shortest round-trip time that counts as a standing queue.
 const QUEUE: Duration = Duration::from_millis(1);
@@ -71,7 +72,8 @@ impl Competition {
     }
 
     /// An acknowledgment arrived. The newest round-trip time is `rtt`, and `least` the shortest so far. Returns whether
-    /// it ends a period, which is then to be [judged](Competition::judge). No period ends while a loss is being repaired.
+    /// it ends a period, which is then to be [judged](Competition::judge). No period ends while a loss is being
+    /// repaired.
     pub(super) fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, least: Duration) -> bool {
         self.delivered += ack.acked;
         self.app_limited |= ack.app_limited;
@@ -101,8 +103,9 @@ impl Competition {
         too_little
     }
 
-    /// How far the slow start of the window protocol would go now had it stayed in charge, in packets of `packet` bytes:
-    /// without bound if nothing had stopped it, or else to its window or to what the path carried, if that is more.
+    /// How far the slow start of the window protocol would go now had it stayed in charge, in packets of `packet`
+    /// bytes: without bound if nothing had stopped it, or else to its window or to what the path carried, if that is
+    /// more.
     pub(super) fn ssthresh(&self, rtt: Duration, packet: Bytes) -> f64 {
         let carried = self.expected.as_bps() * rtt.as_secs() / packet.as_bits();
         if self.unstopped { f64::INFINITY } else { carried.max(self.window) }

@@ -153,8 +153,8 @@ impl HybridSender {
         self.competition.as_mut().is_some_and(|competition| competition.judge(now, worth))
     }
 
-    /// The packet-scale protocol gets too little, and does not take over again for a while. Where errors keep the window
-    /// small, it may, once the window is twice as large.
+    /// The packet-scale protocol gets too little, and does not take over again for a while. Where errors keep the
+    /// window small, it may, once the window is twice as large.
     fn give_up(&mut self, now: Time) {
         self.margin = MARGIN;
         self.resume_window(now);

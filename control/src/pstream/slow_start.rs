@@ -59,8 +59,8 @@ impl SlowStart {
         (2 * len).min(self.longest)
     }
 
-    /// The number of packets, at least 3 and at most those of the first stream, in a stream whose rates start at `first`
-    /// and reach `top`. Two packets would not show congestion.
+    /// The number of packets, at least 3 and at most those of the first stream, in a stream whose rates start at
+    /// `first` and reach `top`. Two packets would not show congestion.
     pub fn len_up_to(&self, first: Rate, top: Rate) -> u16 {
         let steps = libm::ceil(libm::log(top / first) / libm::log(self.spread));
         (steps + 1.0).clamp(3.0, f64::from(self.first.max(3))) as u16

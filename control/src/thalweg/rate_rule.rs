@@ -12,12 +12,12 @@
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, no flow climbs, and all
 //!   flows reduce their rates by as much as drains it.
 //!
-//! What the fast decrease costs: the streams of a few fast flows meet each other, so that single estimates are wrong by a
-//! fifth and more, and a flow that adopts low ones faster than high ones settles below their mean. Two flows use 86 % of a
-//! gigabit, or 57 % if their hosts are late by 15 us. We tried the mean of the estimates over 6 ms, less 3 % of the rate and
-//! a fifth of the estimates' mean deviation: two flows then use 95 and 92 %. But a flow that is alone, and fast, hardly
-//! sees the streams of slow newcomers in that mean. At 1 Gbps, beside four flows that began 5 s later, it had 850
-//! Mbps from 10 to 20 s after their start, and 183 Mbps with single estimates.
+//! What the fast decrease costs: the streams of a few fast flows meet each other, so that single estimates are wrong by
+//! a fifth and more, and a flow that adopts low ones faster than high ones settles below their mean. Two flows use 86 %
+//! of a gigabit, or 57 % if their hosts are late by 15 us. We tried the mean of the estimates over 6 ms, less 3 % of
+//! the rate and a fifth of the estimates' mean deviation: two flows then use 95 and 92 %. But a flow that is alone, and
+//! fast, hardly sees the streams of slow newcomers in that mean. At 1 Gbps, beside four flows that began 5 s later, it
+//! had 850 Mbps from 10 to 20 s after their start, and 183 Mbps with single estimates.
 
 use super::standing_queue::StandingQueue;
 use crate::units::{Duration, Rate, Time};

@@ -7,10 +7,10 @@
 //! above beta times the rate before the first of them, and none begins above that rate over 2^k. Its first stream ends
 //! at about twice that rate. Slow flows send shorter streams.
 //!
-//! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC 5681,
-//! equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link carries
-//! even so lengthen the round-trip time and thereby slow down. If the buffer is too short for that, timeouts slow them
-//! down.
+//! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC
+//! 5681, equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link
+//! carries even so lengthen the round-trip time and thereby slow down. If the buffer is too short for that, timeouts
+//! slow them down.
 
 use super::classifier::LossClassifier;
 use super::delivery::Delivery;
@@ -161,8 +161,8 @@ impl ThalwegSender {
     }
 
     /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first
-    /// timeout begins at half the initial rate. A stream with higher rates than twice the ceiling would find nothing that
-    /// counts, but its packets would be many round trips' share of a slow flow.
+    /// timeout begins at half the initial rate. A stream with higher rates than twice the ceiling would find nothing
+    /// that counts, but its packets would be many round trips' share of a slow flow.
     fn restart(&mut self) {
         self.estimate = None;
         let slow_start = SlowStart::PACKET_SCALE_2017;

@@ -1,5 +1,5 @@
-//! Parquet files that are written some rows at a time. Their groups have a fixed number of rows, so that a file does not
-//! depend on the portions in which its rows came, and no more than a group is in memory.
+//! Parquet files that are written some rows at a time. Their groups have a fixed number of rows, so that a file does
+//! not depend on the portions in which its rows came, and no more than a group is in memory.
 
 use super::columnar::{begin, optional};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};

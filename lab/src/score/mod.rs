@@ -106,7 +106,7 @@ impl Task {
         let work = Work { task: self, machine, cache, go_on, runs: AtomicUsize::new(0), ms: AtomicU64::new(0) };
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
-        let done: Mutex<Vec<Result<Vec<Row>, Trouble>>> = Mutex::default();
+        let done: Mutex<Vec<(usize, Result<Vec<Row>, Trouble>)>> = Mutex::default();
         let judge = || {
             while !stop.load(Ordering::Relaxed)
                 && let i = next.fetch_add(1, Ordering::Relaxed)
@@ -117,7 +117,7 @@ impl Task {
                     stop.store(true, Ordering::Relaxed);
                 }
                 if let Ok(mut done) = done.lock() {
-                    done.push(rows);
+                    done.push((i, rows));
                 }
             }
         };
@@ -130,10 +130,12 @@ impl Task {
             }
             judge();
         });
-        let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut rows: Vec<Row> = done.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-        rows.sort_by_key(|row| row.path);
-        Ok(rows)
+        // Threads take paths in their order, so that all paths before a wrong one are complete: the first trouble is the
+        // same each time.
+        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        done.sort_by_key(|(path, _)| *path);
+        let rows: Vec<Vec<Row>> = done.into_iter().map(|(_, rows)| rows).collect::<Result<_, _>>()?;
+        Ok(rows.into_iter().flatten().collect())
     }
 }
 

@@ -39,8 +39,8 @@ pub struct Spread {
     pub paths: usize,
     /// The median.
     pub median: f64,
-    /// The value that a tenth of the paths does not surpass: the 10th percentile, or the 90th of a measure of which less
-    /// is better.
+    /// The value that a tenth of the paths does not surpass: the 10th percentile, or the 90th of a measure of which
+    /// less is better.
     pub worst_tenth: f64,
 }
 

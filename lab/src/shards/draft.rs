@@ -1,5 +1,5 @@
-//! The time series of a shard's runs until all of them are complete. Runs are complete in any order and may be thousands:
-//! so the series of each are appended to a temporary file at once, as a Parquet file of their own.
+//! The time series of a shard's runs until all of them are complete. Runs are complete in any order and may be
+//! thousands: so the series of each are appended to a temporary file at once, as a Parquet file of their own.
 
 use super::series;
 use super::source::Source;

@@ -1,6 +1,6 @@
 //! The results of a plan whose runs are divided among machines. Each machine makes the runs of one [`Shard`], and
-//! writes their metrics, and their time series if they are wanted, into files of a folder or of an object store that all
-//! of them share; [`merge`] joins the files of all shards.
+//! writes their metrics, and their time series if they are wanted, into files of a folder or of an object store that
+//! all of them share; [`merge`] joins the files of all shards.
 //!
 //! A file is there as a whole or not at all, and its name says which shard of which plan it holds. So no machine needs
 //! to know of another one.

@@ -10,7 +10,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-/// A Parquet file of a shard. It is opened each time that a part of it is read, so that not all files are open together.
+/// A Parquet file of a shard. It is opened each time that a part of it is read, so that not all files are open
+/// together.
 pub trait Source {
     /// Opens it.
     fn open(&self) -> io::Result<impl ChunkReader + 'static>;

@@ -211,8 +211,8 @@ fn figure6(scales: &[&str], bounded: bool, used: f64) -> Vec<f64> {
     shares
 }
 
-/// The meter is not bounded here, so that RRRP follows the queue that drains after TCP's losses, and shares are equal at
-/// a smaller X_T than the paper's 0.6 Mbps.
+/// The meter is not bounded here, so that RRRP follows the queue that drains after TCP's losses, and shares are equal
+/// at a smaller X_T than the paper's 0.6 Mbps.
 #[test]
 fn the_larger_its_scale_the_more_it_takes_beside_tcp() {
     let shares = figure6(&["0.06 Mbps", "0.12 Mbps", "0.3 Mbps", "0.6 Mbps", "0.9 Mbps"], false, 0.99);

@@ -94,8 +94,8 @@ pub(crate) struct Control {
 
 impl Control {
     /// Section 5.5: the next packet of `fifo` that is not dropped, and since when it has waited. While at most `mtu`
-    /// bytes wait, no packet is dropped. Where the RFC drops a packet, one that is ECN-capable is marked and goes on (RFC
-    /// 8290, section 4.2.2).
+    /// bytes wait, no packet is dropped. Where the RFC drops a packet, one that is ECN-capable is marked and goes on
+    /// (RFC 8290, section 4.2.2).
     pub fn dequeue<P: Packet>(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! DualPI2: a queue for L4S traffic and one for all other traffic, whose signals are coupled so that flows of both share
-//! the link (RFC 9332; appendix A has the algorithm, A.2 with what it does under overload).
+//! DualPI2: a queue for L4S traffic and one for all other traffic, whose signals are coupled so that flows of both
+//! share the link (RFC 9332; appendix A has the algorithm, A.2 with what it does under overload).
 //!
 //! A proportional integral controller holds the delay of the classic queue C at its target by a probability p'. Packets
 //! in C are dropped or marked with p'^2, to which classic senders respond as scalable ones do to p'. Packets in the L4S
@@ -30,7 +30,8 @@ pub struct Parameters {
     pub coupling: f64,
     /// minTh: an L4S packet that has waited for longer may be marked for that.
     pub min_threshold: Duration,
-    /// maxTh: an L4S packet that has waited for as long is marked. Linux has a step at 1 ms: both thresholds are "1 ms".
+    /// maxTh: an L4S packet that has waited for as long is marked. Linux has a step at 1 ms, which is "1 ms" for both
+    /// thresholds.
     pub max_threshold: Duration,
     /// The share of bytes that the classic queue sends while both queues have packets, 0 to 1; the L4S queue has the
     /// rest, and its packets go first otherwise.
@@ -41,8 +42,8 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// RFC 9332, appendix A.1, for round-trip times of up to RTT_max = 100 ms: alpha = 0.1 Tupdate / RTT_max^2, beta = 0.3 /
-    /// RTT_max. Tupdate is Linux's, and so is the share.
+    /// RFC 9332, appendix A.1, for round-trip times of up to RTT_max = 100 ms: alpha = 0.1 Tupdate / RTT_max^2, beta =
+    /// 0.3 / RTT_max. Tupdate is Linux's, and so is the share.
     fn default() -> Parameters {
         Parameters {
             target: Duration::from_millis(15),
@@ -234,7 +235,8 @@ impl<P: Packet> DualPi2<P> {
             return true;
         }
         // p_Cmax = 1/k^2: under overload, marks are not enough.
-        if p_c >= self.parameters.coupling.powi(-2) {
+        let k = self.parameters.coupling;
+        if p_c * k * k >= 1.0 {
             drops.drop_early(packet);
             return false;
         }
@@ -363,7 +365,8 @@ mod tests {
             (0..1000).for_each(|_| assert!(dual.dequeue(US(waited), &mut drops).is_some()));
             drops.marked
         };
-        // The ramp from 0.8 to 1.2 ms: nothing, a quarter, three quarters, all. The first of a regular sequence is late.
+        // The ramp from 0.8 to 1.2 ms: nothing, a quarter, three quarters, all. The first of a regular sequence is
+        // late.
         for (waited, marked) in [(800, 0), (900, 249), (1100, 749), (1200, 999), (5000, 999)] {
             assert_eq!(share(Parameters::default(), waited), marked, "{waited}");
         }
@@ -394,7 +397,8 @@ mod tests {
         let mut drops = Drops::default();
         let l4s = (0..1000).filter(|_| dual.dequeue(Time::ZERO, &mut drops).unwrap().ecn == Ecn::Ect1).count();
         assert_eq!(l4s, 900);
-        // 40 ms ahead: the L4S packets of 0 to 10 ms go before the classic ones of 0 ms as long as these are 40 ms older.
+        // 40 ms ahead: the L4S packets of 0 to 10 ms go before the classic ones of 0 ms as long as these are 40 ms
+        // older.
         let shifted = Parameters { time_shift: Some(Duration::from_millis(40)), ..Parameters::default() };
         let mut dual = standing(shifted, 0.0, 0, 1, Ecn::NotEct);
         dual.enqueue(US(40_000), &parcel(1, Ecn::Ect1), Duration::ZERO, &mut drops);

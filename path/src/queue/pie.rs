@@ -1,5 +1,5 @@
-//! PIE: a proportional integral controller drops arrivals with a probability that holds the delay at a target (RFC 8033;
-//! appendix B has the algorithm).
+//! PIE: a proportional integral controller drops arrivals with a probability that holds the delay at a target (RFC
+//! 8033; appendix B has the algorithm).
 //!
 //! The delay is measured by timestamps (section 5.2 calls for the departure rate only where packets have none). PIE is
 //! always active: turning it off while the queue is short (section 5.3) is optional.
@@ -255,7 +255,8 @@ mod tests {
 
     #[test]
     fn the_probability_follows_delay_and_target_in_steps_that_fit_it() {
-        // 45 ms for long: 0.125 x 30 ms = 0.00375 per update, over 2048 at 0, 512 from 1e-6, 128 from 1e-5, 32 from 1e-4.
+        // 45 ms for long: 0.125 x 30 ms = 0.00375 per update, over 2048 at 0, 512 from 1e-6, 128 from 1e-5, 32 from
+        // 1e-4.
         let step = 0.00375;
         let first = step / 2048.0; // 1.83e-6
         let third = first + 2.0 * step / 512.0; // 1.65e-5

@@ -46,7 +46,8 @@ pub struct Scenario {
     /// packet is acknowledged.
     pub delayed_ack: Option<Duration>,
     /// Whether packets are ECN-capable, so that queues mark them in place of dropping them. If true, those of all flows
-    /// and connections whose controllers react to marks are; if not given, those of L4S controllers are (DCTCP, Prague).
+    /// and connections whose controllers react to marks are; if not given, those of L4S controllers are (DCTCP,
+    /// Prague).
     pub ecn: Option<bool>,
     /// Interrupt coalescing: a receiving host learns of a packet, and of all that arrived after it, this long after its
     /// arrival. If not given, hosts learn of each packet at once.

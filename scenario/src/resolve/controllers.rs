@@ -18,9 +18,9 @@ pub fn find(name: &str) -> Result<&'static Controller, String> {
     registry::find(name).ok_or_else(|| wording::unknown("controller", name, &names))
 }
 
-/// What the ECN field of packets of `controller` says if the key `ecn` at `at` has the value `own`, if any. It is an error
-/// to ask for marks that the controller would ignore, if it is `named` there; where `[compare]` chooses the controller,
-/// those that do not react to marks do without.
+/// What the ECN field of packets of `controller` says if the key `ecn` at `at` has the value `own`, if any. It is an
+/// error to ask for marks that the controller would ignore, if it is `named` there; where `[compare]` chooses the
+/// controller, those that do not react to marks do without.
 pub(super) fn ecn(
     controller: &Controller,
     own: Option<bool>,

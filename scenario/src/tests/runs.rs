@@ -79,7 +79,8 @@ fn the_estimate_of_memory_is_that_of_all_runs_together() {
     assert!(errors(DUMBBELL, &fine).contains("sweep: its runs need about"), "{}", errors(DUMBBELL, &fine));
 }
 
-/// The results of all runs are in memory, and of a shard those of the runs alone that are made at the same time, here two.
+/// The results of all runs are in memory, and of a shard those of the runs alone that are made at the same time, here
+/// two.
 #[test]
 fn the_estimate_of_memory_of_a_shard_is_that_of_the_runs_at_a_time() {
     let seeds: Vec<String> = (1..=1000).map(|seed| seed.to_string()).collect();

@@ -204,8 +204,8 @@ impl Feedback {
     /// What to do with `ack`, which can be held if its packet is `usual`.
     #[inline(never)]
     fn answer(&mut self, now: Time, ack: Packet, usual: bool) -> Answer {
-        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet. RFC
-        // 9000, section 13.2.1: at once if the packet is marked.
+        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet.
+        // RFC 9000, section 13.2.1: at once if the packet is marked.
         let Some(delay) = self.delay else { return Answer::Send(ack) };
         match self.held.take() {
             // The timestamp echoed is that of the first packet (RFC 7323, section 4.3).

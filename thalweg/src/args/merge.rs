@@ -12,8 +12,8 @@ Example:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Merge {
-    /// The folder with the files of all shards, in which summary.parquet is written, and flows.parquet and links.parquet
-    /// if all shards have time series; s3://BUCKET/PREFIX for those in an object store.
+    /// The folder with the files of all shards, in which summary.parquet is written, and flows.parquet and
+    /// links.parquet if all shards have time series; s3://BUCKET/PREFIX for those in an object store.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,
 }

@@ -38,7 +38,8 @@ pub struct Source {
     heard: u32,
     /// How many marked packets acknowledgments have told of, modulo 2^32.
     heard_marked: u32,
-    /// The ECN field of its packets, of no size. Those sent again have it, too (RFC 9000, section 13.4; RFC 3168 did not allow it).
+    /// The ECN field of its packets, of no size. Those sent again have it, too (RFC 9000, section 13.4; RFC 3168 did
+    /// not allow it).
     head: Head,
     /// Losses are being repaired, until everything before `recover` has arrived.
     recovering: bool,
