@@ -20,6 +20,7 @@ use experiment::Run;
 use observe::{Observed, observe};
 use scenario::{KeyPath, Machine, Plan, Problem, Set, Shard};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -75,6 +76,9 @@ pub enum Trouble {
     Stopped(Stopped),
 }
 
+/// A path's rows, one for each controller.
+type Judged = Result<Vec<Row>, Trouble>;
+
 impl Task {
     /// How many runs it takes, with those of the reference.
     pub fn runs(&self) -> usize {
@@ -106,7 +110,7 @@ impl Task {
         let work = Work { task: self, machine, cache, go_on, runs: AtomicUsize::new(0), ms: AtomicU64::new(0) };
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
-        let done: Mutex<Vec<(usize, Result<Vec<Row>, Trouble>)>> = Mutex::default();
+        let done: Mutex<BTreeMap<usize, Judged>> = Mutex::default();
         let judge = || {
             while !stop.load(Ordering::Relaxed)
                 && let i = next.fetch_add(1, Ordering::Relaxed)
@@ -117,7 +121,7 @@ impl Task {
                     stop.store(true, Ordering::Relaxed);
                 }
                 if let Ok(mut done) = done.lock() {
-                    done.push((i, rows));
+                    done.insert(i, rows);
                 }
             }
         };
@@ -132,9 +136,8 @@ impl Task {
         });
         // Threads take paths in their order, so that all paths before a wrong one are complete: the first trouble is the
         // same each time.
-        let mut done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        done.sort_by_key(|(path, _)| *path);
-        let rows: Vec<Vec<Row>> = done.into_iter().map(|(_, rows)| rows).collect::<Result<_, _>>()?;
+        let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let rows: Vec<Vec<Row>> = done.into_values().collect::<Result<_, _>>()?;
         Ok(rows.into_iter().flatten().collect())
     }
 }
@@ -153,7 +156,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Makes the runs on path number `i` of the task, and judges them.
-    fn judge(&self, i: usize) -> Result<Vec<Row>, Trouble> {
+    fn judge(&self, i: usize) -> Judged {
         let path = &self.task.paths[i];
         let plan = plan(path, &self.task.names(), &self.task.sets, self.machine).map_err(Trouble::Wrong)?;
         let mut seen: Vec<(String, Option<Observed>)> = Vec::new();
