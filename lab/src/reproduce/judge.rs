@@ -106,7 +106,11 @@ impl Judged {
 
     /// The band, and whose it is if the statement is the paper's and the band is not.
     pub fn wanted(&self) -> String {
-        format!("{}{}", self.band, if self.source == Source::PaperOurBand { ", our band" } else { "" })
+        format!(
+            "{}{}",
+            self.band,
+            if matches!(self.source, Source::PaperOurBand | Source::PublishedOurBand) { ", our band" } else { "" }
+        )
     }
 
     /// The value that the paper gives, and whether it is derived; empty if there is none.

@@ -3,7 +3,8 @@
 //! An [`artefact`] is data, a file of the [`catalogue`]: scenarios, claims, figures and [`curve`]s. [`runs`] plans and
 //! makes its runs. A claim names its run by a [`selector`] and what it measures by a [`measure`]; `evaluate` takes the
 //! value, [`judge`] compares it with the claim's band, and a [`record`] has what came of it. [`tally`] counts, the
-//! papers' claims and ours apart; [`text`] writes records for people, [`records`] keeps them in files.
+//! papers' claims, those of other publications and ours apart; [`text`] writes records for people, [`records`] keeps
+//! them in files.
 
 pub mod artefact;
 pub mod catalogue;

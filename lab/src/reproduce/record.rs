@@ -26,7 +26,8 @@ pub struct Claims {
     pub code: String,
     /// How much was run.
     pub scale: Scale,
-    /// How many claims have which verdict: the papers' claims and ours, apart.
+    /// How many claims have which verdict: the papers' claims, those of other
+    /// publications, and ours, apart.
     pub totals: Apart<Tally>,
     /// The artefacts, in the catalogue's order.
     pub artefacts: Vec<Entry>,

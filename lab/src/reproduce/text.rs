@@ -7,11 +7,12 @@ use super::record::{Record, reasons, tally_of_records};
 use super::tally::{Apart, Tally, apart, tally};
 use std::fmt::Write;
 
-/// The claims of a record for the terminal, one or two lines each: the paper's, and below a heading ours.
+/// The claims of a record for the terminal, one or two lines each: those that are published, and below a heading ours.
 pub fn text(record: &Record) -> String {
-    let Apart { papers, ours } = apart(&record.claims);
+    let Apart { papers, published, ours } = apart(&record.claims);
     let heading = if ours.is_empty() { "" } else { "  Our claims:\n" };
     let tally = tally(&record.claims);
+    let papers = [papers, published].concat();
     format!("{}: {} ({tally})\n{}{heading}{}", record.id, record.title, lines(&papers), lines(&ours))
 }
 
@@ -40,7 +41,7 @@ pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: 
     let mut text = format!(
         "# Reproduced\n\nWhat `thalweg reproduce{which} --scale {scale}` says: {} claims in {}{among} artefacts, those of the \
          papers apart from ours.\n{}\n",
-        total.papers.claims() + total.ours.claims(),
+        total.papers.claims() + total.published.claims() + total.ours.claims(),
         records.len(),
         total.sentences()
     );
@@ -48,12 +49,11 @@ pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: 
         let _ = writeln!(text, "{made}");
     }
     text += "What the words mean, and how to run it: [reproduce.md](reproduce.md).\n\n\
-             | paper | artefacts | the paper's claims | PASS | MISS | not run | our claims | PASS | MISS | not run |\n\
+             | | artefacts | published claims | PASS | MISS | not run | our claims | PASS | MISS | not run |\n\
              |---|---|---|---|---|---|---|---|---|---|\n";
     for paper in papers(records) {
         text += &row(paper.name, paper.records.len(), &tally_of_records(paper.records));
     }
-    text += &row("all", records.len(), &total);
     for paper in papers(records) {
         let _ = write!(text, "\n## {}\n\n{}\n", paper.name, paper.about);
         for record in paper.records {
@@ -63,21 +63,19 @@ pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: 
     text
 }
 
-/// A row of the table of papers.
-fn row(name: &str, artefacts: usize, Apart { papers, ours }: &Apart<Tally>) -> String {
+/// A row of the table of papers. The totals are above it, in sentences.
+fn row(name: &str, artefacts: usize, Apart { papers, published, ours }: &Apart<Tally>) -> String {
     let of = |it: &Tally| format!("{} | {} | {} | {}", it.claims(), it.pass, it.miss, it.not_run);
-    format!("| {name} | {artefacts} | {} | {} |\n", of(papers), of(ours))
+    format!("| {name} | {artefacts} | {} | {} |\n", of(&(*papers + *published)), of(ours))
 }
 
-/// A section about one artefact: a table of the paper's claims, and one of ours.
+/// A section about one artefact: a table of the claims that are published, and one of ours.
 fn section(record: &Record) -> String {
-    let Apart { papers, ours } = apart(&record.claims);
+    let Apart { papers, published, ours } = apart(&record.claims);
     let mut text = format!("\n### {}\n\n{}: {}\n", record.id, record.title, tally(&record.claims));
-    if !papers.is_empty() {
-        text += &table("claim of the paper", &papers);
-    }
-    if !ours.is_empty() {
-        text += &table("claim of ours", &ours);
+    let tables = [("claim of the paper", papers), ("published claim", published), ("claim of ours", ours)];
+    for (title, claims) in tables.iter().filter(|(_, claims)| !claims.is_empty()) {
+        text += &table(title, claims);
     }
     text
 }

@@ -43,7 +43,9 @@ fn values(claim: &Claim) -> Option<[f64; 2]> {
     match (claim.paper, &claim.band) {
         _ if claim.derived || claim.source == Source::Ours => None,
         (Some(value), _) => Some([value, value]),
-        (None, Band::Between(least, most)) if claim.source == Source::Paper => Some([*least, *most]),
+        (None, Band::Between(least, most)) if matches!(claim.source, Source::Paper | Source::Published) => {
+            Some([*least, *most])
+        }
         _ => None,
     }
 }

@@ -5,11 +5,11 @@ use lab::reproduce::judge::{Judged, Verdict};
 use lab::reproduce::record;
 use lab::reproduce::tally::{Apart, Tally, apart};
 
-/// The claims of an artefact: a table of the paper's, and a table of ours.
+/// The claims of an artefact: a table of the paper's, one of other publications', and one of ours.
 pub fn tables(claims: &[Judged]) -> String {
-    let Apart { papers, ours } = apart(claims);
-    let shown = [("claim of the paper", papers), ("claim of ours", ours)].into_iter().filter(|(_, it)| !it.is_empty());
-    shown.map(|(title, claims)| table(title, &claims)).collect()
+    let Apart { papers, published, ours } = apart(claims);
+    let all = [("claim of the paper", papers), ("published claim", published), ("claim of ours", ours)];
+    all.into_iter().filter(|(_, it)| !it.is_empty()).map(|(title, claims)| table(title, &claims)).collect()
 }
 
 /// A table of `claims`, whose column has the name `title`.
@@ -38,8 +38,8 @@ fn table(title: &str, claims: &[&Judged]) -> String {
 
 /// How many claims pass, miss and are not run: a badge for each number that is not zero, those of our claims behind the
 /// word.
-pub fn badges(Apart { papers, ours }: &Apart<Tally>) -> String {
-    let parts = [("", papers), ("ours ", ours)].into_iter().filter(|(_, it)| it.claims() > 0);
+pub fn badges(Apart { papers, published, ours }: &Apart<Tally>) -> String {
+    let parts = [("", papers), ("", published), ("ours ", ours)].into_iter().filter(|(_, it)| it.claims() > 0);
     let part = |(whose, it): (&str, &Tally)| {
         let counts = [("pass", it.pass), ("miss", it.miss), ("not-run", it.not_run)];
         let counts = counts.into_iter().filter(|(_, n)| *n > 0);

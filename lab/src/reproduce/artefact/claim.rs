@@ -34,6 +34,10 @@ pub enum Source {
     Paper,
     /// The paper, in words only; the band is ours.
     PaperOurBand,
+    /// An RFC or a publication other than the five papers; the band follows from its number.
+    Published,
+    /// An RFC or a publication other than the five papers, in words only; the band is ours.
+    PublishedOurBand,
     /// We do, and the band is ours, too.
     Ours,
 }

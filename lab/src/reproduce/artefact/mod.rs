@@ -71,10 +71,13 @@ impl Artefact {
             for variation in each {
                 let mut claim = Claim::read(laid_over(&one, &variation))
                     .map_err(|why| format!("a claim, {}: {why}", one.get("says").unwrap_or(&Value::Null)))?;
-                // What goes beyond the papers is a folder of its own.
-                if id.starts_with("beyond/") {
-                    claim.source = Source::Ours;
-                }
+                // What goes beyond the papers, and what others have published, are folders of their own.
+                claim.source = match (id.split('/').next(), claim.source) {
+                    (Some("beyond"), _) => Source::Ours,
+                    (Some("today"), Source::Paper) => Source::Published,
+                    (Some("today"), Source::PaperOurBand) => Source::PublishedOurBand,
+                    (_, source) => source,
+                };
                 let named = variation.contains_key("run") && !variation.contains_key("says");
                 if let Some(run) = claim.quantity.run.as_ref().filter(|_| named) {
                     claim.says = format!("{}: {run}", claim.says);
