@@ -122,6 +122,7 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                     &Ack {
                         acked: newly,
                         lost: given_up,
+                        spurious: Bytes(0),
                         marked: Bytes(0),
                         rtt: Some(now.since(sent)),
                         in_flight: Bytes(in_flight.len() as u64 * PACKET.0),

@@ -1,7 +1,7 @@
 //! CUBIC: the window is a cubic function of the time since the last loss, flat near the window of that loss (RFC 9438).
 //!
-//! HyStart++ (RFC 9406), which section 4.10 recommends, is left out: slow start ends with a loss, as in the papers'
-//! comparisons.
+//! Slow start ends with a loss unless `slow-start` says otherwise, as in the papers' comparisons. Section 4.10
+//! recommends HyStart++ (RFC 9406).
 //!
 //! ```text
 //!                +--------------+  window reaches ssthresh
@@ -15,6 +15,8 @@
 //!   in any state +--------------+  window reaches ssthresh
 //! ```
 
+use crate::extensions::Extensions;
+use crate::hystart::SlowStart;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -37,12 +39,28 @@ crate::parameters! {
         pub beta_ecn: f64,
         /// Whether a flow in decline aims below the window of its last loss
         pub fast_convergence: bool,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), or RFC 9406
+        /// ("hystart++")
+        pub slow_start: SlowStart,
+        /// Whether a loss takes from the window in proportion to what arrives (RFC 9937), not at once
+        pub prr: bool,
+        /// Whether a loss event is undone if all its packets arrive after all (section 4.9.2)
+        pub undo: bool,
     }
 }
 
 impl Default for Cubic {
     fn default() -> Cubic {
-        Cubic { initial_window: 2.0, c: 0.4, beta: 0.7, beta_ecn: 0.7, fast_convergence: true }
+        Cubic {
+            initial_window: 2.0,
+            c: 0.4,
+            beta: 0.7,
+            beta_ecn: 0.7,
+            fast_convergence: true,
+            slow_start: SlowStart::Standard,
+            prr: false,
+            undo: false,
+        }
     }
 }
 
@@ -56,6 +74,20 @@ impl Cubic {
     pub fn of_2008() -> Cubic {
         Cubic { beta: 0.8, beta_ecn: 0.8, ..Cubic::default() }
     }
+
+    /// With the slow start and recovery of today's RFCs: HyStart++ (section 4.10), RFC 9937 and section 4.9.2, from the
+    /// initial window of RFC 6928.
+    pub fn of_rfc_9438() -> Cubic {
+        let slow_start = SlowStart::HyStartPlusPlus;
+        Cubic { initial_window: 10.0, slow_start, prr: true, undo: true, ..Cubic::default() }
+    }
+
+    /// With what Linux does in slow start and recovery. Its integer arithmetic, its pacing and its beta of 717/1024 are
+    /// left out.
+    pub fn of_linux() -> Cubic {
+        let slow_start = SlowStart::HyStart;
+        Cubic { initial_window: 10.0, slow_start, prr: true, undo: true, ..Cubic::default() }
+    }
 }
 
 impl Protocol for Cubic {
@@ -67,7 +99,9 @@ impl Protocol for Cubic {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(CubicRule::new(self, host.packet), self.initial_window, host.packet))
+        let Cubic { slow_start, prr, undo, .. } = *self;
+        let window = Window::new(CubicRule::new(self, host.packet), self.initial_window, host.packet);
+        Box::new(window.extended(Extensions { slow_start, prr, undo }))
     }
 }
 
@@ -79,6 +113,8 @@ pub(crate) struct CubicRule {
     /// alpha_cubic: the growth per round trip with which AIMD(alpha, 1 - beta) has Reno's mean window (section 4.3).
     alpha: f64,
     state: CubicState,
+    /// The state before the last loss event that may prove spurious.
+    before: CubicState,
     rtt: SmoothedRtt,
     /// When the last acknowledgment arrived.
     last_ack: Time,
@@ -148,6 +184,7 @@ impl CubicRule {
             packet: packet.0 as f64,
             alpha: 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta),
             state: CubicState::SlowStart,
+            before: CubicState::SlowStart,
             rtt: SmoothedRtt::default(),
             last_ack: Time::ZERO,
         }
@@ -223,6 +260,15 @@ impl WindowRule for CubicRule {
         let ssthresh = self.decrease(now, w);
         self.state = CubicState::AfterTimeout { prior: w };
         ssthresh
+    }
+
+    fn remember(&mut self) {
+        self.before = self.state;
+    }
+
+    /// Section 4.9.2: cwnd_prior, W_max, K, t_epoch and W_est as before.
+    fn restore(&mut self) {
+        self.state = self.before;
     }
 }
 

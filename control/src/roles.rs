@@ -174,6 +174,9 @@ pub struct Ack {
     /// Bytes that it reveals to be lost, as later packets have arrived. Bytes that a timeout gave up do not count, even
     /// if the host declares them lost later: [`Loss::Timeout`] has told of them.
     pub lost: Bytes,
+    /// Of [`Ack::acked`], bytes that the host had declared lost or given up, and whose original packets have arrived
+    /// all the same: they were late or out of order. Zero from a host that cannot tell, as QUIC's with quinn cannot.
+    pub spurious: Bytes,
     /// Bytes of packets that queues had marked when they arrived, and of which no acknowledgment has told before (the
     /// CE counts of RFC 9000, section 13.4). Full packets are assumed.
     pub marked: Bytes,

@@ -23,9 +23,14 @@
 //!   in any state  +-------------------------+
 //! ```
 //! (*) If the host has nothing left to repair, this acknowledgment ends the recovery at once.
+//!
+//! A sender may have [`Extensions`]: a slow start that ends before the queue overflows, a reduction in proportion to
+//! what arrives, and one that is undone if nothing was lost.
 
+use crate::extensions::{Extended, Extensions, Repair};
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Time};
+use alloc::boxed::Box;
 
 /// A window growth rule: how one window protocol differs from the others. Windows are in packets.
 pub trait WindowRule: Send {
@@ -63,6 +68,12 @@ pub trait WindowRule: Send {
 
     /// Sees each acknowledgment before it changes the window `w`, also while losses are repaired.
     fn observe(&mut self, _now: Time, _w: f64, _ack: &Ack) {}
+
+    /// A loss event follows that may prove spurious: the rule remembers what [`WindowRule::decrease`] will change.
+    fn remember(&mut self) {}
+
+    /// The loss event was spurious: the rule is again as it was at the last [`WindowRule::remember`].
+    fn restore(&mut self) {}
 }
 
 /// The sender of a window protocol.
@@ -75,6 +86,9 @@ pub struct Window<R> {
     state: State,
     /// When marks last reduced the window, until a packet that was sent since then is acknowledged (RFC 3168's CWR).
     reduced: Option<Time>,
+    /// By how many packets the window grows for each acknowledged packet in slow start, as a share of the rule's.
+    slow_growth: f64,
+    extended: Option<Box<Extended>>,
 }
 
 /// Where in RFC 5681's state machine the sender is. ssthresh is in packets.
@@ -97,7 +111,13 @@ const LEAST_SSTHRESH: f64 = 2.0;
 impl<R: WindowRule> Window<R> {
     /// A sender of packets of this size whose first window is `initial` packets.
     pub fn new(rule: R, initial: f64, packet: Bytes) -> Window<R> {
-        Window { rule, packet, cwnd: initial, state: State::SlowStart { ssthresh: f64::INFINITY }, reduced: None }
+        let state = State::SlowStart { ssthresh: f64::INFINITY };
+        Window { rule, packet, cwnd: initial, state, reduced: None, slow_growth: 1.0, extended: None }
+    }
+
+    /// The same sender, with extensions.
+    pub fn extended(self, extensions: Extensions) -> Window<R> {
+        Window { extended: Extended::new(extensions).map(Box::new), ..self }
     }
 
     /// The same sender, with a first slow start up to no more than `ssthresh` packets.
@@ -133,6 +153,52 @@ impl<R: WindowRule> Window<R> {
         }
     }
 
+    /// What the extensions do at an acknowledgment, before anything else.
+    fn extend(&mut self, now: Time, ack: &Ack) {
+        let Some(extended) = &mut self.extended else { return };
+        match self.state {
+            State::SlowStart { .. } => match extended.on_ack_in_slow_start(now, ack, self.cwnd, self.packet) {
+                Some(growth) => self.slow_growth = growth,
+                None => self.state = State::CongestionAvoidance,
+            },
+            State::Recovery { ssthresh } => match extended.on_ack_in_recovery(now, ack, ssthresh, self.packet) {
+                Repair::Keep => {}
+                Repair::Window(cwnd) => self.cwnd = cwnd,
+                Repair::Undo { cwnd, ssthresh } => {
+                    self.rule.restore();
+                    self.cwnd = self.cwnd.max(cwnd);
+                    self.state = growing(self.cwnd, ssthresh);
+                }
+                Repair::Lose => {
+                    self.on_loss(now, &Loss::Event);
+                    self.extend(now, ack);
+                }
+            },
+            State::CongestionAvoidance | State::Backoff { .. } => {}
+        }
+    }
+
+    /// Reacts to an acknowledgment, with extensions.
+    #[cold]
+    fn react_extended(&mut self, now: Time, ack: &Ack) {
+        self.extend(now, ack);
+        self.react(now, ack);
+    }
+
+    /// Reacts to an acknowledgment.
+    #[inline(always)]
+    fn react(&mut self, now: Time, ack: &Ack) {
+        let ssthresh = self.ssthresh();
+        self.state = if ack.recovery { State::Recovery { ssthresh } } else { growing(self.cwnd, ssthresh) };
+        self.rule.observe(now, self.cwnd, ack);
+        if ack.marked.0 != 0 || self.reduced.is_some() {
+            return self.on_marks(now, ack);
+        }
+        if !ack.recovery && !ack.app_limited {
+            self.grow(now, ack);
+        }
+    }
+
     /// The window grows by an acknowledgment of new data.
     #[inline(always)]
     fn grow(&mut self, now: Time, ack: &Ack) {
@@ -146,7 +212,7 @@ impl<R: WindowRule> Window<R> {
             if slow > 0.0 {
                 match self.rule.slow_start(self.cwnd) {
                     Some(growth) => {
-                        self.cwnd += slow * growth;
+                        self.cwnd += slow * growth * self.slow_growth;
                         self.state = growing(self.cwnd, ssthresh);
                         avoiding = acked - slow;
                     }
@@ -179,23 +245,27 @@ impl<R: WindowRule> Sender for Window<R> {
         Some(Bytes((self.cwnd * self.packet.0 as f64) as u64))
     }
 
-    fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
+    fn on_send(&mut self, _: Time, size: Bytes, _: &Pipe) -> Stamp {
+        if let Some(extended) = &mut self.extended {
+            extended.on_send(size, self.packet);
+        }
         Stamp::None
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
-        let ssthresh = self.ssthresh();
-        self.state = if ack.recovery { State::Recovery { ssthresh } } else { growing(self.cwnd, ssthresh) };
-        self.rule.observe(now, self.cwnd, ack);
-        if ack.marked.0 != 0 || self.reduced.is_some() {
-            return self.on_marks(now, ack);
+        if self.extended.is_some() {
+            return self.react_extended(now, ack);
         }
-        if !ack.recovery && !ack.app_limited {
-            self.grow(now, ack);
-        }
+        self.react(now, ack);
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
+        let before = self.ssthresh();
+        if let Some(extended) = &mut self.extended
+            && extended.before_loss(loss, self.cwnd, before)
+        {
+            self.rule.remember();
+        }
         let ssthresh = match (self.state, loss) {
             // RFC 5681, section 3.1: a retransmission that times out again does not lower ssthresh again.
             (State::Backoff { ssthresh }, _) => ssthresh,
@@ -206,6 +276,11 @@ impl<R: WindowRule> Sender for Window<R> {
         };
         if *loss == Loss::Timeout {
             self.reduced = None;
+            self.slow_growth = 1.0;
+        } else if let Some(extended) = &mut self.extended
+            && ssthresh < self.cwnd
+        {
+            extended.after_loss_event(now, ssthresh);
         }
         (self.state, self.cwnd) = match loss {
             Loss::Event => (State::Recovery { ssthresh }, self.cwnd.min(ssthresh)),
@@ -226,6 +301,7 @@ impl<R: WindowRule> Sender for Window<R> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::hystart::SlowStart;
     use crate::units::Duration;
 
     const PACKET: Bytes = Bytes(1000);
@@ -388,5 +464,92 @@ pub(crate) mod tests {
         sender.on_ack(Time::ZERO, &Ack { app_limited: true, ..ack(2) });
         sender.on_ack(Time::ZERO, &Ack { recovery: true, ..ack(2) });
         assert_eq!(window(&sender), 2.0);
+    }
+
+    /// A sender of 20 packets whose losses take half, with these extensions.
+    fn extended(prr: bool, undo: bool) -> Window<Halve> {
+        Window::new(Halve, 20.0, PACKET).extended(Extensions { prr, undo, ..Extensions::default() })
+    }
+
+    /// An acknowledgment during recovery, of a packet that was sent 100 ms ago.
+    fn repairing(lost: u64, spurious: u64, in_flight: u64) -> Ack {
+        let bytes = |packets: u64| Bytes(packets * PACKET.0);
+        let (lost, spurious, in_flight) = (bytes(lost), bytes(spurious), bytes(in_flight));
+        Ack { lost, spurious, in_flight, recovery: true, ..marking(0) }
+    }
+
+    #[test]
+    fn proportional_rate_reduction_ends_at_ssthresh_however_little_is_in_flight() {
+        let mut sender = extended(true, false);
+        sender.on_loss(at(100), &Loss::Event);
+        sender.on_ack(at(100), &repairing(15, 0, 4)); // RFC 9937's example
+        assert_eq!((window(&sender), sender.state().phase), (5.0, Phase::Recovery));
+        sender.on_ack(at(210), &marking(0)); // the last repair arrives
+        assert_eq!(window(&sender), 10.1); // ssthresh, and the growth for a packet
+    }
+
+    #[test]
+    fn without_extensions_a_loss_takes_its_share_at_once() {
+        let mut sender = extended(false, false);
+        sender.on_loss(at(100), &Loss::Event);
+        sender.on_ack(at(100), &repairing(15, 15, 4));
+        assert_eq!(window(&sender), 10.0);
+    }
+
+    #[test]
+    fn a_loss_event_is_undone_once_all_that_was_declared_lost_has_arrived() {
+        let mut sender = extended(true, true);
+        sender.on_loss(at(100), &Loss::Event);
+        sender.on_ack(at(100), &repairing(2, 0, 17));
+        sender.on_ack(at(101), &repairing(0, 1, 17));
+        assert!(window(&sender) < 20.0, "the other packet may be lost");
+        sender.on_ack(at(102), &repairing(0, 1, 17));
+        assert_eq!(window(&sender), 20.0);
+        sender.on_ack(at(210), &marking(0));
+        assert_eq!((window(&sender), sender.state().phase), (21.0, Phase::SlowStart), "its first slow start goes on");
+    }
+
+    #[test]
+    fn losses_that_are_found_after_an_undo_count() {
+        let mut sender = extended(false, true);
+        sender.on_loss(at(100), &Loss::Event);
+        sender.on_ack(at(100), &repairing(1, 0, 18));
+        sender.on_ack(at(101), &repairing(0, 1, 18));
+        assert_eq!(window(&sender), 20.0);
+        sender.on_ack(at(102), &repairing(1, 0, 17)); // of the same window of data: no loss event is told
+        assert_eq!(window(&sender), 10.0);
+        sender.on_ack(at(210), &marking(0));
+        assert_eq!((window(&sender), sender.state().phase), (10.1, Phase::CongestionAvoidance));
+    }
+
+    #[test]
+    fn a_timeout_is_not_undone() {
+        let mut sender = extended(true, true);
+        sender.on_loss(at(100), &Loss::Event);
+        sender.on_ack(at(100), &repairing(1, 0, 18));
+        sender.on_loss(at(400), &Loss::Timeout);
+        sender.on_ack(at(500), &repairing(0, 1, 0));
+        assert!(window(&sender) <= 2.0);
+    }
+
+    #[test]
+    fn hystart_leaves_slow_start_after_longer_round_trips() {
+        let hystart = Extensions { slow_start: SlowStart::HyStartPlusPlus, ..Extensions::default() };
+        let mut sender = Window::new(Halve, 10.0, PACKET).extended(hystart);
+        let mut now = at(0);
+        let mut round = |sender: &mut Window<Halve>, ms: u64| {
+            now += Duration::from_millis(ms);
+            for i in 0..20 {
+                let rtt = Some(Duration::from_millis(ms));
+                sender.on_ack(now + Duration::from_millis(i), &Ack { rtt, ..ack(1) });
+            }
+            (window(sender), sender.state().phase)
+        };
+        assert_eq!(round(&mut sender, 100), (30.0, Phase::SlowStart));
+        assert_eq!(round(&mut sender, 130), (30.0 + 7.0 + 13.0 / 4.0, Phase::SlowStart), "a quarter from the eighth");
+        for ms in [140, 150, 160, 170] {
+            round(&mut sender, ms);
+        }
+        assert_eq!(round(&mut sender, 180).1, Phase::CongestionAvoidance);
     }
 }

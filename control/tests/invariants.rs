@@ -5,7 +5,7 @@ extern crate thalweg_control as control;
 mod toy;
 
 use control::registry::{self, Controller};
-use control::{Bytes, Conditions, Duration, Family, Loss, Rate, State, Time};
+use control::{Bytes, Conditions, Duration, Family, Loss, Phase, Rate, State, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use toy::{Event, Host, Path};
@@ -41,6 +41,8 @@ fn fates() -> impl Strategy<Value = Vec<(u32, u32, bool)>> {
 /// Sends packets with these fates over `path`, and checks the state after every event.
 fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
     let rtt = path.rtt;
+    let ack_every = path.ack_every;
+    let proportional = controller.defaults().get("prr") == Some(&true.into());
     let mut host = Host::new(controller, path);
     let mut history = VecDeque::new(); // times and windows of the last round trip, oldest first
     for &(arriving, lost, app_limited) in fates {
@@ -59,8 +61,13 @@ fn check(controller: &Controller, path: Path, fates: &[(u32, u32, bool)]) {
             // The window of a rate protocol is only a limit that follows its model of the path.
             let window = after.window.filter(|_| controller.family != Family::Rate);
             if let Some(w) = window {
-                check_window(controller.family, event, &before, &after);
-                check_growth(&mut history, host.now, rtt, w);
+                if proportional && after.phase == Phase::Recovery {
+                    check_proportional(event, &before, &after, &host, ack_every);
+                    history.clear(); // the window follows what is in flight, and is ssthresh afterwards
+                } else {
+                    check_window(controller.family, event, &before, &after);
+                    check_growth(&mut history, host.now, rtt, w);
+                }
             }
             sent += u32::from(event == Event::Sent);
             steps += 1;
@@ -99,6 +106,18 @@ fn check_window(family: Family, event: Event, before: &State, after: &State) {
             assert!(same || !WINDOWS.contains(&family), "one loss reduced {before:?} twice: {after:?}");
         }
         Event::Acked { recovery: false } | Event::Lost(_) => {}
+    }
+}
+
+/// A window that falls in proportion to what arrives (RFC 9937) is never larger than before the loss, or than what was
+/// in flight then, but for the packets that one acknowledgment stands for.
+fn check_proportional(event: Event, before: &State, after: &State, host: &Host, ack_every: u64) {
+    match event {
+        Event::Sent => assert_eq!(before.window, after.window),
+        Event::Acked { .. } | Event::Lost(_) => {
+            let most = host.before_loss.window.map(|w| w.max(host.flight_before_loss as f64) + ack_every as f64);
+            assert!(after.window <= most, "after a loss at {:?}, {before:?} grew to {after:?}", host.before_loss);
+        }
     }
 }
 

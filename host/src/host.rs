@@ -267,7 +267,8 @@ impl Host {
         let ack = Ack {
             acked,
             lost,
-            marked: Bytes(0), // quinn sends packets that are Not-ECT
+            spurious: Bytes(0), // a stack forgets packets once it has declared them lost
+            marked: Bytes(0),   // quinn sends packets that are Not-ECT
             rtt,
             in_flight: self.in_flight(),
             recovery: self.is_recovering(),

@@ -87,6 +87,7 @@ pub struct HostPipe {
 pub struct HostAck {
     acked: u64,
     lost: u64,
+    spurious: u64,
     marked: u64,
     rtt: Option<f64>,
     in_flight: u64,
@@ -235,9 +236,17 @@ impl From<&Pipe> for HostPipe {
 
 impl From<&Ack> for HostAck {
     fn from(ack: &Ack) -> HostAck {
-        let Ack { acked, lost, marked, rtt, in_flight, recovery, app_limited, report: _ } = *ack;
-        let rtt = rtt.map(|rtt| rtt.as_secs());
-        HostAck { acked: acked.0, lost: lost.0, marked: marked.0, rtt, in_flight: in_flight.0, recovery, app_limited }
+        let Ack { acked, lost, spurious, marked, rtt, in_flight, recovery, app_limited, report: _ } = *ack;
+        HostAck {
+            acked: acked.0,
+            lost: lost.0,
+            spurious: spurious.0,
+            marked: marked.0,
+            rtt: rtt.map(|rtt| rtt.as_secs()),
+            in_flight: in_flight.0,
+            recovery,
+            app_limited,
+        }
     }
 }
 

@@ -132,6 +132,10 @@ class Ack:
         """Bytes that it reveals to be lost."""
 
     @property
+    def spurious(self) -> int:
+        """Of ``acked``, bytes that had been declared lost and arrived all the same."""
+
+    @property
     def marked(self) -> int:
         """Bytes of packets that queues have marked, of which no acknowledgment has told before."""
 

@@ -152,6 +152,26 @@ fn ours() -> &'static [Controller] {
             )
             .with_ecn(Classic),
             Controller::new(
+                "cubic-rfc9438",
+                LossWindow,
+                Sack,
+                "RFC 9438, RFC 9406, RFC 9937",
+                "CUBIC with the slow start and recovery of today's RFCs: HyStart++, proportional rate reduction, and \
+                 undoing of losses that prove spurious",
+                crate::cubic::Cubic::of_rfc_9438(),
+            )
+            .with_ecn(Classic),
+            Controller::new(
+                "cubic-linux",
+                LossWindow,
+                Sack,
+                "Linux, tcp_cubic.c",
+                "CUBIC with the slow start and recovery of Linux: HyStart, proportional rate reduction, and undoing of \
+                 losses that prove spurious; without its pacing and integer arithmetic",
+                crate::cubic::Cubic::of_linux(),
+            )
+            .with_ecn(Classic),
+            Controller::new(
                 "cubic-2008",
                 LossWindow,
                 Sack,

@@ -66,6 +66,9 @@ pub struct Host {
     pub app_limited: bool,
     /// What the sender showed just before it was told of the last loss event.
     pub before_loss: State,
+    /// How many packets were in flight then, or had arrived and were not acknowledged yet.
+    #[allow(dead_code)] // only the invariants use it
+    pub flight_before_loss: u64,
 }
 
 impl Host {
@@ -78,6 +81,7 @@ impl Host {
     pub fn with(Parties { sender, receiver }: Parties, path: Path) -> Host {
         Host {
             before_loss: sender.state(),
+            flight_before_loss: 0,
             path,
             sender: contract::checked(sender),
             receiver,
@@ -189,6 +193,7 @@ impl Host {
             if packet.number >= self.recovery_until {
                 self.recovery_until = self.sent;
                 self.before_loss = self.sender.state();
+                self.flight_before_loss = self.in_flight + 1 + self.unacked;
                 self.sender.on_loss(self.now, &Loss::Event);
                 event = Some(Event::Lost(Loss::Event));
             }
@@ -210,6 +215,7 @@ impl Host {
             let ack = Ack {
                 acked: Bytes(self.unacked * self.path.packet.0),
                 lost: Bytes(self.missed * self.path.packet.0),
+                spurious: Bytes(0),
                 marked: Bytes(0),
                 rtt: Some(self.now.since(packet.sent)),
                 in_flight: Bytes(self.in_flight * self.path.packet.0),

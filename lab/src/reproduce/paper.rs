@@ -29,7 +29,8 @@ const PAPERS: [(&str, &str, &str); 7] = [
     (
         "today",
         "Today's queues",
-        "Queues that mark, and the senders for them: M. Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8033; RFC 9332",
+        "Queues that mark, and the senders for them: M. Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8033; RFC 9332. \
+         Slow start and recovery: RFC 9406, RFC 9438, RFC 9937",
     ),
 ];
 

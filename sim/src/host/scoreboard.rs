@@ -25,6 +25,15 @@ enum SegmentState {
 /// A segment counts as lost when this many later segments have arrived (RFC 6675, DupThresh).
 pub const DUP_THRESH: u32 = 3;
 
+/// Segments that were found lost, or not to be lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// How many times a segment was found lost.
+    pub lost: u64,
+    /// How many segments have arrived that counted as lost, or had been sent again.
+    pub late: u64,
+}
+
 /// The outstanding segments of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
@@ -33,8 +42,8 @@ pub struct Scoreboard {
     /// First segment never sent.
     next: u64,
     in_flight: u64,
-    /// How many times a segment was found lost.
-    losses: u64,
+    /// What was found since [`Scoreboard::take_news`].
+    news: News,
     /// Number of segments whose state is not [`SegmentState::InFlight`].
     marked: u64,
     marks: Option<Box<Marks>>,
@@ -102,10 +111,15 @@ impl Scoreboard {
         self.in_flight
     }
 
-    /// How many times a segment was found lost since the start.
+    /// Whether segments were found lost or late since [`Scoreboard::take_news`].
     #[inline]
-    pub fn losses(&self) -> u64 {
-        self.losses
+    pub fn has_news(&self) -> bool {
+        self.news.lost | self.news.late != 0
+    }
+
+    /// What was found since the last call.
+    pub fn take_news(&mut self) -> News {
+        std::mem::take(&mut self.news)
     }
 
     /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and
@@ -135,7 +149,7 @@ impl Scoreboard {
         let before = std::mem::replace(marks.state(segment), state);
         marks.lost -= (before == SegmentState::Lost) as u64;
         marks.lost += (state == SegmentState::Lost) as u64;
-        self.losses += (state == SegmentState::Lost && before != SegmentState::Lost) as u64;
+        self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u64;
         self.marked += (before == SegmentState::InFlight) as u64;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
         self.in_flight += (state == SegmentState::Resent) as u64;
@@ -184,6 +198,7 @@ impl Scoreboard {
             for segment in from..to {
                 let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
                 self.marked -= (state != SegmentState::InFlight) as u64;
+                self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u64;
                 match state {
                     SegmentState::Sacked => newly -= 1,
                     SegmentState::Lost => marks.lost -= 1,
@@ -199,6 +214,7 @@ impl Scoreboard {
         if segment < self.una || segment >= self.next || self.state_of(segment) == SegmentState::Sacked {
             return false;
         }
+        self.news.late += matches!(self.state_of(segment), SegmentState::Lost | SegmentState::Resent) as u64;
         self.mark(segment, SegmentState::Sacked);
         if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
             if segment > highest[0] {
@@ -320,6 +336,25 @@ mod tests {
         Arrived,
         Lost,
         Resent(u32),
+    }
+
+    #[test]
+    fn a_segment_that_was_found_lost_and_arrives_is_late() {
+        let mut board = Scoreboard::default();
+        for _ in 0..8 {
+            board.send_new();
+        }
+        for segment in [2, 3, 4] {
+            board.sack(segment);
+        }
+        board.find_lost(4);
+        assert_eq!(board.take_news(), News { lost: 2, late: 0 });
+        board.resend(0, 8);
+        board.sack(1); // lost
+        board.acknowledge(1); // sent again
+        assert_eq!(board.take_news(), News { lost: 0, late: 2 });
+        board.acknowledge(8); // neither
+        assert!(!board.has_news());
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("rtt", "RTT (ms)", rtt).ranging_widely(),
     Measure::of_run("loss", "Loss (%)", loss).ranging_widely(),
     Measure::of_run("available", "Estimate (Mbps)", available),
+    Measure::of_run("window", "Window (packets)", window),
     Measure::of_run("phases", "Phases", phases),
 ];
 
@@ -32,6 +33,12 @@ fn loss(it: &Excerpt) -> f64 {
 fn available(it: &Excerpt) -> f64 {
     let estimates = it.flow_outcomes().iter().flat_map(|flow| &flow.series.available[it.samples.clone()]);
     quantile(&mut estimates.copied().filter(|x| x.is_finite()).collect::<Vec<_>>(), it.scope.quantile) / 1e6
+}
+
+/// The quantile of the flows' congestion windows over the span, in packets.
+fn window(it: &Excerpt) -> f64 {
+    let windows = it.flow_outcomes().iter().flat_map(|flow| &flow.series.window[it.samples.clone()]);
+    quantile(&mut windows.copied().filter(|x| x.is_finite()).collect::<Vec<_>>(), it.scope.quantile)
 }
 
 /// How many different phases the flows' controllers are in over the span.

@@ -49,6 +49,18 @@ impl Source {
         Bytes(u64::from(new) * u64::from(self.backlog.packet))
     }
 
+    /// Returns how many bytes were found lost, and how many that have arrived had been found lost although they were
+    /// not. `heard` is the order of the packet that is acknowledged.
+    #[cold]
+    pub(super) fn read_news(&mut self, heard: u32) -> (Bytes, Bytes) {
+        let news = self.board.take_news();
+        // RFC 3522, section 3.2, with orders in place of timestamps: what was sent again was sent after the reduction,
+        // so an acknowledgment of a packet that was sent before is of the original.
+        let is_original = (heard.wrapping_sub(self.reduced) as i32) < 0;
+        let bytes = |segments: u64| Bytes(segments * u64::from(self.backlog.packet));
+        (bytes(news.lost), bytes(if is_original { news.late } else { 0 }))
+    }
+
     fn on_selective(&mut self, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
         let mut acked = self.board.acknowledge(packet.segment);
         let board = &mut self.board;
@@ -95,6 +107,7 @@ impl Source {
         self.counters.loss_events += 1;
         self.counters.timeouts += 1;
         self.board.lose_all();
+        self.board.take_news(); // the controller hears of a timeout, not of single losses
         self.note_reduction();
         self.recovering = false;
         self.duplicates = 0;

@@ -171,15 +171,16 @@ impl Source {
         sink: &mut Sink,
         environment: &mut impl Environment,
     ) {
-        let losses = self.board.losses();
         let acked = self.read_ack(now, packet, out_of_order, sink);
         let rtt = now.since(packet.sent);
         self.timer.timeout.sample(rtt);
         self.counters.rtt_sum += u128::from(rtt.0);
         self.counters.rtt_samples += 1;
+        let (lost, spurious) = if self.board.has_news() { self.read_news(packet.order) } else { (Bytes(0), Bytes(0)) };
         let ack = Ack {
             acked: Bytes(acked * self.backlog.packet as u64),
-            lost: Bytes((self.board.losses() - losses) * self.backlog.packet as u64),
+            lost,
+            spurious,
             marked: if marked == self.heard_marked { Bytes(0) } else { self.read_marks(marked) },
             rtt: Some(rtt),
             in_flight: self.in_flight(),

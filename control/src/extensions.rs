@@ -1,0 +1,116 @@
+//! What a window protocol may do beyond RFC 5681 and its window growth rule: a slow start that ends before the queue
+//! overflows ([`hystart`](crate::hystart)), a reduction in proportion to what arrives (RFC 9937), and one that is
+//! undone if nothing was lost (RFC 9438, section 4.9.2).
+
+use crate::hystart::{HyStart, SlowStart};
+use crate::prr::Prr;
+use crate::roles::{Ack, Loss};
+use crate::undo::Undo;
+use crate::units::{Bytes, Time};
+
+/// Which extensions a window protocol has. By default it has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extensions {
+    /// How slow start ends.
+    pub slow_start: SlowStart,
+    /// In recovery, the window falls in proportion to what arrives (RFC 9937), and not at once.
+    pub prr: bool,
+    /// A loss event is undone if all packets that were declared lost arrive after all (RFC 9438, section 4.9.2).
+    pub undo: bool,
+}
+
+/// The state of a sender's extensions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extended {
+    extensions: Extensions,
+    hystart: HyStart,
+    /// The reduction in progress.
+    prr: Option<Prr>,
+    /// The loss event that is being repaired, if it may prove spurious.
+    undo: Option<Undo>,
+    /// Whether the loss event that is being repaired was undone.
+    undone: bool,
+}
+
+/// What an acknowledgment in recovery does to the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Repair {
+    /// Nothing.
+    Keep,
+    /// It has this size from now on, in packets.
+    Window(f64),
+    /// Nothing was lost: window and ssthresh, in packets, are again what they were before.
+    Undo { cwnd: f64, ssthresh: f64 },
+    /// A loss event was undone, and now packets of the same window of data prove to be lost. The host tells of no
+    /// second loss event then.
+    Lose,
+}
+
+impl Extended {
+    /// The state at the flow's start; none without extensions.
+    pub fn new(extensions: Extensions) -> Option<Extended> {
+        let hystart = HyStart::new(extensions.slow_start);
+        let extended = Extended { extensions, hystart, prr: None, undo: None, undone: false };
+        (extensions != Extensions::default()).then_some(extended)
+    }
+
+    /// A packet of `size` is sent; a full one has `packet` bytes.
+    #[cold]
+    pub fn on_send(&mut self, size: Bytes, packet: Bytes) {
+        if let Some(prr) = &mut self.prr {
+            prr.on_send(size.0 as f64 / packet.0 as f64);
+        }
+    }
+
+    /// An acknowledgment arrives in slow start, at a window of `w` packets, which have `packet` bytes. Returns the
+    /// share of the rule's growth by which the window may grow, 0 to 1; none ends slow start.
+    pub fn on_ack_in_slow_start(&mut self, now: Time, ack: &Ack, w: f64, packet: Bytes) -> Option<f64> {
+        let Some(rtt) = ack.rtt else { return Some(1.0) };
+        self.hystart.on_ack(now, rtt, ack.acked.0 as f64 / packet.0 as f64, w)
+    }
+
+    /// An acknowledgment arrives in recovery. `ssthresh` is in packets, which have `packet` bytes.
+    pub fn on_ack_in_recovery(&mut self, now: Time, ack: &Ack, ssthresh: f64, packet: Bytes) -> Repair {
+        if self.undone && ack.lost.0 > 0 {
+            return Repair::Lose;
+        }
+        let is_spurious = self.undo.as_mut().is_some_and(|undo| undo.on_ack(ack));
+        let repair = match (self.undo, &mut self.prr) {
+            (Some(undo), _) if is_spurious => Repair::Undo { cwnd: undo.cwnd, ssthresh: undo.ssthresh },
+            (_, Some(prr)) if ack.recovery => Repair::Window(prr.on_ack(now, ack, packet)),
+            (_, Some(_)) => Repair::Window(ssthresh),
+            (_, None) => Repair::Keep,
+        };
+        if is_spurious || !ack.recovery {
+            (self.prr, self.undo) = (None, None);
+            self.undone = is_spurious && ack.recovery;
+        }
+        repair
+    }
+
+    /// A loss event or a timeout comes, at this window and ssthresh in packets. Returns whether the window growth rule
+    /// is to remember its state, as the loss may prove spurious.
+    pub fn before_loss(&mut self, loss: &Loss, cwnd: f64, ssthresh: f64) -> bool {
+        (self.prr, self.undone) = (None, false);
+        match loss {
+            Loss::Timeout => {
+                self.undo = None;
+                self.hystart.restart();
+                false
+            }
+            Loss::Event => {
+                // A further loss event before the first is repaired is undone with it or not at all.
+                let is_first = self.extensions.undo && self.undo.is_none();
+                if is_first {
+                    self.undo = Some(Undo::new(cwnd, ssthresh));
+                }
+                is_first
+            }
+        }
+    }
+
+    /// The loss event that has come is to reduce the window to `ssthresh` packets.
+    pub fn after_loss_event(&mut self, now: Time, ssthresh: f64) {
+        self.prr = self.extensions.prr.then(|| Prr::new(now, ssthresh));
+    }
+}
