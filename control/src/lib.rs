@@ -35,6 +35,7 @@ pub mod units;
 pub mod aimd;
 pub mod assisted;
 pub mod bbr;
+pub mod bbr1;
 pub mod bic;
 pub mod compound;
 pub mod cubic;
