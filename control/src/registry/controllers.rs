@@ -259,6 +259,15 @@ fn ours() -> &'static [Controller] {
                 crate::bbr1::Bbr1::default(),
             ),
             Controller::new(
+                "vivace",
+                Rate,
+                Sack,
+                "PCC Vivace (Dong et al., NSDI 2018)",
+                "tries a rate above its own and one below, and moves towards the one with more utility: a high rate, an \
+                 RTT that does not grow, few losses",
+                crate::vivace::Vivace::default(),
+            ),
+            Controller::new(
                 "rcp-ac",
                 RouterAssisted,
                 Sack,

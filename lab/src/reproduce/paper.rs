@@ -30,7 +30,7 @@ const PAPERS: [(&str, &str, &str); 7] = [
         "today",
         "Today's queues",
         "Queues that mark, and the senders for them: M. Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8033; RFC 9332. \
-         BBR version 1: N. Cardwell et al., ACM Queue 14(5), 2016; R. Ware et al., IMC 2019",
+         BBR version 1 and PCC Vivace: N. Cardwell et al., ACM Queue 14(5), 2016; R. Ware et al., IMC 2019; M. Dong et al., NSDI 2018",
     ),
 ];
 
