@@ -21,11 +21,9 @@
 //! - A discontiguous range of losses (section 5.3.1.3) is what one acknowledgment reports as lost.
 
 mod control;
-mod filter;
 mod model;
 mod probe_bw;
 mod probe_rtt;
-mod sampler;
 mod sender;
 mod startup;
 mod state;

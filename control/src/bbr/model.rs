@@ -1,8 +1,8 @@
 //! The model of the path: its bandwidth, and the volume in flight that it takes without losses (section 5.5).
 
-use super::sampler::PacketState;
 use super::sender::BbrSender;
 use super::state::ShortTerm;
+use crate::delivery_rate::PacketState;
 use crate::units::{Bytes, Rate, Time};
 
 fn larger(a: Rate, b: Rate) -> Rate {

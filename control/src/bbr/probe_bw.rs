@@ -2,6 +2,7 @@
 
 use super::sender::BbrSender;
 use super::state::{AckPhase, BbrState, ProbeUp};
+use crate::draw::draw;
 use crate::units::{Duration, Time};
 
 impl BbrSender {
@@ -87,7 +88,7 @@ impl BbrSender {
 
     /// PickProbeWait.
     fn pick_probe_wait(&mut self, now: Time) {
-        let chance = mix(now.0);
+        let chance = draw(now);
         self.rounds_since_probe_up = chance & 1;
         let part = (chance >> 11) as f64 / (1u64 << 53) as f64; // 0 to 1
         self.bw_probe_wait = Duration::from_secs(2.0 + part);
@@ -182,14 +183,6 @@ impl BbrSender {
     }
 }
 
-/// Pseudo-random bits that depend on `time` alone (the finalizer of splitmix64).
-fn mix(time: u64) -> u64 {
-    let mut x = time.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Bbr;
@@ -220,15 +213,5 @@ mod tests {
         let before = sender.inflight_longterm;
         (0..1024).for_each(|_| sender.probe_inflight_longterm_upward());
         assert_eq!(sender.inflight_longterm, before);
-    }
-
-    /// The bits that are used are evenly distributed even for times a millisecond apart.
-    #[test]
-    fn pseudo_random_bits_are_evenly_distributed() {
-        let draws: Vec<u64> = (0..10_000).map(|i| mix(i * 1_000_000_000)).collect();
-        let odd = draws.iter().filter(|&x| x & 1 == 1).count();
-        let mean = draws.iter().map(|x| (x >> 11) as f64).sum::<f64>() / 1e4 / (1u64 << 53) as f64;
-        assert!((4800..5200).contains(&odd), "{odd}");
-        assert!((mean - 0.5).abs() < 0.01, "{mean}");
     }
 }

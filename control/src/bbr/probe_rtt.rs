@@ -14,7 +14,9 @@ fn shorter(a: Option<Duration>, b: Option<Duration>) -> bool {
 impl BbrSender {
     /// UpdateMinRTT (section 5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, now: Time, rtt: Option<Duration>) {
-        self.probe_rtt_expired = now > self.probe_rtt_min_stamp + self.parameters.probe_rtt_interval;
+        // Before the first sample nothing can expire, however late the flow begins.
+        self.probe_rtt_expired =
+            self.probe_rtt_min_delay.is_some() && now > self.probe_rtt_min_stamp + self.parameters.probe_rtt_interval;
         if rtt.is_some() && (shorter(rtt, self.probe_rtt_min_delay) || self.probe_rtt_expired) {
             self.probe_rtt_min_delay = rtt;
             self.probe_rtt_min_stamp = now;
@@ -124,6 +126,16 @@ mod tests {
         ] {
             sender.update_min_rtt(Time::ZERO + ms(at), Some(ms(rtt)));
             assert_eq!((sender.probe_rtt_expired, sender.min_rtt), (expired, Some(ms(least))), "at {at} ms");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_begins_late_does_not_begin_with_probe_rtt() {
+        let mut sender = BbrSender::new(Bbr::default(), Bytes(1000));
+        let ms = Duration::from_millis;
+        for (at, expired) in [(60_000, false), (65_000, false), (65_001, true)] {
+            sender.update_min_rtt(Time::ZERO + ms(at), Some(ms(100)));
+            assert_eq!(sender.probe_rtt_expired, expired, "at {at} ms");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The sender's variables, and the order in which an acknowledgment updates them (section 5.2).
 
 use super::Bbr;
-use super::filter::MaxFilter;
-use super::sampler::{RateSample, RateSampler};
 use super::state::{AckPhase, BbrState, ShortTerm};
+use crate::delivery_rate::{RateSample, RateSampler};
+use crate::max_filter::MaxFilter;
 use crate::pace::Pacer;
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
 use crate::units::{Bytes, Duration, Rate, Time};

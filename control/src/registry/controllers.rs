@@ -271,6 +271,23 @@ fn ours() -> &'static [Controller] {
                 crate::bbr::Bbr::default(),
             ),
             Controller::new(
+                "bbr1",
+                Rate,
+                Sack,
+                "Cardwell et al., ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00",
+                "BBR version 1: paces at the largest rate that the path has delivered, and takes no loss for congestion",
+                crate::bbr1::Bbr1::default(),
+            ),
+            Controller::new(
+                "vivace",
+                Rate,
+                Sack,
+                "PCC Vivace (Dong et al., NSDI 2018)",
+                "tries a rate above its own and one below, and moves towards the one with more utility: a high rate, an \
+                 RTT that does not grow, few losses",
+                crate::vivace::Vivace::default(),
+            ),
+            Controller::new(
                 "rcp-ac",
                 RouterAssisted,
                 Sack,

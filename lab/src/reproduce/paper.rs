@@ -28,9 +28,9 @@ const PAPERS: [(&str, &str, &str); 7] = [
     ),
     (
         "today",
-        "Today's queues",
-        "Queues that mark, and the senders for them: M. Alizadeh et al., Data Center TCP, SIGCOMM 2010; RFC 8033; RFC 9332. \
-         Slow start and recovery: RFC 9406, RFC 9438, RFC 9937",
+        "Networks of today",
+        "What networks and hosts run now: queues that mark and the senders for them, controllers of other papers, slow \
+         start and recovery as in recent RFCs. Each artefact names its sources.",
     ),
 ];
 

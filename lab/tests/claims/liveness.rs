@@ -69,7 +69,7 @@ fn a_shallow_buffer_does_not_keep_a_flow_in_slow_start() {
             duration = "60 s"
             path = {{ rate = "100 Mbps", rtt = "40 ms", buffer = "{buffer} packets" }}
             [compare]
-            controllers = ["rapid", "rapid-2009", "thalweg", "rrrp", "bbr"]
+            controllers = ["rapid", "rapid-2009", "thalweg", "rrrp", "bbr", "bbr1", "vivace"]
             "#
         );
         for run in runs(&scenario) {

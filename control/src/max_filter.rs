@@ -1,4 +1,4 @@
-//! The windowed maximum of BBR.max_bw and BBR.extra_acked.
+//! The windowed maximum with which BBR remembers bandwidths.
 
 /// The largest value at each of the last `N` times. Times are integers that never decrease, such as numbers of round
 /// trips.

@@ -1,5 +1,6 @@
-//! Delivery rate samples (section 4.1): the rate at which the network delivered data between the newest acknowledgment
-//! before a packet was sent and the acknowledgment of that packet.
+//! Delivery rate samples of BBR: the rate at which the network delivered data between the newest acknowledgment before
+//! a packet was sent and the acknowledgment of that packet. Sections and names are those of draft-ietf-ccwg-bbr-06,
+//! section 4.1, which took over draft-cheng-iccrg-delivery-rate-estimation-00.
 //!
 //! The host keeps nothing per packet for this. The state at the time when each packet left is kept here, in the order
 //! of sending, and the packet that caused an acknowledgment is found by the time when it was sent.
