@@ -193,7 +193,7 @@ impl PlusPlusSender {
             }
             State::Ramp { ssthresh } | State::Backoff { ssthresh } => {
                 self.state = State::Ramp { ssthresh };
-                self.cwnd = grown.min(ssthresh).max(self.cwnd);
+                self.cwnd = grown.min(ssthresh).max(MIN_CWND); // also after a timeout (RFC 6817, section 2.4.2)
                 if self.cwnd >= ssthresh {
                     self.avoid(now);
                 }
