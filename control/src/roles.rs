@@ -320,7 +320,7 @@ pub enum Phase {
     Refill,
     /// Sending faster than the path delivered, to find out whether there is more (BBR).
     ProbeUp,
-    /// Keeping little in flight, to see the round-trip time without a queue (BBR).
+    /// Keeping little in flight, to see the round-trip time without a queue (BBR, LEDBAT++).
     ProbeRtt,
 }
 

@@ -235,6 +235,32 @@ fn ours() -> &'static [Controller] {
             )
             .with_ecn(Classic),
             Controller::new(
+                "copa",
+                DelayWindow,
+                Sack,
+                "Arun and Balakrishnan, NSDI 2018",
+                "moves towards a rate of 1/delta packets per queueing delay, and competes with flows that fill the \
+                 buffer",
+                crate::copa::Copa::default(),
+            ),
+            Controller::new(
+                "ledbat",
+                DelayWindow,
+                Sack,
+                "RFC 6817",
+                "keeps the queueing delay at 100 ms, and so gives way to others; for background transfers",
+                crate::ledbat::Ledbat::default(),
+            )
+            .with_ecn(Classic),
+            Controller::new(
+                "ledbat-plus-plus",
+                DelayWindow,
+                Sack,
+                "draft-irtf-iccrg-ledbat-plus-plus-01",
+                "LEDBAT at 60 ms, with slowdowns that show every flow the path without a queue",
+                crate::ledbat::plus_plus::LedbatPlusPlus::default(),
+            ),
+            Controller::new(
                 "dctcp",
                 MarkWindow,
                 Sack,

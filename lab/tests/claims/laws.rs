@@ -12,7 +12,7 @@ fn packets_are_conserved() {
         duration = "120 s"
         path = { rate = "20 Mbps", rtt = "40 ms", buffer = "40 packets", packet-error = 0.002 }
         [compare]
-        controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast", "compound", "illinois", "rapid", "rapid-2009", "thalweg", "rrrp", "bbr", "bbr1", "vivace"]
+        controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast", "compound", "illinois", "copa", "ledbat", "ledbat-plus-plus", "rapid", "rapid-2009", "thalweg", "rrrp", "bbr", "bbr1", "vivace"]
         [[flow]]
         count = 3
         size = "4 MB"
@@ -43,7 +43,7 @@ fn goodput_never_exceeds_the_capacity() {
         duration = "10 s"
         path = { rate = "100 Mbps", rtt = "30 ms", buffer = "1 bdp" }
         [compare]
-        controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast", "compound", "illinois", "rapid", "rapid-2009", "thalweg", "rrrp", "bbr", "bbr1", "vivace"]
+        controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast", "compound", "illinois", "copa", "ledbat", "ledbat-plus-plus", "rapid", "rapid-2009", "thalweg", "rrrp", "bbr", "bbr1", "vivace"]
         [[flow]]
         count = 2
         "#,

@@ -3,7 +3,8 @@
 use crate::simulate::{between, figures, run, runs};
 
 const ALL: &str = r#"controllers = ["reno", "newreno", "aimd", "bic", "highspeed", "scalable", "cubic", "htcp", "westwood", "vegas", "fast",
-    "compound", "illinois", "rapid", "rapid-2009", "rapid-hybrid", "rrrp", "thalweg", "bbr1", "vivace"]"#;
+    "compound", "illinois", "copa", "ledbat", "ledbat-plus-plus", "rapid", "rapid-2009", "rapid-hybrid", "rrrp",
+    "thalweg", "bbr1", "vivace"]"#;
 
 /// A flow that keeps the queue filled receives a packet of an opportunity's size at each of the trace's times, and at
 /// no other time.
