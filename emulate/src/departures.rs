@@ -71,8 +71,8 @@ impl Departures {
 }
 
 /// How many of `departures`, from the first on, leave with one call: packets of one flow, one ECN field and one size,
-/// and behind them one that is shorter. A packet leaves alone if its bytes are changed for the time of the call, if it shares them with
-/// a copy, or if it has none.
+/// and behind them one that is shorter. A packet leaves alone if its bytes are changed for the time of the call, if it
+/// shares them with a copy, or if it has none.
 fn together(departures: &[Departure], pool: &Pool) -> usize {
     let alone = |packet: &Handle| packet.size == 0 || packet.flipped.is_some() || pool.shared(packet.slot);
     let first = &departures[0].packet;

@@ -1,5 +1,5 @@
-//! The acknowledgment at the beginning of a packet, which a peer sends: no bytes make the reader panic or work for long,
-//! bytes behind an acknowledgment change nothing, and what was read is read again from its shortest encoding.
+//! The acknowledgment at the beginning of a packet, which a peer sends: no bytes make the reader panic or work for
+//! long, bytes behind an acknowledgment change nothing, and what was read is read again from its shortest encoding.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

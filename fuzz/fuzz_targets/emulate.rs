@@ -1,5 +1,6 @@
 //! The emulator: no packets from outside make it panic, work for long, keep a packet for ever, or send a datagram with
-//! a wrong checksum, or mark one whose sender does not know ECN. The input chooses the links' queue and router and says which packets arrive when.
+//! a wrong checksum, or mark one whose sender does not know ECN. The input chooses the links' queue and router and says
+//! which packets arrive when.
 #![no_main]
 
 use control::{Bytes, Duration, Rate, Stamp, Time, routers};
@@ -116,8 +117,8 @@ fn total(packet: &[u8]) -> u16 {
     })
 }
 
-/// The sum that a receiver computes of the IPv4 header of a packet of [`stamped`] (RFC 791): all ones if the checksum is
-/// right.
+/// The sum that a receiver computes of the IPv4 header of a packet of [`stamped`] (RFC 791): all ones if the checksum
+/// is right.
 fn total_of_header(packet: &[u8]) -> u16 {
     packet[..IP].chunks(2).map(|word| u16::from_be_bytes([word[0], word[1]])).fold(0, |a, b| {
         let (sum, carry) = a.overflowing_add(b);

@@ -131,8 +131,8 @@ impl Ecn {
         (counts.other == 0 && counts.capable.saturating_add(counts.marked) <= self.sent).then_some(marked)
     }
 
-    /// The acknowledgment is complete. Its packets have `size` bytes together: returns the bytes of those that are newly
-    /// told to be marked, as if all had the same size.
+    /// The acknowledgment is complete. Its packets have `size` bytes together: returns the bytes of those that are
+    /// newly told to be marked, as if all had the same size.
     pub(crate) fn on_ack_end(&mut self, size: Bytes) -> Bytes {
         let (marked, acked) = (self.marked.min(self.acked), self.acked);
         (self.capable_acked, self.acked, self.marked) = (0, 0, 0);

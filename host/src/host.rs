@@ -239,7 +239,8 @@ impl Host {
         self.limit.on_acked(now, sent, size);
         self.flight.on_acked(sent, size);
         let departure = self.departures.take(sent);
-        // Small packets are not ECN-capable. If the last part of a stream is taken for one, fewer packets are validated.
+        // Small packets are not ECN-capable. If the last part of a stream is taken for one, fewer packets are
+        // validated.
         let may_be_capable = size > SMALL && departure.is_some_and(|departure| departure.ecn_capable);
         self.ecn.on_acked(size, may_be_capable);
         let Some(departure) = departure else { return };
@@ -260,8 +261,8 @@ impl Host {
     }
 
     /// An acknowledgment tells how many packets have arrived with each ECN field, or does not tell it. To be called
-    /// before the [`Host::on_ack_end`] of each acknowledgment that raises the largest packet number acknowledged: others
-    /// may have come out of order (RFC 9000, section 13.4.2.1).
+    /// before the [`Host::on_ack_end`] of each acknowledgment that raises the largest packet number acknowledged:
+    /// others may have come out of order (RFC 9000, section 13.4.2.1).
     pub fn on_ecn_counts(&mut self, counts: Option<EcnCounts>) {
         self.ecn.on_counts(counts);
     }

@@ -360,7 +360,8 @@ fn time_goes_back_for_the_sender_neither_when_packets_leave_nor_when_it_hears_of
     let recorder = Recorder::new(Next::Now);
     let mut host = recorder.host();
     full(&mut host, ms(0), 1);
-    host.on_sent(ms(50), &Packet { size: PACKET, sent: Some(ms(1)), received: 0, ecn_capable: false }, &PLENTY); // to be held until then
+    // It was to be held until then.
+    host.on_sent(ms(50), &Packet { size: PACKET, sent: Some(ms(1)), received: 0, ecn_capable: false }, &PLENTY);
     full(&mut host, ms(2), 1);
     host.on_report(ms(60), Report::Received { rate: 1e6 });
     ack(&mut host, ms(59), ms(0), 1, 2); // its time was read before the report arrived

@@ -10,8 +10,8 @@ pub const PACKET: Bytes = Bytes(wire::PACKET + wire::header::SIZE as u64);
 /// The most flows: each has two endpoints on this host.
 const MOST_FLOWS: usize = 64;
 
-/// Why `experiment` cannot run in real time with its flows carried by `contestant`, if it cannot: the key, the reason and
-/// the remedy.
+/// Why `experiment` cannot run in real time with its flows carried by `contestant`, if it cannot: the key, the reason
+/// and the remedy.
 pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<String> {
     let Experiment { links, flows, cross, workloads, .. } = experiment;
     if !cross.is_empty() || !workloads.is_empty() {

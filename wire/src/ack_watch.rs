@@ -1,7 +1,7 @@
-//! Looks at the acknowledgments of a connection whose packets are ECN-capable. quinn reads how many packets the peer has
-//! received with each ECN field, but does not tell its congestion controller, and checks the counts for ECT(0) alone. So
-//! the key that decrypts the peer's packets is wrapped here, and each packet's contents are looked at before quinn reads
-//! them. What is authentic for quinn is authentic here.
+//! Looks at the acknowledgments of a connection whose packets are ECN-capable. quinn reads how many packets the peer
+//! has received with each ECN field, but does not tell its congestion controller, and checks the counts for ECT(0)
+//! alone. So the key that decrypts the peer's packets is wrapped here, and each packet's contents are looked at before
+//! quinn reads them. What is authentic for quinn is authentic here.
 
 use crate::ack_frame::{self, AckFrame};
 use bytes::BytesMut;

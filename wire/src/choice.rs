@@ -52,8 +52,8 @@ impl Choice {
         Ok(Choice { controller, parameters, stamps, quantum: QUANTUM, codepoint: None })
     }
 
-    /// The same, whose packets are ECN-capable on paths that support it: queues mark them in place of dropping them, and
-    /// the controller reacts. They are ECT(1) for controllers that react to the share of marks (L4S, RFC 9331), and
+    /// The same, whose packets are ECN-capable on paths that support it: queues mark them in place of dropping them,
+    /// and the controller reacts. They are ECT(1) for controllers that react to the share of marks (L4S, RFC 9331), and
     /// ECT(0) for others. Fails if the controller does not react to marks.
     pub fn with_ecn(self) -> Result<Choice, ChoiceError> {
         let codepoint = match self.controller.ecn {

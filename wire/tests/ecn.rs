@@ -1,5 +1,5 @@
-//! The ECN field of packets: Not-ECT unless the controller was chosen to send otherwise, and again where the path or the
-//! peer do not support it (RFC 3168, section 6.1; RFC 9000, section 13.4).
+//! The ECN field of packets: Not-ECT unless the controller was chosen to send otherwise, and again where the path or
+//! the peer do not support it (RFC 3168, section 6.1; RFC 9000, section 13.4).
 
 extern crate thalweg_wire as wire;
 
@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wire::{Connection, EcnState, Endpoint, Stamps};
 
-/// Datagrams seen so far that came from the client, by their ECN field; and those from the server that were ECN-capable.
+/// Datagrams seen so far that came from the client, by their ECN field; and those from the server that were
+/// ECN-capable.
 #[derive(Default)]
 struct Seen {
     all: AtomicU64,
