@@ -53,7 +53,7 @@ impl Departures {
         while let Some(Departure { packet: first, .. }) = rest.first() {
             let (together, later) = rest.split_at(together(rest, pool));
             for Departure { packet, .. } in together {
-                ends.answer(pool.get(packet.slot), &packet.stamp);
+                ends.update(pool.get(packet.slot), &packet.stamp, packet.ecn);
             }
             // The bit is flipped back afterwards, since an intact copy of the packet may still be on the path.
             first.flipped.inspect(|&bit| pool.flip(first.slot, bit));
@@ -61,7 +61,7 @@ impl Departures {
             for (payload, Departure { packet, .. }) in payloads.iter_mut().zip(together) {
                 *payload = IoSlice::new(pool.bytes(packet.slot));
             }
-            let accepted = ends.send(first.direction, first.flow, &payloads[..together.len()]);
+            let accepted = ends.send(first.direction, first.flow, first.ecn, &payloads[..together.len()]);
             first.flipped.inspect(|&bit| pool.flip(first.slot, bit));
             sent(together, accepted, pool);
             rest = later;
@@ -70,9 +70,9 @@ impl Departures {
     }
 }
 
-/// How many of `departures`, from the first on, leave with one call: packets of one flow and one size, and behind them
-/// one that is shorter. A packet leaves alone if its bytes are changed for the time of the call, if it shares them with
-/// a copy, or if it has none.
+/// How many of `departures`, from the first on, leave with one call: packets of one flow, one ECN field and one size,
+/// and behind them one that is shorter. A packet leaves alone if its bytes are changed for the time of the call, if it
+/// shares them with a copy, or if it has none.
 fn together(departures: &[Departure], pool: &Pool) -> usize {
     let alone = |packet: &Handle| packet.size == 0 || packet.flipped.is_some() || pool.shared(packet.slot);
     let first = &departures[0].packet;
@@ -80,7 +80,8 @@ fn together(departures: &[Departure], pool: &Pool) -> usize {
         return 1;
     }
     let most = MOST.min((MOST_BYTES / first.size) as usize).max(1);
-    let same = |packet: &Handle| (packet.direction, packet.flow) == (first.direction, first.flow) && !alone(packet);
+    let call = |packet: &Handle| (packet.direction, packet.flow, packet.ecn);
+    let same = |packet: &Handle| call(packet) == call(first) && !alone(packet);
     let mut behind = departures[1..].iter().take(most - 1).map(|departure| &departure.packet);
     let equal = 1 + behind.clone().take_while(|packet| same(packet) && packet.size == first.size).count();
     let shorter = behind.nth(equal - 1).is_some_and(|packet| same(packet) && packet.size < first.size);
@@ -93,6 +94,7 @@ mod tests {
     use crate::ends::Received;
     use crate::handle::Direction;
     use control::Stamp;
+    use path::Ecn;
     use realtime::Clock;
     use std::io;
 
@@ -104,8 +106,8 @@ mod tests {
         fn receive(&mut self, _: &Clock, _: &mut dyn FnMut(Received)) -> io::Result<()> {
             Ok(())
         }
-        fn answer(&self, _: &mut [u8], _: &Stamp) {}
-        fn send(&mut self, _: Direction, flow: u64, payloads: &[IoSlice]) -> usize {
+        fn update(&self, _: &mut [u8], _: &Stamp, _: Ecn) {}
+        fn send(&mut self, _: Direction, flow: u64, _: Ecn, payloads: &[IoSlice]) -> usize {
             let noted = payloads.iter().map(|payload| (payload.len(), payload.first().copied().unwrap_or(0)));
             self.0.push((flow, noted.collect()));
             (payloads.len() - 1).max(1)
@@ -158,6 +160,16 @@ mod tests {
         first.1.push((60, 2));
         let expected = [first, sent(7, 100, &[3]), sent(7, 120, &[4]), sent(7, 0, &[0]), sent(7, 120, &[6, 7])];
         assert_eq!(leave(&packets, |_, _, _| {}), expected);
+    }
+
+    /// A call has one ECN field.
+    #[test]
+    fn a_marked_packet_does_not_leave_with_others_that_are_not_marked() {
+        let marked = |i: usize, packet: &mut Handle, _: &mut Pool| {
+            packet.ecn = if (2..4).contains(&i) { Ecn::Ce } else { Ecn::Ect0 };
+        };
+        let calls = [sent(0, 8, &[0, 1]), sent(0, 8, &[2, 3]), sent(0, 8, &[4])];
+        assert_eq!(leave(&[(0, 8); 5], marked), calls);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::handle::Direction;
 use control::{Stamp, Time};
+use path::Ecn;
 use realtime::Clock;
 use std::io::{self, IoSlice};
 
@@ -13,12 +14,13 @@ pub trait Ends {
     /// If the emulation cannot go on.
     fn receive(&mut self, clock: &Clock, take: &mut dyn FnMut(Received)) -> io::Result<()>;
 
-    /// Writes `stamp`, as the routers on the path have changed it, into `payload`. See [`Received::stamp`].
-    fn answer(&self, payload: &mut [u8], stamp: &Stamp);
+    /// Writes what has changed on the path into `payload`: `stamp`, as the routers have left it, and, if the payload
+    /// begins with an IP header, `ecn`, as the queues have. See [`Received`].
+    fn update(&self, payload: &mut [u8], stamp: &Stamp, ecn: Ecn);
 
-    /// Packets that [arrived](Ends::receive) with this `flow` leave the path. All have the same size, but the last may
-    /// be shorter. Returns how many the kernel accepted.
-    fn send(&mut self, direction: Direction, flow: u64, payloads: &[IoSlice]) -> usize;
+    /// Packets that [arrived](Ends::receive) with this `flow` leave the path with this `ecn`. All have the same size,
+    /// but the last may be shorter. Returns how many the kernel accepted.
+    fn send(&mut self, direction: Direction, flow: u64, ecn: Ecn, payloads: &[IoSlice]) -> usize;
 
     /// Whether the kernel notes when packets arrive. Then they need not be received at once.
     fn dated(&self) -> bool;
@@ -44,6 +46,8 @@ pub struct Received<'a> {
     pub direction: Direction,
     /// The number of its flow.
     pub flow: u64,
+    /// The ECN field of its IP header, for queues to read and mark.
+    pub ecn: Ecn,
     /// The stamp that it carries, for routers to read and rewrite.
     pub stamp: Stamp,
     /// Its bytes.

@@ -150,14 +150,14 @@ struct Told {
 
 impl Emulator {
     fn take(&mut self, packet: Received) {
-        let Received { at, route, direction, flow, stamp, payload } = packet;
+        let Received { at, route, direction, flow, ecn, stamp, payload } = packet;
         let size = payload.len() as u32;
         self.record.arrived[direction as usize].add(size.into());
         if let Some(slot) = self.pool.put(payload) {
             self.crossing.arrive(
                 at,
                 route,
-                Handle { slot, size, flow, direction, hop: 0, flipped: None, stamp },
+                Handle { slot, size, flow, direction, hop: 0, flipped: None, ecn, stamp },
                 &mut self.pool,
             );
         }

@@ -3,7 +3,7 @@
 use crate::crossing::Crossing;
 use crate::handle::{Direction, Handle};
 use crate::pool::Pool;
-use crate::{EmulatedPath, tunnel, udp};
+use crate::{EmulatedPath, ip, tunnel, udp};
 use control::Time;
 
 /// A path, and the packets on it.
@@ -24,15 +24,17 @@ impl Emulator {
         let route = tunnel::host_port(packet, direction).map_or(0, |port| port % 2);
         let stamp = udp::stamp(packet).unwrap_or_default();
         let Some(slot) = self.pool.put(packet) else { return false };
-        let handle = Handle { slot, size: packet.len() as u32, flow, direction, hop: 0, flipped: None, stamp };
+        let (size, ecn) = (packet.len() as u32, ip::ecn(packet));
+        let handle = Handle { slot, size, flow, direction, hop: 0, flipped: None, ecn, stamp };
         self.crossing.arrive(now, route, handle, &mut self.pool);
         true
     }
 
-    /// Hands the packets that reach the end of their route until `now` to `leave`, with the routers' answers.
+    /// Hands the packets that reach the end of their route until `now` to `leave`, with the routers' answers
+    /// and the queues' marks.
     pub fn pass(&mut self, now: Time, mut leave: impl FnMut(&[u8])) {
         while let Some((_, packet)) = self.crossing.pass(now, &mut self.pool) {
-            udp::answer(self.pool.get(packet.slot), &packet.stamp);
+            tunnel::update(self.pool.get(packet.slot), &packet.stamp, packet.ecn);
             packet.flipped.inspect(|&bit| self.pool.flip(packet.slot, bit));
             leave(self.pool.get(packet.slot));
             packet.flipped.inspect(|&bit| self.pool.flip(packet.slot, bit));

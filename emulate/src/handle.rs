@@ -1,7 +1,7 @@
 //! What the links carry in place of packets.
 
 use control::{Bytes, Stamp};
-use path::Packet;
+use path::{Ecn, Packet};
 
 /// The direction of a packet on the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Handle {
     pub(crate) hop: u32,
     /// The number of the bit to flip, if the packet was corrupted.
     pub(crate) flipped: Option<u32>,
+    /// The ECN field, which queues read and mark.
+    pub(crate) ecn: Ecn,
     /// The stamp, which routers read and rewrite.
     pub(crate) stamp: Stamp,
 }
@@ -49,5 +51,13 @@ impl Packet for Handle {
 
     fn stamp(&mut self) -> Option<&mut Stamp> {
         (self.stamp != Stamp::None).then_some(&mut self.stamp)
+    }
+
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+
+    fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
     }
 }

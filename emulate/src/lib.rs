@@ -16,6 +16,7 @@ mod engine;
 pub mod fuzzing;
 mod handle;
 mod histogram;
+mod ip;
 mod load;
 pub mod namespace;
 mod pool;

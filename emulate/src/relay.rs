@@ -3,7 +3,8 @@
 //! It listens at an address per route of the path. The server sees each client at a port of its own, as behind a NAT.
 //!
 //! Datagrams that a sender hands to its kernel together (`UDP_SEGMENT`) arrive as one message (`UDP_GRO`) at one time.
-//! On the path they are packets of their own again.
+//! On the path they are packets of their own again. A message has one ECN field: Linux joins only datagrams whose IP
+//! headers have the same type of service. On the way out, a call's datagrams have the same ECN field, too.
 
 use crate::ends::{Ends, Received};
 use crate::handle::Direction;
@@ -16,6 +17,7 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
 };
 use nix::sys::time::TimeSpec;
+use path::Ecn;
 use realtime::Clock;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
@@ -94,7 +96,7 @@ impl Relay {
             last: 0,
             epoll,
             events: vec![EpollEvent::empty(); 64],
-            receiver: Receiver { buffer: vec![0; LARGEST], control: cmsg_space!(TimeSpec, u32, i32) },
+            receiver: Receiver { buffer: vec![0; LARGEST], control: cmsg_space!(TimeSpec, u32, i32, i32) },
             refused: 0,
             missed_before: 0,
         })
@@ -139,7 +141,8 @@ impl Relay {
                     continue;
                 };
                 let stamp = header::stamp(payload).unwrap_or_default();
-                take(Received { at: message.at, route, direction: Direction::Forward, flow, stamp, payload });
+                let Message { at, ecn, .. } = message;
+                take(Received { at, route, direction: Direction::Forward, flow, ecn, stamp, payload });
             }
         }
         Ok(())
@@ -153,7 +156,8 @@ impl Relay {
             let (route, flow) = (client.route, flow(at, client.generation));
             for payload in receiver.datagrams(&message) {
                 let stamp = header::stamp(payload).unwrap_or_default();
-                take(Received { at: message.at, route, direction: Direction::Reverse, flow, stamp, payload });
+                let Message { at, ecn, .. } = message;
+                take(Received { at, route, direction: Direction::Reverse, flow, ecn, stamp, payload });
             }
         }
         Ok(())
@@ -213,22 +217,25 @@ impl Ends for Relay {
         Ok(())
     }
 
-    fn answer(&self, payload: &mut [u8], stamp: &Stamp) {
+    /// The IP header is the kernel's, which [`Relay::send`] tells the ECN field.
+    fn update(&self, payload: &mut [u8], stamp: &Stamp, _: Ecn) {
         header::answer(payload, stamp);
     }
 
-    fn send(&mut self, direction: Direction, flow: u64, payloads: &[IoSlice]) -> usize {
+    fn send(&mut self, direction: Direction, flow: u64, ecn: Ecn, payloads: &[IoSlice]) -> usize {
         let client = self.clients.get(flow as u32 as usize);
         let Some(client) = client.filter(|client| u64::from(client.generation) == flow >> 32) else { return 0 };
-        let (socket, to) = match direction {
-            Direction::Forward => (&client.socket, None),
-            Direction::Reverse => (&self.listeners[usize::from(client.route)], Some(client.address.into())),
+        let (socket, peer) = match direction {
+            Direction::Forward => (&client.socket, self.server),
+            Direction::Reverse => (&self.listeners[usize::from(client.route)], client.address),
         };
+        let to = (direction == Direction::Reverse).then(|| peer.into());
+        let ecn = (ecn, peer.ip().to_canonical().is_ipv4());
         // A kernel or a path that does not take them together may take them one by one.
-        if payloads.len() > 1 && socket.send(payloads, to.as_ref()) {
+        if payloads.len() > 1 && socket.send(payloads, to.as_ref(), ecn) {
             return payloads.len();
         }
-        payloads.iter().take_while(|payload| socket.send(&[**payload], to.as_ref())).count()
+        payloads.iter().take_while(|payload| socket.send(&[**payload], to.as_ref(), ecn)).count()
     }
 
     fn dated(&self) -> bool {
@@ -250,6 +257,11 @@ impl Socket {
         udp.set_nonblocking(true)?;
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         setsockopt(&udp, sockopt::RxqOvfl, &1)?;
+        // IPv4 datagrams arrive at IPv6 sockets, too, if these are not for IPv6 alone.
+        setsockopt(&udp, sockopt::IpRecvTos, &true)?;
+        if udp.local_addr()?.is_ipv6() {
+            setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?;
+        }
         // Before Linux 5.0 there is none, and each message is a datagram.
         let _ = setsockopt(&udp, sockopt::UdpGroSegment, &true);
         // Only root may exceed the system's limit; others get as much as it allows.
@@ -263,12 +275,16 @@ impl Socket {
     }
 
     /// Sends datagrams of one size, the last of which may be shorter, with one call, and returns whether the kernel
-    /// took them: to the address `to`, if the socket is not connected.
-    fn send(&self, payloads: &[IoSlice], to: Option<&SockaddrStorage>) -> bool {
+    /// took them: to the address `to`, if the socket is not connected, with this ECN field in the header of IPv4
+    /// packets, or of IPv6 packets.
+    fn send(&self, payloads: &[IoSlice], to: Option<&SockaddrStorage>, (ecn, v4): (Ecn, bool)) -> bool {
         let size = payloads.first().map_or(0, |first| first.len()) as u16;
-        let segments = [ControlMessage::UdpGsoSegments(&size)];
-        let segments = if payloads.len() > 1 { &segments[..] } else { &[] };
-        let send = || sendmsg(self.udp.as_raw_fd(), payloads, segments, MsgFlags::empty(), to);
+        let (tos, class) = (ecn as u8, ecn as i32);
+        let field = if v4 { ControlMessage::Ipv4Tos(&tos) } else { ControlMessage::Ipv6TClass(&class) };
+        let both = [ControlMessage::UdpGsoSegments(&size), field];
+        let from = usize::from(payloads.len() < 2);
+        let until = if ecn == Ecn::NotEct { 1 } else { 2 };
+        let send = || sendmsg(self.udp.as_raw_fd(), payloads, &both[from..until], MsgFlags::empty(), to);
         match send() {
             // The error is about an earlier datagram, which the other side refused. These have not been sent yet.
             Err(Errno::ECONNREFUSED | Errno::EINTR) => send().is_ok(),
@@ -287,6 +303,8 @@ struct Receiver {
 struct Message {
     at: control::Time,
     from: Option<SocketAddr>,
+    /// The ECN field of all of them.
+    ecn: Ecn,
     /// The length of the message in bytes.
     size: usize,
     /// The length of each datagram but the last, in bytes.
@@ -314,12 +332,14 @@ impl Receiver {
                 Err(e) => return Err(e.into()),
             }
         };
-        let (mut at, mut segment) = (None, LARGEST);
+        let (mut at, mut segment, mut ecn) = (None, LARGEST, Ecn::NotEct);
         for control in message.cmsgs()? {
             match control {
                 ControlMessageOwned::ScmTimestampns(stamp) => at = Some(clock.of_stamp(stamp.into())),
                 ControlMessageOwned::RxqOvfl(missed) => socket.missed = missed,
                 ControlMessageOwned::UdpGroSegments(size) if size > 0 => segment = size as usize,
+                ControlMessageOwned::Ipv4Tos(tos) => ecn = Ecn::of_bits(tos.into()),
+                ControlMessageOwned::Ipv6TClass(class) => ecn = Ecn::of_bits(class as u32),
                 _ => {}
             }
         }
@@ -327,7 +347,7 @@ impl Receiver {
             let v4 = address.as_sockaddr_in().map(|&v4| SocketAddr::V4(v4.into()));
             v4.or(address.as_sockaddr_in6().map(|&v6| SocketAddr::V6(v6.into())))
         });
-        Ok(Some(Message { at: at.unwrap_or_else(|| clock.now()), from, size: message.bytes, segment }))
+        Ok(Some(Message { at: at.unwrap_or_else(|| clock.now()), from, ecn, size: message.bytes, segment }))
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::ends::{Ends, Received};
 use crate::handle::Direction;
 use crate::relay::wait;
-use crate::udp;
+use crate::{ip, udp};
 use control::Stamp;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollOp};
+use path::Ecn;
 use realtime::Clock;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, IoSlice};
@@ -129,19 +130,19 @@ impl Ends for Tunnel {
                 if let Some(flow) = flow(payload) {
                     let port = host_port(payload, direction);
                     let route = self.ports.iter().position(|&known| Some(known) == port).unwrap_or(0) as u16;
-                    let stamp = udp::stamp(payload).unwrap_or_default();
-                    take(Received { at: clock.now(), route, direction, flow, stamp, payload });
+                    let (ecn, stamp) = (ip::ecn(payload), udp::stamp(payload).unwrap_or_default());
+                    take(Received { at: clock.now(), route, direction, flow, ecn, stamp, payload });
                 }
             }
         }
         Ok(())
     }
 
-    fn answer(&self, payload: &mut [u8], stamp: &Stamp) {
-        udp::answer(payload, stamp);
+    fn update(&self, payload: &mut [u8], stamp: &Stamp, ecn: Ecn) {
+        update(payload, stamp, ecn);
     }
 
-    fn send(&mut self, direction: Direction, _: u64, payloads: &[IoSlice]) -> usize {
+    fn send(&mut self, direction: Direction, _: u64, _: Ecn, payloads: &[IoSlice]) -> usize {
         let device = &self.devices[1 - direction as usize];
         payloads.iter().take_while(|payload| device.send(payload).is_ok()).count()
     }
@@ -157,6 +158,12 @@ impl Ends for Tunnel {
     fn missed(&self) -> (u64, u64) {
         (0, 0)
     }
+}
+
+/// Writes what the path has changed into an IPv4 packet.
+pub(crate) fn update(packet: &mut [u8], stamp: &Stamp, ecn: Ecn) {
+    udp::answer(packet, stamp);
+    ip::set_ecn(packet, ecn);
 }
 
 /// Source and destination port of an IPv4 packet, four bytes, if it has them.

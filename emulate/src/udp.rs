@@ -1,5 +1,6 @@
 //! Stamped datagrams within IPv4 packets.
 
+use crate::ip::{add, corrected};
 use control::Stamp;
 
 /// UDP's protocol number in IPv4.
@@ -25,8 +26,8 @@ pub fn answer(packet: &mut [u8], stamp: &Stamp) {
     let checksum = &mut headers[at - 2..];
     let old = u16::from_be_bytes([checksum[0], checksum[1]]);
     if old != 0 {
-        // HC' = ~(~HC + ~m + m') (RFC 1624, equation 3); zero would say that there is none (RFC 768).
-        let new = !add(add(!old, !before), after);
+        let new = corrected(old, before, after);
+        // Zero would say that there is none (RFC 768).
         checksum.copy_from_slice(&(if new == 0 { !0 } else { new }).to_be_bytes());
     }
 }
@@ -42,12 +43,6 @@ fn payload(packet: &[u8]) -> Option<usize> {
 fn sum(datagram: &[u8]) -> u16 {
     let field = datagram.get(header::SIZE..header::ROUTED).unwrap_or_default();
     field.chunks_exact(2).fold(0, |sum, word| add(sum, u16::from_be_bytes([word[0], word[1]])))
-}
-
-/// The ones' complement sum of two numbers.
-fn add(a: u16, b: u16) -> u16 {
-    let (sum, carry) = a.overflowing_add(b);
-    sum + u16::from(carry)
 }
 
 #[cfg(test)]

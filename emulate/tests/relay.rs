@@ -4,12 +4,13 @@
 use control::{Duration, Rate};
 use nix::cmsg_space;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrIn, recvmsg, sendmsg, setsockopt, sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
 };
-use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
+use path::queue::{Site, registry};
+use path::{Buffer, Ecn, Errors, HostPair, LinkSetup, Reorder, Route};
 use realtime::Clock;
 use std::io::{IoSlice, IoSliceMut};
-use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +27,7 @@ struct Running {
 
 impl Running {
     fn start(server: SocketAddr, clients: usize, link: LinkSetup) -> Running {
-        let mut relay = Relay::new(&["127.0.0.1:0".parse().unwrap()], server, clients).unwrap();
+        let mut relay = Relay::new(&[SocketAddr::new(server.ip(), 0)], server, clients).unwrap();
         let address = relay.addresses().unwrap()[0];
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
@@ -284,10 +285,16 @@ fn of_a_datagram_that_is_corrupted_one_bit_is_flipped() {
 
 /// Sends `bytes` as datagrams of 1000 bytes, the last of which may be shorter, with one call.
 fn send_together(socket: &UdpSocket, bytes: &[u8], to: SocketAddr) {
-    let SocketAddr::V4(to) = to else { panic!("{to}") };
-    let to = SockaddrIn::from(SocketAddrV4::new(*to.ip(), to.port()));
-    let segments = [ControlMessage::UdpGsoSegments(&1000)];
-    let sent = sendmsg(socket.as_raw_fd(), &[IoSlice::new(bytes)], &segments, MsgFlags::empty(), Some(&to));
+    send_with_ecn(socket, bytes, to, Ecn::NotEct);
+}
+
+/// The same, with this ECN field.
+fn send_with_ecn(socket: &UdpSocket, bytes: &[u8], to: SocketAddr, ecn: Ecn) {
+    let (tos, class) = (ecn as u8, ecn as i32);
+    let field = if to.is_ipv4() { ControlMessage::Ipv4Tos(&tos) } else { ControlMessage::Ipv6TClass(&class) };
+    let to = SockaddrStorage::from(to);
+    let control = [ControlMessage::UdpGsoSegments(&1000), field];
+    let sent = sendmsg(socket.as_raw_fd(), &[IoSlice::new(bytes)], &control, MsgFlags::empty(), Some(&to));
     assert_eq!(sent, Ok(bytes.len()));
 }
 
@@ -345,4 +352,87 @@ fn packets_that_are_due_together_leave_together() {
     assert_eq!(received, bytes);
     assert!(messages <= 10, "{messages} messages for 40 packets");
     assert_eq!(running.stop().delivered[0].packets, 40);
+}
+
+/// A socket on loopback that receives the ECN field of each datagram.
+fn ecn_socket(v6: bool) -> UdpSocket {
+    let socket = UdpSocket::bind(if v6 { "[::1]:0" } else { "127.0.0.1:0" }).unwrap();
+    match v6 {
+        true => setsockopt(&socket, sockopt::Ipv6RecvTClass, &true).unwrap(),
+        false => setsockopt(&socket, sockopt::IpRecvTos, &true).unwrap(),
+    }
+    socket.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
+    socket
+}
+
+/// Receives datagrams until there are no more: their numbers and ECN fields, and where the last one came from.
+fn receive_with_ecn(socket: &UdpSocket) -> (Vec<(u32, Ecn)>, Option<SocketAddr>) {
+    let (mut all, mut from) = (Vec::new(), None);
+    let (mut buffer, mut control) = ([0; 2000], cmsg_space!(i32));
+    loop {
+        let mut slices = [IoSliceMut::new(&mut buffer)];
+        let none = MsgFlags::empty();
+        let Ok(message) = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut slices, Some(&mut control), none) else {
+            return (all, from);
+        };
+        let ecn = message.cmsgs().unwrap().find_map(|control| match control {
+            ControlMessageOwned::Ipv4Tos(tos) => Some(Ecn::of_bits(tos.into())),
+            ControlMessageOwned::Ipv6TClass(class) => Some(Ecn::of_bits(class as u32)),
+            _ => None,
+        });
+        let address = message.address.unwrap();
+        from = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
+            (Some(&v4), _) => Some(SocketAddr::V4(v4.into())),
+            (_, Some(&v6)) => Some(SocketAddr::V6(v6.into())),
+            _ => panic!("{address:?}"),
+        };
+        all.push((number(&buffer), ecn.expect("the kernel tells the field")));
+    }
+}
+
+/// A link of 8 Mbps whose queue marks each packet that finds ten before it.
+fn marking_link() -> LinkSetup {
+    let parameters = serde_json::json!({"min": 10, "max": 10, "weight": 1, "gentle": false});
+    let buffer = Buffer::Packets(100);
+    let link = link(8.0, 5, buffer);
+    let site = Site { rate: link.rate, buffer, packet: control::Bytes(1000) };
+    let queue = registry::find("red").unwrap().setup(parameters.as_object().unwrap(), &site).unwrap();
+    LinkSetup { queue, ..link }
+}
+
+/// Of 40 datagrams that arrive together, the queue marks those that find ten waiting, and the others leave with the ECN
+/// field that they came with. This holds in both directions, with IPv4 and IPv6. The queue drops datagrams that are
+/// Not-ECT instead.
+#[test]
+fn marked_datagrams_arrive_marked_and_the_others_with_the_field_that_they_had() {
+    for v6 in [false, true] {
+        if v6 && UdpSocket::bind("[::1]:0").is_err() {
+            continue; // no IPv6
+        }
+        let (server, client) = (ecn_socket(v6), ecn_socket(v6));
+        let running = Running::start(server.local_addr().unwrap(), 8, marking_link());
+        let bytes: Vec<u8> = (0..40).flat_map(numbered).collect();
+        let check = |received: Vec<(u32, Ecn)>, ecn: Ecn| {
+            assert_eq!(received.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (0..40).collect::<Vec<_>>());
+            let (before, after): (Vec<_>, Vec<_>) = received.iter().partition(|(number, _)| *number < 10);
+            assert!(before.iter().all(|(_, field)| *field == ecn), "v6 {v6}: {received:?}");
+            let marked = after.iter().filter(|(_, field)| *field == Ecn::Ce).count() as u64;
+            assert!(after.iter().all(|(_, field)| [ecn, Ecn::Ce].contains(field)), "v6 {v6}: {received:?}");
+            assert!(marked >= 28, "v6 {v6}: the first ones of the others find nine: {received:?}");
+            marked
+        };
+        send_with_ecn(&client, &bytes, running.address, Ecn::Ect0);
+        let (received, from) = receive_with_ecn(&server);
+        let there = check(received, Ecn::Ect0);
+        send_with_ecn(&server, &bytes, from.unwrap(), Ecn::Ect1);
+        let back = check(receive_with_ecn(&client).0, Ecn::Ect1);
+        send_with_ecn(&client, &bytes, running.address, Ecn::NotEct);
+        let (plain, _) = receive_with_ecn(&server);
+        assert!(plain.iter().all(|(_, field)| *field == Ecn::NotEct), "v6 {v6}: {plain:?}");
+        let record = running.stop();
+        let [forward, reverse] = record.samples.last().unwrap().hops[..] else { panic!("two directions") };
+        assert_eq!([forward.marked, reverse.marked], [there, back]);
+        assert_eq!(forward.dropped, 40 - plain.len() as u64);
+        assert!(forward.dropped >= 28 && reverse.dropped == 0, "{forward:?}, {reverse:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! The emulator: no packets from outside make it panic, work for long, keep a packet for ever, or send a datagram with
-//! a wrong checksum. The input chooses the links' queue and router and says which packets arrive when.
+//! a wrong checksum, or mark one whose sender does not know ECN. The input chooses the links' queue and router and says
+//! which packets arrive when.
 #![no_main]
 
 use control::{Bytes, Duration, Rate, Stamp, Time, routers};
@@ -95,6 +96,9 @@ fn stamped(kind: u8, bytes: &[u8]) -> Option<Vec<u8>> {
     let length = (UDP + payload.len()) as u16;
     let mut packet = vec![0; IP + UDP];
     (packet[0], packet[9], packet[SOURCE]) = (0x45, 17, OURS);
+    packet[1] = kind >> 4 & 3;
+    let sum = !total_of_header(&packet);
+    packet[10..12].copy_from_slice(&sum.to_be_bytes());
     packet[IP] = kind;
     packet[IP + 4..IP + 6].copy_from_slice(&length.to_be_bytes());
     packet.extend(payload);
@@ -113,9 +117,21 @@ fn total(packet: &[u8]) -> u16 {
     })
 }
 
-/// The datagrams of [`stamped`] are still right.
+/// The sum that a receiver computes of the IPv4 header of a packet of [`stamped`] (RFC 791): all ones if the checksum
+/// is right.
+fn total_of_header(packet: &[u8]) -> u16 {
+    packet[..IP].chunks(2).map(|word| u16::from_be_bytes([word[0], word[1]])).fold(0, |a, b| {
+        let (sum, carry) = a.overflowing_add(b);
+        sum + u16::from(carry)
+    })
+}
+
+/// The datagrams of [`stamped`] are still right. Their first port says which ECN field they began with.
 fn check(packet: &[u8], intact: bool) {
     if intact && packet.get(SOURCE) == Some(&OURS) {
         assert_eq!(total(packet), 0xffff, "a wrong checksum");
+        assert_eq!(total_of_header(packet), 0xffff, "a wrong checksum of the IP header");
+        let (before, after) = (packet[IP] >> 4 & 3, packet[1] & 3);
+        assert!(after == before || (before != 0 && after == 3), "{before} became {after}");
     }
 }

@@ -71,7 +71,7 @@ impl Stack {
             }
             // A stack names a packet by the time at which it was built, so that no two have the same.
             let sent = self.outstanding.last().map_or(self.now, |last| self.now.max(*last + Duration(1)));
-            let packet = Packet { size: PACKET, sent: Some(sent), received: self.received };
+            let packet = Packet { size: PACKET, sent: Some(sent), received: self.received, ecn_capable: false };
             self.host.on_sent(self.now, &packet, &waiting);
             self.outstanding.push(sent);
         }

@@ -12,6 +12,8 @@ pub(crate) struct Departure {
     pub(crate) left: Time,
     /// Whether it carried a stamp.
     pub(crate) stamped: bool,
+    /// Whether it was ECN-capable.
+    pub(crate) ecn_capable: bool,
 }
 
 /// Packets that left together, of which this many are not acknowledged.
@@ -68,7 +70,7 @@ mod tests {
     fn packets_of_one_time_are_taken_in_the_order_in_which_they_left() {
         let mut departures = Departures::default();
         for (sent, left) in [(1, 10), (2, 20), (2, 21), (2, 22), (4, 40)] {
-            departures.push(Departure { sent: Time(sent), left: Time(left), stamped: false });
+            departures.push(Departure { sent: Time(sent), left: Time(left), stamped: false, ecn_capable: false });
         }
         let mut left = |sent| departures.take(Time(sent)).map(|departure| departure.left.0);
         assert_eq!(
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn packets_that_left_together_are_one_entry_until_the_last_of_them_is_acknowledged() {
         let mut departures = Departures::default();
-        let at = |time| Departure { sent: Time(time), left: Time(time), stamped: false };
+        let at = |time| Departure { sent: Time(time), left: Time(time), stamped: false, ecn_capable: false };
         for time in [1, 1, 1, 2, 2] {
             departures.push(at(time));
         }

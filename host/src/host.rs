@@ -1,6 +1,7 @@
 //! The host of one direction of one connection.
 
 use crate::departures::{Departure, Departures};
+use crate::ecn::{Ecn, EcnCounts, EcnState};
 use crate::flight::Flight;
 use crate::limit::ConfirmedLimit;
 use crate::owed::OwedAcks;
@@ -41,6 +42,8 @@ pub struct Packet {
     pub sent: Option<Time>,
     /// [`Waiting::received`] when the packet was built: what it may acknowledge.
     pub received: u64,
+    /// Whether it is ECN-capable, which [`Host::may_be_ecn_capable`] must have allowed.
+    pub ecn_capable: bool,
 }
 
 /// Packets that the stack declares lost.
@@ -87,6 +90,7 @@ pub struct Host {
 
     flight: Flight,
     departures: Departures,
+    ecn: Ecn,
     limit: ConfirmedLimit,
     timer: RetransmissionTimer,
     /// Packets that may still leave because of the last timeout.
@@ -142,6 +146,7 @@ impl Host {
             stamped_path: StampedPath::default(),
             flight: Flight::default(),
             departures: Departures::default(),
+            ecn: Ecn::default(),
             limit: ConfirmedLimit::default(),
             timer: RetransmissionTimer::default(),
             probes: 0,
@@ -192,6 +197,23 @@ impl Host {
         self.senders.is_unanswered()
     }
 
+    /// From now on, packets may be ECN-capable where the path and the peer support that: the sender reacts to marks
+    /// ([`control::EcnSupport`]), the stack writes the ECN field of what it sends, and it reads what the peer's
+    /// acknowledgments tell ([`Host::on_ecn_counts`]).
+    pub fn enable_ecn(&mut self) {
+        self.ecn.enable();
+    }
+
+    /// What is known of ECN on the path.
+    pub fn ecn_state(&self) -> EcnState {
+        self.ecn.state()
+    }
+
+    /// Whether the packets that leave now may be ECN-capable.
+    pub fn may_be_ecn_capable(&mut self, now: Time) -> bool {
+        self.ecn.is_capable(now, self.timer.timeout())
+    }
+
     /// The peer has agreed to read stamps, which add at least `stamp_size` bytes to a packet. From now on packets carry
     /// them and `sender` decides; if its protocol asks routers for a rate, once they have answered or can no longer be
     /// expected to.
@@ -216,7 +238,12 @@ impl Host {
         self.latest_acked = self.latest_acked.max(Some(sent));
         self.limit.on_acked(now, sent, size);
         self.flight.on_acked(sent, size);
-        let Some(departure) = self.departures.take(sent) else { return };
+        let departure = self.departures.take(sent);
+        // Small packets are not ECN-capable. If the last part of a stream is taken for one, fewer packets are
+        // validated.
+        let may_be_capable = size > SMALL && departure.is_some_and(|departure| departure.ecn_capable);
+        self.ecn.on_acked(size, may_be_capable);
+        let Some(departure) = departure else { return };
         // The stack may have built this packet together with one that was given up, and this may be the acknowledgment
         // of that one (Karn and Partridge, "Improving round-trip time estimates", SIGCOMM 1987).
         if !self.flight.was_given_up(sent) {
@@ -231,6 +258,13 @@ impl Host {
             // The sender that decides again has sent nothing since it was last told of a loss.
             (self.sent_since_loss, self.sent_since_timeout) = (false, false);
         }
+    }
+
+    /// An acknowledgment tells how many packets have arrived with each ECN field, or does not tell it. To be called
+    /// before the [`Host::on_ack_end`] of each acknowledgment that raises the largest packet number acknowledged:
+    /// others may have come out of order (RFC 9000, section 13.4.2.1).
+    pub fn on_ecn_counts(&mut self, counts: Option<EcnCounts>) {
+        self.ecn.on_counts(counts);
     }
 
     /// Packets are lost. If an acknowledgment showed it, this is to be called before the [`Host::on_ack_end`] of that
@@ -268,7 +302,7 @@ impl Host {
             acked,
             lost,
             spurious: Bytes(0), // a stack forgets packets once it has declared them lost
-            marked: Bytes(0),   // quinn sends packets that are Not-ECT
+            marked: self.ecn.on_ack_end(acked),
             rtt,
             in_flight: self.in_flight(),
             recovery: self.is_recovering(),
@@ -321,8 +355,11 @@ impl Host {
         self.last_departure = Some(now);
         let stamp = self.senders.on_sent(now, stamp, self.timer.answer_time());
         let stamped = self.is_stamped() && !is_plain && self.stamped_path.takes_stamp(self.timer.timeouts());
+        if packet.ecn_capable {
+            self.ecn.on_sent(now, packet.size);
+        }
         if let Some(sent) = packet.sent {
-            self.departures.push(Departure { sent, left: now, stamped });
+            self.departures.push(Departure { sent, left: now, stamped, ecn_capable: packet.ecn_capable });
         }
         stamped.then_some(stamp)
     }

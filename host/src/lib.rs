@@ -42,7 +42,7 @@
 //! # let parties = cubic.build(cubic.defaults(), &Conditions::exact(Bytes(1200))).unwrap();
 //! # let host = Host::new(Bytes(1200), parties.sender);
 //! # let ms = |ms| Time::ZERO + control::Duration::from_millis(ms);
-//! # let packet = Packet { size: Bytes(1200), sent: Some(ms(1)), received: 0 };
+//! # let packet = Packet { size: Bytes(1200), sent: Some(ms(1)), received: 0, ecn_capable: false };
 //! # let mut stack = Stack { waiting: vec![packet; 20], host };
 //! # stack.send(ms(1));
 //! # let host = &mut stack.host;
@@ -67,6 +67,8 @@
 //! - One packet may leave despite a closed window if it carries an acknowledgment that is owed ([`Waiting::received`]).
 //! - No more is in flight than 64 packets and four times what acknowledgments confirmed in the best of the last eight
 //!   round trips; each timeout in a row halves that.
+//! - Once a stack asks for it ([`Host::enable_ecn`]), packets may be ECN-capable while the path and the peer prove to
+//!   support that; the host tells the sender how many bytes were marked.
 //! - Where packets with stamps do not get through and packets without do, stamps are given up for good.
 
 #![no_std]
@@ -76,6 +78,7 @@ extern crate alloc;
 extern crate std;
 
 mod departures;
+mod ecn;
 mod flight;
 mod host;
 mod limit;
@@ -85,5 +88,6 @@ mod round_trip;
 mod senders;
 mod stamped_path;
 
+pub use ecn::{EcnCounts, EcnState};
 pub use host::{AckEnd, Host, Lost, Packet, SMALL, Waiting};
 pub use round_trip::RoundTrip;

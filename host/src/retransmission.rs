@@ -43,10 +43,14 @@ impl RetransmissionTimer {
         self.timeouts
     }
 
+    /// The retransmission timeout, without back-off.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.answer_time().max(SHORTEST)
+    }
+
     /// When the timer expires. Each timeout in a row doubles the time (section 5.5).
     pub(crate) fn expires(&self) -> Time {
-        let timeout = self.answer_time().max(SHORTEST);
-        let backed_off = Duration(timeout.0.saturating_mul(1 << self.timeouts.min(DOUBLINGS)));
+        let backed_off = Duration(self.timeout().0.saturating_mul(1 << self.timeouts.min(DOUBLINGS)));
         self.started + backed_off.min(LONGEST)
     }
 

@@ -2,7 +2,7 @@
 
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State, Time};
 use std::sync::{Arc, Mutex};
-use thalweg_host::{AckEnd, Host, Lost, Packet, Waiting};
+use thalweg_host::{AckEnd, EcnCounts, EcnState, Host, Lost, Packet, Waiting};
 
 const PACKET: Bytes = Bytes(1200);
 const STAMP: Bytes = Bytes(48);
@@ -28,6 +28,8 @@ struct Recorder {
     next: Arc<Mutex<Next>>,
     window: Arc<Mutex<Option<Bytes>>>,
     told: Arc<Mutex<Vec<(Time, Told)>>>,
+    /// Bytes that acknowledgments told to be marked.
+    marked: Arc<Mutex<Vec<u64>>>,
     question: Stamp,
     /// The window after a timeout, if that brings one.
     resumes: Arc<Mutex<Option<Bytes>>>,
@@ -39,6 +41,7 @@ impl Recorder {
             next: Arc::new(Mutex::new(next)),
             window: Arc::default(),
             told: Arc::default(),
+            marked: Arc::default(),
             question: Stamp::None,
             resumes: Arc::default(),
         }
@@ -81,6 +84,7 @@ impl Sender for Recorder {
     }
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         let &Ack { rtt, recovery, app_limited, .. } = ack;
+        self.marked.lock().unwrap().push(ack.marked.0);
         let (acked, lost) = (ack.acked.0 / PACKET.0, ack.lost.0 / PACKET.0);
         self.write(now, Told::Acked { acked, lost, rtt, recovery, app_limited });
     }
@@ -104,7 +108,7 @@ fn send(host: &mut Host, now: Time, sizes: impl IntoIterator<Item = Bytes>, rece
         if !host.may_send(now, &waiting) {
             break;
         }
-        host.on_sent(now, &Packet { size, sent: Some(now), received: 0 }, &waiting);
+        host.on_sent(now, &Packet { size, sent: Some(now), received: 0, ecn_capable: false }, &waiting);
         left += 1;
     }
     left
@@ -122,6 +126,40 @@ fn ack(host: &mut Host, now: Time, sent: Time, acked: u64, in_flight: u64) {
 
 fn lost(host: &mut Host, now: Time, sent: Time, count: u64, persistent: bool) {
     host.on_lost(now, &Lost { sent, size: Bytes(count * PACKET.0), persistent });
+}
+
+/// Marks count with the acknowledgment that told them, and cause no loss event.
+#[test]
+fn marks_are_told_until_the_path_turns_out_to_change_the_field() {
+    for enabled in [true, false] {
+        let recorder = Recorder::new(Next::Now);
+        let mut host = recorder.host();
+        if enabled {
+            host.enable_ecn();
+        }
+        let ecn_capable = host.may_be_ecn_capable(ms(0));
+        assert_eq!(ecn_capable, enabled);
+        for _ in 0..8 {
+            host.on_sent(ms(0), &Packet { size: PACKET, sent: Some(ms(0)), received: 0, ecn_capable }, &PLENTY);
+        }
+        let mut acked = |packets: u64, counts: Option<Option<[u64; 3]>>| {
+            (0..packets).for_each(|_| host.on_acked(ms(100), ms(0), PACKET));
+            let counts = counts.map(|it| it.map(|[capable, other, marked]| EcnCounts { capable, other, marked }));
+            if let Some(counts) = counts {
+                host.on_ecn_counts(counts);
+            }
+            host.on_ack_end(ms(100), &AckEnd { in_flight: host.in_flight(), app_limited: false });
+            (recorder.marked.lock().unwrap().pop().unwrap() / PACKET.0, host.ecn_state())
+        };
+        let state = |state| if enabled { state } else { EcnState::Off };
+        let marks = |marks| if enabled { marks } else { 0 };
+        assert_eq!(acked(4, Some(Some([2, 0, 2]))), (marks(2), state(EcnState::Capable)));
+        assert_eq!(acked(1, None), (0, state(EcnState::Capable)), "the acknowledgment came out of order");
+        assert_eq!(acked(1, Some(Some([3, 0, 3]))), (marks(1), state(EcnState::Capable)));
+        assert_eq!(acked(2, Some(Some([4, 0, 3]))), (0, state(EcnState::Failed)), "two packets, one more count");
+        assert!(!host.may_be_ecn_capable(ms(100)));
+        assert!(recorder.take().iter().all(|told| !matches!(told, Told::Lost(_))));
+    }
 }
 
 #[test]
@@ -292,7 +330,7 @@ fn a_packet_passes_a_closed_window_for_the_acknowledgment_it_carries_at_growing_
         assert_eq!(send(&mut host, now, [PACKET; 3], 1), 1, "one packet at a time, as these were built before");
         assert!(host.owes_ack(1));
     }
-    host.on_sent(now, &Packet { size: PACKET, sent: Some(now), received: 1 }, &owing);
+    host.on_sent(now, &Packet { size: PACKET, sent: Some(now), received: 1, ecn_capable: false }, &owing);
     assert!(!host.owes_ack(1));
     assert_eq!(send(&mut host, now + Duration::from_millis(20), [PACKET], 1), 0, "nothing is owed any more");
 }
@@ -322,7 +360,8 @@ fn time_goes_back_for_the_sender_neither_when_packets_leave_nor_when_it_hears_of
     let recorder = Recorder::new(Next::Now);
     let mut host = recorder.host();
     full(&mut host, ms(0), 1);
-    host.on_sent(ms(50), &Packet { size: PACKET, sent: Some(ms(1)), received: 0 }, &PLENTY); // to be held until then
+    // It was to be held until then.
+    host.on_sent(ms(50), &Packet { size: PACKET, sent: Some(ms(1)), received: 0, ecn_capable: false }, &PLENTY);
     full(&mut host, ms(2), 1);
     host.on_report(ms(60), Report::Received { rate: 1e6 });
     ack(&mut host, ms(59), ms(0), 1, 2); // its time was read before the report arrived
@@ -347,7 +386,7 @@ fn asking(question: Stamp) -> (Host, Recorder) {
 }
 
 fn stamp(host: &mut Host, now: Time) -> Option<Stamp> {
-    host.on_sent(now, &Packet { size: PACKET, sent: Some(now), received: 0 }, &PLENTY)
+    host.on_sent(now, &Packet { size: PACKET, sent: Some(now), received: 0, ecn_capable: false }, &PLENTY)
 }
 
 #[test]
@@ -386,9 +425,9 @@ fn stamps_that_do_not_get_through_are_given_up_and_the_first_sender_decides_agai
         while host.timeouts() < 3 {
             // Stamped packets before the second timeout in a row, and plain ones after it. None gets through.
             host.on_wakeup(now, &PLENTY);
-            let sent = Packet { size: PACKET, sent: Some(now), received: 0 };
+            let sent = Packet { size: PACKET, sent: Some(now), received: 0, ecn_capable: false };
             assert_eq!(host.on_sent(now, &sent, &PLENTY).is_some(), host.timeouts() < 2);
-            let sent = Packet { size: PACKET, sent: Some(now), received: 0 };
+            let sent = Packet { size: PACKET, sent: Some(now), received: 0, ecn_capable: false };
             host.on_sent(now, &sent, &PLENTY);
             now = host.wake_at(now, &PLENTY).max(now + Duration::from_millis(1));
         }
@@ -412,7 +451,7 @@ fn a_stack_may_enforce_the_window_of_a_sender_that_has_nothing_else() {
     *recorder.window.lock().unwrap() = Some(Bytes(10 * PACKET.0));
     assert_eq!(host.window(), Some(Bytes(10 * PACKET.0)));
     for _ in 0..10 {
-        host.on_sent_in_window(ms(0), &Packet { size: PACKET, sent: Some(ms(0)), received: 0 });
+        host.on_sent_in_window(ms(0), &Packet { size: PACKET, sent: Some(ms(0)), received: 0, ecn_capable: false });
     }
     assert_eq!(host.in_flight(), Bytes(10 * PACKET.0));
     assert_eq!(recorder.take().last(), Some(&Told::Sent { in_flight: 9 }));

@@ -28,6 +28,11 @@ pub enum Congestion {
 impl Congestion {
     const ALL: [(Congestion, &str); 3] =
         [(Congestion::Cubic, "cubic"), (Congestion::Bbr, "bbr"), (Congestion::NewReno, "newreno")];
+
+    /// Whether its packets may be ECN-capable: quinn's BBR ignores marks.
+    pub(crate) fn reacts_to_marks(self) -> bool {
+        self != Congestion::Bbr
+    }
 }
 
 /// The file in which the kernel lists its congestion controls.

@@ -47,7 +47,7 @@ impl Prepared {
     /// # Errors
     /// If the experiment has what no run in real time can have, or if the system refuses what the run needs.
     pub fn new(experiment: &Experiment, contestant: &Contestant, helper: &Helper) -> Result<Prepared, Error> {
-        if let Some(why) = unsupported(experiment) {
+        if let Some(why) = unsupported(experiment, contestant) {
             return Err(Error::Unsupported(why));
         }
         let carrier = match contestant {

@@ -1,5 +1,6 @@
 //! What an experiment may not have if it is to run in real time.
 
+use crate::contestant::Contestant;
 use control::Bytes;
 use experiment::Experiment;
 
@@ -9,8 +10,9 @@ pub const PACKET: Bytes = Bytes(wire::PACKET + wire::header::SIZE as u64);
 /// The most flows: each has two endpoints on this host.
 const MOST_FLOWS: usize = 64;
 
-/// Why `experiment` cannot run in real time, if it cannot: the key, the reason and the remedy.
-pub fn unsupported(experiment: &Experiment) -> Option<String> {
+/// Why `experiment` cannot run in real time with its flows carried by `contestant`, if it cannot: the key, the reason
+/// and the remedy.
+pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<String> {
     let Experiment { links, flows, cross, workloads, .. } = experiment;
     if !cross.is_empty() || !workloads.is_empty() {
         return Some("traffic: is not played in real runs; remove it".into());
@@ -31,13 +33,20 @@ pub fn unsupported(experiment: &Experiment) -> Option<String> {
             ("jitter", flow.jitter.is_some()),
             ("quantum", flow.quantum.is_some()),
         ];
-        if flow.ecn.is_capable() {
-            return Some(format!(
-                "flow {}: ecn: is simulated only, real packets are Not-ECT; write ecn = false",
-                i + 1
-            ));
+        let (first, own) = (flows[0].ecn.is_capable(), flow.ecn.is_capable());
+        if *contestant != Contestant::Ours && own != first {
+            return Some(format!("flow {}: ecn: is one setting for all flows of {contestant}; write the same", i + 1));
+        }
+        if matches!(contestant, Contestant::Kernel(_)) && own && !kernel_accepts_ecn() {
+            let why = "this kernel accepts no ECN, because net.ipv4.tcp_ecn is 0; set it to 2";
+            return Some(format!("flow {}: ecn: {why}", i + 1));
         }
         let (key, _) = keys.into_iter().find(|(_, given)| *given)?;
         Some(format!("flow {}: {key}: is the hosts' own in real runs; remove it", i + 1))
     })
+}
+
+/// Whether the receivers of kernel flows, which are on this host, accept ECN when a sender asks for it.
+fn kernel_accepts_ecn() -> bool {
+    std::fs::read_to_string("/proc/sys/net/ipv4/tcp_ecn").is_ok_and(|text| text.trim() != "0")
 }

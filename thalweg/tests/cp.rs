@@ -8,7 +8,7 @@ use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -468,14 +468,51 @@ fn a_wrong_secret_and_a_wrong_server_are_detected() {
     assert_eq!(fs::read_to_string(&to).unwrap(), "a");
 }
 
+/// A program in `home` that stands in for ssh: it runs the command here.
+fn ssh(home: &Path) -> PathBuf {
+    let ssh = home.join("ssh");
+    fs::write(&ssh, "#!/bin/sh\n[ \"$1\" = -G ] && exit 1\necho Welcome\nshift\nexec sh -c \"$*\"\n").unwrap();
+    fs::set_permissions(&ssh, Permissions::from_mode(0o755)).unwrap();
+    ssh
+}
+
+/// Packets that this host has received with ECT(0).
+#[cfg(target_os = "linux")]
+fn ect0_received() -> u64 {
+    let text = fs::read_to_string("/proc/net/netstat").unwrap();
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("IpExt: "));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let at = names.split(' ').position(|name| name == "InECT0Pkts").unwrap();
+    values.split(' ').nth(at).unwrap().parse().unwrap()
+}
+
+/// The server's packets, too, which learns over ssh that they are to be ECN-capable.
+#[cfg(target_os = "linux")]
+#[test]
+fn packets_of_copies_are_capable_of_ecn_if_asked_for() {
+    let home = TempDir::new().unwrap();
+    let (from, to, ssh) = (home.path().join("from"), home.path().join("to"), ssh(home.path()));
+    fs::write(&from, noise(3_000_000, 3)).unwrap();
+    for (source, destination) in [
+        (text(&from).to_string(), format!("localhost:{}", text(&to))),
+        (format!("localhost:{}", text(&from)), text(&to).to_string()),
+    ] {
+        let before = ect0_received();
+        let options = ["--ssh", text(&ssh), "--remote-program", text(cargo_bin!("thalweg")), "--controller", "cubic"];
+        succeeds(&cp(&[&options[..], &["--ecn", &source, &destination]].concat()));
+        assert_same(&from, &to, false);
+        let packets = ect0_received() - before;
+        assert!(packets > 1500, "{packets} packets of 1500 bytes at most carry 3 MB");
+        fs::remove_file(&to).unwrap();
+    }
+}
+
 #[test]
 fn files_are_copied_over_ssh_in_both_directions() {
     let home = TempDir::new().unwrap();
-    let (from, to, ssh) = (home.path().join("from"), home.path().join("to"), home.path().join("ssh"));
+    let (from, to, ssh) = (home.path().join("from"), home.path().join("to"), ssh(home.path()));
     tree(&from);
     fs::create_dir(&to).unwrap();
-    fs::write(&ssh, "#!/bin/sh\n[ \"$1\" = -G ] && exit 1\necho Welcome\nshift\nexec sh -c \"$*\"\n").unwrap();
-    fs::set_permissions(&ssh, Permissions::from_mode(0o755)).unwrap();
     let thalweg = cargo_bin!("thalweg");
     let with = |args: &[&str]| {
         let options = ["--ssh", text(&ssh), "--remote-program", text(thalweg)];
@@ -505,6 +542,9 @@ fn a_wrong_command_line_is_exit_code_2_and_one_line() {
         (&["thalweg://h:1/x", "."], "the key is missing"),
         (&["thalweg://x@h:1/x", "."], "damaged"),
         (&["--controller", "rabid", "a", "h:b"], "no controller `rabid`"),
+        (&["--ecn", "a", "h:b"], "--ecn: thalweg-hybrid does not react to marks (ECN); choose one like cubic"),
+        (&["--controller", "dctcp", "a", "h:b"], "--controller: dctcp is for paths whose queues are known"),
+        (&["--controller", "prague", "a", "h:b"], "--controller: prague is for paths whose queues are known"),
         (&["--controller", "cubic", &url, "."], "serve --controller"),
         (&["--ports", "9-1", "a", "h:b"], "range"),
         (&["--timeout", "0s", "a", "h:b"], "--timeout"),

@@ -202,6 +202,82 @@ fn the_kernels_tcp_crosses_the_path_and_nothing_is_left() {
     println!("{emulator}");
 }
 
+/// The command that the next test runs behind the path: it sends with the ECN that `TEST_ECN` says, and writes what TCP
+/// counted in this namespace to standard output.
+#[test]
+#[ignore = "is run by the next test, behind a path"]
+fn sending() {
+    let say = std::env::var("TEST_ECN").unwrap();
+    fs::write("/proc/sys/net/ipv4/tcp_ecn", &say).unwrap();
+    // Other congestion controls are not allowed in every namespace.
+    fs::write("/proc/sys/net/ipv4/tcp_congestion_control", "reno").unwrap();
+    let address = format!("{}:{}", std::env::var("THALWEG_HOST").unwrap(), std::env::var("TEST_PORT").unwrap());
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&content(1)).unwrap();
+    stream.write_all(&content(2)).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
+    let counted = |file: &str, table: &str, name: &str| {
+        let text = fs::read_to_string(file).unwrap();
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(table));
+        let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+        let at = names.split(' ').position(|known| known == name).expect(name);
+        values.split(' ').nth(at).unwrap().parse::<u64>().unwrap()
+    };
+    let resent = counted("/proc/net/snmp", "Tcp: ", "RetransSegs");
+    let marked = counted("/proc/net/netstat", "TcpExt: ", "TCPDeliveredCE");
+    println!("counted {resent} {marked}");
+    std::process::exit(0);
+}
+
+/// The kernel's Reno sends 4 MB over 20 Mbps through each discipline. With ECN (RFC 3168), the queue marks its packets,
+/// TCP at both ends agrees that they were marked, and nothing is lost. Without, the queue drops.
+#[test]
+fn queues_mark_the_kernels_packets_in_place_of_dropping_them() {
+    if !namespaces() {
+        return;
+    }
+    if fs::read_to_string("/proc/sys/net/ipv4/tcp_ecn").unwrap().trim() == "0" {
+        println!("skipped: the kernel is set to accept no ECN (net.ipv4.tcp_ecn is 0)");
+        return;
+    }
+    for (queue, ecn) in [("codel", true), ("fq-codel", true), ("red", true), ("dualpi2", true), ("codel", false)] {
+        let home = home();
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let serving = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut received = Vec::new();
+            stream.read_to_end(&mut received).unwrap();
+            received == [content(1), content(2)].concat()
+        });
+        let this = std::env::current_exe().unwrap();
+        let set = format!("path={{rate=\"20 Mbps\",rtt=\"20 ms\",buffer=\"1 MB\",queue=\"{queue}\"}}");
+        let args = ["path.toml", "--set", &set, "--out", "results", "--quiet", "--", this.to_str().unwrap()];
+        let mut command = emulate(home.path(), &args);
+        command.args(["--ignored", "--exact", "sending", "--nocapture"]);
+        command.env("TEST_PORT", port.to_string()).env("TEST_ECN", if ecn { "1" } else { "0" });
+        let (code, out) = end(command.spawn().unwrap());
+        assert_eq!(code, Some(0), "{queue}: {out}");
+        assert!(serving.join().unwrap(), "{queue}: the data arrived unchanged");
+        let counted = out.lines().find_map(|line| line.split_once("counted ")).expect("what TCP counted").1;
+        let counted: Vec<u64> = counted.split(' ').map(|number| number.parse().unwrap()).collect();
+        let text = fs::read(home.path().join("results/summary.json")).unwrap();
+        let summary: Value = serde_json::from_slice(&text).unwrap();
+        let link = &summary["runs"][0]["links"][0];
+        let [marks, drops] = ["marks", "drops"].map(|key| link[key].as_u64().unwrap());
+        println!("{queue}, ECN {ecn}: {marks} marks, {drops} drops; TCP counted {counted:?} sent again and marked");
+        if ecn {
+            assert!(marks > 0 && drops == 0, "{queue}: {link}");
+            assert_eq!(counted[0], 0, "{queue}: nothing was lost");
+            assert!(counted[1] > 0, "{queue}: the receiver's TCP echoed marks");
+        } else {
+            assert!(marks == 0 && drops > 0, "{queue}: {link}");
+            assert!(counted[0] > 0 && counted[1] == 0, "{queue}: {counted:?}");
+        }
+    }
+}
+
 #[test]
 fn a_command_that_does_not_exist_has_the_exit_code_of_a_shell() {
     if !namespaces() {

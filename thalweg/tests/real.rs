@@ -118,6 +118,61 @@ fn the_kernels_tcp_runs_beside() {
     assert!(number(&kernel["links"][0]["mean_queue_packets"]) > 0.0);
 }
 
+/// Real queues mark as simulated ones do, and nothing is lost, whoever sends.
+#[test]
+fn queues_mark_packets_in_place_of_dropping_them() {
+    let kernel = namespaces() && fs::read_to_string("/proc/sys/net/ipv4/tcp_ecn").unwrap().trim() != "0";
+    let beside = if kernel { "quinn-cubic,quinn-bbr,kernel-cubic" } else { "quinn-cubic,quinn-bbr" };
+    let scenario = SCENARIO.replace("1 bdp", "1 MB").replace("3 s", "5 s");
+    for queue in ["codel", "fq-codel"] {
+        let set = format!("path.queue={queue}");
+        let mut simulated = None;
+        for run in &runs(&scenario, &["--set", &set, "--set", "ecn=true", "--beside", beside]) {
+            let (link, name) = (&run["links"][0], run["name"].as_str().unwrap());
+            let [marks, drops, waiting] = ["marks", "drops", "mean_queue_packets"].map(|key| number(&link[key]));
+            let resent = number(&run["flows"][0]["retransmitted_packets"]);
+            let mbps = number(&run["throughput_mbps"]);
+            println!("{queue}, {name}: {mbps} Mbps, {waiting} wait, {marks} marked, {drops} dropped, {resent} resent");
+            assert!((5.0..=20.0).contains(&mbps), "{queue}, {name}: {mbps} Mbps");
+            if name.contains("quinn-bbr") {
+                assert!(marks == 0.0, "{queue}: quinn's BBR does not react to marks: {link}");
+                continue;
+            }
+            assert!(marks > 0.0 && drops == 0.0 && resent == 0.0, "{queue}, {name}: {link}, {resent}");
+            if name.starts_with("cubic") {
+                let factor = waiting / *simulated.get_or_insert(waiting);
+                assert!((0.33..=3.0).contains(&factor), "{queue}: {factor} times the simulated queue");
+            }
+        }
+        for run in &runs(&scenario, &["--set", &set]) {
+            assert!(number(&run["links"][0]["marks"]) == 0.0, "{queue}, {}: {}", run["name"], run["links"][0]);
+        }
+    }
+}
+
+/// Prague's packets have a queue of their own at a DualPI2, which is short, and CUBIC's packets wait for longer.
+#[test]
+fn prague_and_cubic_share_a_dual_queue() {
+    let scenario = "duration = \"10 s\"\nmeasure = [\"4 s\", \"10 s\"]\n\
+                    path = { rate = \"40 Mbps\", rtt = \"20 ms\", buffer = \"1 MB\", queue = \"dualpi2\" }\n\
+                    [[flow]]\ncontroller = \"prague\"\n[[flow]]\ncontroller = \"cubic\"\necn = true\n";
+    for run in &runs(scenario, &[]) {
+        let flow = |i: usize| {
+            let flow = &run["flows"][i];
+            ["throughput_mbps", "mean_rtt_ms", "retransmitted_packets"].map(|key| number(&flow[key]))
+        };
+        let ([prague, prague_rtt, resent], [cubic, cubic_rtt, also_resent]) = (flow(0), flow(1));
+        println!(
+            "{}: prague {prague} Mbps at {prague_rtt} ms, cubic {cubic} Mbps at {cubic_rtt} ms, {resent} and \
+             {also_resent} sent again",
+            run["name"]
+        );
+        assert!(prague + cubic > 25.0 && prague > 6.0 && cubic > 6.0, "{run}");
+        assert!(cubic_rtt > prague_rtt + 4.0, "the target of the classic queue is 15 ms: {run}");
+        assert!(number(&run["links"][0]["marks"]) > 100.0 && resent + also_resent == 0.0, "{run}");
+    }
+}
+
 /// Faster paths than the host can carry are tried, and the results say how far it could.
 #[test]
 fn a_run_says_how_much_of_the_host_it_took() {
@@ -160,6 +215,11 @@ fn what_cannot_run_in_real_time_is_refused_in_a_line() {
         (&["--set", "traffic=[{kind=\"cbr\",rate=\"1 Mbps\"}]"][..], "path.toml: traffic: is not played in real runs"),
         (&["--set", "jitter=1 ms"], "path.toml: flow 1: jitter: is the hosts' own in real runs; remove it"),
         (&["--set", "flow=[{count=65}]"], "path.toml: flow: there are 65; real runs have at most 64"),
+        (
+            &["--set", "flow=[{ecn=true},{ecn=false}]", "--beside", "quinn-cubic"],
+            "path.toml: flow 2: ecn: is one setting for all flows of quinn-cubic; write the same",
+        ),
+        (&["--set", "ecn=true", "--set", "flow=[{controller=\"bbr\",ecn=true}]"], "`bbr` does not react to marks"),
         (&["--beside", "quinn-vegas"], "there are quinn-cubic, quinn-bbr, quinn-newreno, kernel-"),
         (&["--beside", "cubic"], "there are quinn-cubic"),
     ] {

@@ -35,14 +35,16 @@ impl Controller for Adaptor {
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        held_ack::on_end(&self.0, QuinnAckEnd { now, in_flight, app_limited });
+        let ack = self.0.watch().and_then(|watch| watch.take());
+        held_ack::on_end(&self.0, QuinnAckEnd { now, in_flight, app_limited, ack });
     }
 
-    /// quinn calls this for lost packets, and with no bytes for packets that a router has marked (ECN). The senders'
-    /// contract knows no marks, so these are told as a loss event without lost bytes: RFC 3168, section 5, asks for the
-    /// same response to both.
+    /// quinn calls this for lost packets, and with no bytes when the peer reports marks (ECN): how many packets are
+    /// marked, the acknowledgment itself has told.
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
-        held_ack::on_lost(&self.0, QuinnLoss { now, sent, persistent, lost });
+        if lost > 0 {
+            held_ack::on_lost(&self.0, QuinnLoss { now, sent, persistent, lost });
+        }
     }
 
     fn on_mtu_update(&mut self, mtu: u16) {

@@ -86,7 +86,7 @@ fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
     let departures = Arc::new(Mutex::new(Vec::with_capacity(count as usize)));
     let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
     let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
-    let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender));
+    let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender), None);
     let state = UdpSocketState::new(UdpSockRef::from(&near))?;
     // All packets wait from the beginning, so that the pacer alone decides when they leave.
     let built = Instant::now();
@@ -119,7 +119,7 @@ fn receive(far: &Far, flow: &Arc<SendingFlow>, built: Instant, count: u64) -> Ti
             let now = Instant::now();
             if arrivals.len() % 2 == 0 {
                 let in_flight = (count - arrivals.len() as u64) * PACKET;
-                let end = QuinnAckEnd { now, in_flight, app_limited: false };
+                let end = QuinnAckEnd { now, in_flight, app_limited: false, ack: None };
                 flow.on_ack(&[QuinnAcked { now, sent: built, bytes: PACKET }; 2], &[], Some(end));
             }
         }
@@ -221,7 +221,7 @@ mod tests {
             let departures = Arc::new(Mutex::new(Vec::new()));
             let sender =
                 Steady { rate: Rate::from_mbps(mbps), pacer: Pacer::default(), departures: departures.clone() };
-            let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender));
+            let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender), None);
             for _ in 0..50 {
                 flow.on_built(Instant::now(), PACKET);
                 let contents = &[0x40; PACKET as usize];

@@ -4,6 +4,7 @@ use crate::datagram::PACKET;
 use crate::error::ChoiceError;
 use control::registry::{self, Controller, Parties};
 use control::{Bytes, Conditions, Duration, EcnSupport, Sender};
+use quinn::udp::EcnCodepoint;
 use registry::ParameterError::Together;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -33,23 +34,44 @@ pub struct Choice {
     stamps: bool,
     /// The host's quantum.
     quantum: Duration,
+    /// The ECN field of its packets; none if they are not ECN-capable.
+    codepoint: Option<EcnCodepoint>,
 }
 
 impl Choice {
     /// The controller of that name in the [registry], with `parameters` laid over its defaults. Fails, with a line that
-    /// says what to write instead, if there is no such controller, if it needs marks (ECN), or if a parameter is wrong.
+    /// says what to write instead, if there is no such controller or if a parameter is wrong.
     pub fn new(name: &str, parameters: &Map<String, Value>) -> Result<Choice, ChoiceError> {
         let known = || registry::all().iter().map(|controller| controller.name).collect();
         let unknown = || ChoiceError::Controller { name: name.into(), known: known() };
         let controller = registry::find(name).ok_or_else(unknown)?;
-        if controller.ecn == EcnSupport::L4s {
-            return Err(ChoiceError::Marks { controller: controller.name });
-        }
         let wrong = |error| ChoiceError::Parameter { controller: controller.name, error };
         let parameters = controller.parameters(parameters).map_err(wrong)?;
         let parties = controller.build(&parameters, &conditions(PACKET, QUANTUM));
         let stamps = parties.map_err(|problem| wrong(Together { problem }))?.receiver.is_some();
-        Ok(Choice { controller, parameters, stamps, quantum: QUANTUM })
+        Ok(Choice { controller, parameters, stamps, quantum: QUANTUM, codepoint: None })
+    }
+
+    /// The same, whose packets are ECN-capable on paths that support it: queues mark them in place of dropping them,
+    /// and the controller reacts. They are ECT(1) for controllers that react to the share of marks (L4S, RFC 9331), and
+    /// ECT(0) for others. Fails if the controller does not react to marks.
+    pub fn with_ecn(self) -> Result<Choice, ChoiceError> {
+        let codepoint = match self.controller.ecn {
+            EcnSupport::None => return Err(ChoiceError::NoReaction { controller: self.controller.name }),
+            EcnSupport::Classic => EcnCodepoint::Ect0,
+            EcnSupport::L4s => EcnCodepoint::Ect1,
+        };
+        Ok(Choice { codepoint: Some(codepoint), ..self })
+    }
+
+    /// Whether its packets are ECN-capable.
+    pub fn has_ecn(&self) -> bool {
+        self.codepoint.is_some()
+    }
+
+    /// The ECN field of its packets; none if they are not ECN-capable.
+    pub(crate) fn codepoint(&self) -> Option<EcnCodepoint> {
+        self.codepoint
     }
 
     /// The choice that the peer names, with all of its parameters, as JSON; none if there is no such controller or they
@@ -117,7 +139,8 @@ mod tests {
         let error =
             |name, parameters: Value| Choice::new(name, parameters.as_object().unwrap()).unwrap_err().to_string();
         assert!(error("rabid", Value::Object(Map::new())).contains("rapid, "));
-        assert!(error("dctcp", Value::Object(Map::new())).contains("simulated only; choose"));
+        let bbr = Choice::new("bbr", &Map::new()).unwrap().with_ecn().unwrap_err().to_string();
+        assert!(bbr.starts_with("bbr does not react to marks"), "{bbr}");
         assert!(error("rapid", serde_json::json!({"strean": 90})).contains("it has stream, "));
         assert!(error("rapid", serde_json::json!({"stream": 1})).starts_with("rapid.stream: "));
     }

@@ -7,6 +7,7 @@ use crate::sending::SendingFlow;
 use crate::socket::Socket;
 use crate::transport::knows_stamps;
 use control::State;
+use host::EcnState;
 use quinn::crypto::rustls::HandshakeData;
 use quinn::{Runtime, VarInt};
 use std::ops::Deref;
@@ -71,6 +72,11 @@ impl Connection {
     /// acknowledgment. quinn's own counts the time in the queue of the flow, too.
     pub fn rtt(&self) -> Option<control::Duration> {
         self.flow.rtt()
+    }
+
+    /// Whether packets sent here are ECN-capable, if the controller was chosen so ([`Choice::with_ecn`]).
+    pub fn ecn(&self) -> EcnState {
+        self.flow.ecn_state()
     }
 
     /// Whether packets sent here carry stamps, and so whether the chosen controller decides when they leave.

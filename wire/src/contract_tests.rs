@@ -33,7 +33,7 @@ async fn transfers(name: &str) {
 
 #[test]
 fn every_controller_is_told_of_losses_and_acknowledgments_as_the_contract_says() {
-    for controller in control::registry::all().into_iter().filter(|it| it.ecn != control::EcnSupport::L4s) {
+    for controller in control::registry::all() {
         runtime().block_on(transfers(controller.name));
     }
 }

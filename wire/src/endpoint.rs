@@ -1,11 +1,12 @@
 //! Endpoints: quinn's, whose connections have a controller.
 
+use crate::ack_watch::{AckWatch, Watched};
 use crate::choice::Choice;
 use crate::connection::Connection;
 use crate::datagram::PACKET;
 use crate::error::ConnectError;
 use crate::identity::{Fingerprint, NAME};
-use crate::sending::SendingFlow;
+use crate::sending::{SendingEcn, SendingFlow};
 use crate::socket::Socket;
 use crate::tls::client_tls;
 use crate::transport::{PacketSizes, of_connection, with_stamps};
@@ -52,9 +53,12 @@ impl Endpoint {
         mut tls: rustls::ClientConfig,
     ) -> Result<Connection, ConnectError> {
         tls.alpn_protocols = with_stamps(&tls.alpn_protocols);
-        let crypto = QuicClientConfig::try_from(tls).map_err(ConnectError::Tls)?;
-        let mut config = quinn::ClientConfig::new(Arc::new(crypto));
+        let crypto = Arc::new(QuicClientConfig::try_from(tls).map_err(ConnectError::Tls)?);
         let flow = self.flow();
+        let mut config = quinn::ClientConfig::new(match flow.watch() {
+            Some(watch) => Arc::new(Watched { inner: crypto, watch: watch.clone() }),
+            None => crypto,
+        });
         config.transport_config(self.transport(&flow));
         let connecting = self.quinn.connect_with(config, address, name).map_err(ConnectError::Start)?;
         Ok(self.connection(connecting.await.map_err(ConnectError::Failed)?, flow))
@@ -90,7 +94,9 @@ impl Endpoint {
     fn flow(&self) -> Arc<SendingFlow> {
         let first = self.choice.first_sender(PACKET);
         let (clock, timers) = (self.socket.clock, self.socket.timers.clone());
-        SendingFlow::new(clock, timers, PACKET, self.choice.quantum(), first)
+        let ecn = self.choice.codepoint();
+        let ecn = ecn.map(|codepoint| SendingEcn { codepoint, watch: Arc::new(AckWatch::default()) });
+        SendingFlow::new(clock, timers, PACKET, self.choice.quantum(), first, ecn)
     }
 
     fn transport(&self, flow: &Arc<SendingFlow>) -> Arc<TransportConfig> {
@@ -99,6 +105,7 @@ impl Endpoint {
     }
 
     fn connection(&self, quinn: quinn::Connection, flow: Arc<SendingFlow>) -> Connection {
+        flow.enable_ecn();
         let connection = Connection::new(quinn, flow, &self.socket, &self.choice, &*self.runtime);
         if !self.hold_grants {
             connection.grant_stamps();
@@ -119,6 +126,9 @@ impl Incoming {
         let mut config = self.endpoint.server.clone().ok_or(quinn::ConnectionError::LocallyClosed)?;
         let flow = self.endpoint.flow();
         config.transport_config(self.endpoint.transport(&flow));
+        if let Some(watch) = flow.watch() {
+            config.crypto = Arc::new(Watched { inner: config.crypto.clone(), watch: watch.clone() });
+        }
         let quinn = self.incoming.accept_with(Arc::new(config))?.await?;
         Ok(self.endpoint.connection(quinn, flow))
     }

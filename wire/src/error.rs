@@ -93,8 +93,8 @@ pub enum ChoiceError {
         /// The names there are.
         known: Vec<&'static str>,
     },
-    /// The controller needs marks, and real packets are not ECN-capable.
-    Marks {
+    /// Packets were to be ECN-capable, and the controller does not react to marks.
+    NoReaction {
         /// The controller's name.
         controller: &'static str,
     },
@@ -114,10 +114,9 @@ impl fmt::Display for ChoiceError {
             ChoiceError::Controller { name, known } => {
                 write!(f, "no controller `{name}`; there are {}", known.join(", "))
             }
-            ChoiceError::Marks { controller } => write!(
-                f,
-                "{controller} needs packets that queues mark (ECN), which is simulated only; choose one like cubic"
-            ),
+            ChoiceError::NoReaction { controller } => {
+                write!(f, "{controller} does not react to marks (ECN); choose one like cubic, or send without ECN")
+            }
             ChoiceError::Parameter { controller, error: Unknown { name, known } } => {
                 write!(f, "{controller} has no parameter `{name}`; it has {}", known.join(", "))
             }

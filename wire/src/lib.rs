@@ -37,6 +37,8 @@
 //! Rules of the room: nothing that arrives outside of the authenticated connection decides anything; no clock but the
 //! endpoint's; the threads that send, the pacer's and those of quinn's drivers, decide nothing.
 
+mod ack_frame;
+mod ack_watch;
 mod adaptor;
 mod answers;
 mod batch;
@@ -86,6 +88,7 @@ pub use datagram::PACKET;
 pub use endpoint::{Endpoint, Incoming};
 pub use error::{ChoiceError, ConnectError, EndpointError, FingerprintError, IdentityError};
 pub use header;
+pub use host::EcnState;
 pub use identity::{Fingerprint, Identity};
 pub use negotiation::Stamps;
 pub use tls::{client_tls, server_tls};
@@ -94,6 +97,7 @@ pub use transport::default_transport;
 /// What reads bytes from outside, for the fuzz targets. No part of the interface.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
+    pub use crate::ack_frame::{AckFrame, read as read_ack_frame};
     pub use crate::message::Message;
     pub use crate::negotiation::receiver;
     pub use crate::replays::Replays;

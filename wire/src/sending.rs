@@ -11,15 +11,17 @@
 //!
 //! quinn's driver calls the methods of the first half; the pacer's thread (`pacer.rs`) calls [`SendingFlow::depart`].
 
+use crate::ack_frame::AckFrame;
+use crate::ack_watch::AckWatch;
 use crate::answers::Answers;
 use crate::batch::Burst;
-use crate::datagram::PACKET;
+use crate::datagram::{Datagram, PACKET};
 use crate::send_queue::{Pace, SendQueue};
 use crate::stamping::Stamping;
 use crate::timer_queue::TimerQueue;
 use control::{Bytes, Duration, Report, Sender, State, Time};
-use host::{Host, Lost, Packet, SMALL, Waiting};
-use quinn::udp::{RecvMeta, Transmit};
+use host::{EcnCounts, EcnState, Host, Lost, Packet, SMALL, Waiting};
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit};
 use realtime::Clock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,12 +51,33 @@ pub(crate) struct SendingFlow {
     mtu: AtomicU64,
     /// The socket did not take a packet that was to leave at once, and quinn is to bring the packet again.
     blocked: AtomicBool,
+    /// Whether what left last, or was to, is ECN-capable.
+    ecn_capable: AtomicBool,
+    /// None if packets are not ECN-capable.
+    ecn: Option<SendingEcn>,
     /// The connection is being closed.
     closing: AtomicBool,
     /// Datagrams that arrived from where the last one was sent to.
     received: AtomicU64,
     /// Of these, the ones that are larger than [`NOT_ACKNOWLEDGED`].
     to_acknowledge: AtomicU64,
+}
+
+/// What a flow needs to send ECN-capable packets.
+pub(crate) struct SendingEcn {
+    /// The ECN field of the packets: ECT(0) or ECT(1).
+    pub(crate) codepoint: EcnCodepoint,
+    /// Sees the peer's acknowledgments.
+    pub(crate) watch: Arc<AckWatch>,
+}
+
+/// What becomes of packets that quinn hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Push {
+    /// They wait in the queue.
+    Queued,
+    /// The caller sends them at once, with this ECN field.
+    Leaves(Option<EcnCodepoint>),
 }
 
 struct Inner {
@@ -95,17 +118,19 @@ pub(crate) struct QuinnAckEnd {
     pub(crate) in_flight: u64,
     /// Whether the application or the peer's flow control held data back.
     pub(crate) app_limited: bool,
+    /// The acknowledgment itself, if packets are ECN-capable and it did not come out of order.
+    pub(crate) ack: Option<AckFrame>,
 }
 
-/// A congestion event, as quinn tells it: packets that are lost, or marked by a router (ECN).
+/// Packets that are lost, as quinn tells it.
 #[derive(Clone, Copy)]
 pub(crate) struct QuinnLoss {
     pub(crate) now: Instant,
-    /// When the last packet that is lost was sent, or the latest that was acknowledged with the marks.
+    /// When the last packet that is lost was sent.
     pub(crate) sent: Instant,
     /// Whether it is persistent congestion (RFC 9002, section 7.6).
     pub(crate) persistent: bool,
-    /// Bytes lost; zero if packets were marked.
+    /// Bytes lost.
     pub(crate) lost: u64,
 }
 
@@ -118,13 +143,15 @@ struct Built {
 }
 
 impl SendingFlow {
-    /// A flow for packets of up to `packet` bytes, with `first` as its sender, on a host of this `quantum`.
+    /// A flow for packets of up to `packet` bytes, with `first` as its sender, on a host of this `quantum`. Its packets
+    /// are ECN-capable from [`SendingFlow::enable_ecn`] on, if it has `ecn`.
     pub(crate) fn new(
         clock: Clock,
         timers: Arc<TimerQueue<SendingFlow>>,
         packet: u64,
         quantum: Duration,
         first: Box<dyn Sender>,
+        ecn: Option<SendingEcn>,
     ) -> Arc<SendingFlow> {
         let inner = Inner {
             host: Host::new(Bytes(packet), first),
@@ -139,10 +166,20 @@ impl SendingFlow {
             scheduled: None,
         };
         let window = AtomicU64::new(inner.quinn_window());
-        let (blocked, received, to_acknowledge) = Default::default();
-        let (mtu, inner) = (AtomicU64::new(PACKET), Mutex::new(inner));
-        let closing = AtomicBool::new(false);
-        Arc::new(SendingFlow { clock, timers, quantum, inner, window, mtu, blocked, closing, received, to_acknowledge })
+        Arc::new(SendingFlow {
+            clock,
+            timers,
+            quantum,
+            inner: Mutex::new(inner),
+            window,
+            mtu: AtomicU64::new(PACKET),
+            blocked: AtomicBool::default(),
+            ecn_capable: AtomicBool::default(),
+            ecn,
+            closing: AtomicBool::default(),
+            received: AtomicU64::default(),
+            to_acknowledge: AtomicU64::default(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -152,6 +189,24 @@ impl SendingFlow {
     /// What the sender is doing.
     pub(crate) fn state(&self) -> State {
         self.lock().host.state()
+    }
+
+    /// The handshake is over: packets may be ECN-capable, if the flow has that. Those of the handshake are not, so that
+    /// a network that drops such packets does not prevent connections.
+    pub(crate) fn enable_ecn(&self) {
+        if self.ecn.is_some() {
+            self.lock().host.enable_ecn();
+        }
+    }
+
+    /// What is known of ECN on the path.
+    pub(crate) fn ecn_state(&self) -> EcnState {
+        self.lock().host.ecn_state()
+    }
+
+    /// The watch over the peer's acknowledgments, if the flow has one.
+    pub(crate) fn watch(&self) -> Option<&Arc<AckWatch>> {
+        self.ecn.as_ref().map(|ecn| &ecn.watch)
     }
 
     /// Smoothed round-trip time; none before the first sample.
@@ -255,11 +310,15 @@ impl SendingFlow {
         Poll::Pending
     }
 
-    /// Takes packets into the queue. If they are to leave at once, in the fast lane or as a small one that is not
-    /// paced, returns false, and the caller sends them.
-    pub(crate) fn push(self: &Arc<Self>, transmit: &Transmit<'_>) -> bool {
+    /// Takes packets into the queue, unless they are to leave at once, in the fast lane or as a small one that is not
+    /// paced.
+    pub(crate) fn push(self: &Arc<Self>, transmit: &Transmit<'_>) -> Push {
+        let leaves = |capable: bool| {
+            self.ecn_capable.store(capable, Ordering::Relaxed);
+            Push::Leaves(self.ecn.as_ref().filter(|_| capable).map(|ecn| ecn.codepoint))
+        };
         if self.blocked.swap(false, Ordering::Relaxed) {
-            return false;
+            return leaves(self.ecn_capable.load(Ordering::Relaxed));
         }
         let mut inner = self.lock();
         let inner = &mut *inner;
@@ -273,11 +332,10 @@ impl SendingFlow {
                 inner.answers.on_sent(sent, Bytes(size as u64));
                 inner.host.on_ack_sent(received);
                 self.window.store(inner.quinn_window(), Ordering::Relaxed);
-                return false;
+                return leaves(false);
             }
             if inner.host.window().is_some() {
-                inner.leave_at_once(transmit, built);
-                return false;
+                return leaves(inner.leave_at_once(transmit, built));
             }
         }
         let was_empty = inner.queue.is_empty();
@@ -289,7 +347,7 @@ impl SendingFlow {
         } else if inner.host.owes_ack(received) {
             self.plan(inner);
         }
-        true
+        Push::Queued
     }
 
     /// The socket does not take what was to leave at once. quinn brings it again.
@@ -321,6 +379,9 @@ impl SendingFlow {
         }
         losses.iter().for_each(|loss| inner.on_lost(self.clock, loss));
         if let Some(end) = end {
+            if let (Some(ack), Some(ecn)) = (end.ack, &self.ecn) {
+                inner.host.on_ecn_counts(ack.counts.map(|counts| ecn.counts(counts)));
+            }
             let lost = losses.iter().map(|loss| Bytes(loss.lost)).sum();
             let waiting = inner.built.map_or(Bytes(0), |built| built.size) + inner.queue.bytes();
             let in_flight = Bytes(end.in_flight) - lost - waiting;
@@ -428,6 +489,14 @@ impl SendingFlow {
     }
 }
 
+impl SendingEcn {
+    /// The peer's counts of ECT(0), ECT(1) and CE, as the host wants them.
+    fn counts(&self, [ect0, ect1, marked]: [u64; 3]) -> EcnCounts {
+        let (capable, other) = if self.codepoint == EcnCodepoint::Ect0 { (ect0, ect1) } else { (ect1, ect0) };
+        EcnCounts { capable, other, marked }
+    }
+}
+
 impl Inner {
     /// The window for quinn, in which answers take no room.
     fn quinn_window(&self) -> u64 {
@@ -435,17 +504,20 @@ impl Inner {
         self.host.window().map_or(UNBOUNDED, window)
     }
 
-    /// What quinn built leaves in the fast lane.
-    fn leave_at_once(&mut self, transmit: &Transmit<'_>, built: Option<Built>) {
-        let Some(Built { sent, received, .. }) = built else { return }; // a probe of the path, which QUIC alone counts
+    /// What quinn built leaves in the fast lane. Returns whether it is ECN-capable.
+    fn leave_at_once(&mut self, transmit: &Transmit<'_>, built: Option<Built>) -> bool {
+        // A probe of the path, which QUIC alone counts.
+        let Some(Built { sent, received, .. }) = built else { return false };
         if transmit.contents.len() as u64 <= SMALL.0 {
             self.host.on_ack_sent(received);
-            return;
+            return false;
         }
+        let ecn_capable = self.host.may_be_ecn_capable(sent);
         for packet in transmit.contents.chunks(transmit.segment_size.unwrap_or(transmit.contents.len())) {
-            let packet = Packet { size: Bytes(packet.len() as u64), sent: Some(sent), received };
+            let packet = Packet { size: Bytes(packet.len() as u64), sent: Some(sent), received, ecn_capable };
             self.host.on_sent_in_window(sent, &packet);
         }
+        ecn_capable
     }
 
     fn on_lost(&mut self, clock: Clock, loss: &QuinnLoss) {
@@ -460,7 +532,9 @@ impl Inner {
     /// The next datagram leaves.
     fn send_first(&mut self, now: Time, waiting: &Waiting, burst: &mut Burst) {
         let Some(mut datagram) = self.queue.pop() else { return };
-        let packet = Packet { size: datagram.size(), sent: datagram.sent, received: datagram.received };
+        // Paced packets are not ECN-capable: no controller that is paced reacts to marks.
+        let Datagram { sent, received, .. } = datagram;
+        let packet = Packet { size: datagram.size(), sent, received, ecn_capable: false };
         let stamp = self.host.on_sent(now, &packet, waiting);
         if let (Some(stamp), Some(stamping)) = (stamp, &mut self.stamping) {
             stamping.write(stamp, &mut datagram);

@@ -5,7 +5,7 @@
 use crate::batch::Burst;
 use crate::receive::MessageReader;
 use crate::receiving::{ReceivingFlow, ReceivingFlows};
-use crate::sending::SendingFlow;
+use crate::sending::{Push, SendingFlow};
 use crate::timer_queue::TimerQueue;
 use crate::{handover, pacer};
 use control::{Duration, Time};
@@ -128,17 +128,14 @@ impl AsyncUdpSocket for Socket {
     }
 
     fn try_send(&self, transmit: &Transmit) -> io::Result<()> {
-        // No ECN: quinn would send ECT(0), but no sender reacts to marks (RFC 3168, section 6.1; RFC 9002, section
-        // 7.1).
+        // quinn would send ECT(0), whatever the sender does with marks (RFC 3168, section 6.1; RFC 9002, section 7.1).
         let &Transmit { destination, contents, segment_size, src_ip, .. } = transmit;
-        let transmit = &Transmit { destination, ecn: None, contents, segment_size, src_ip };
+        let with = |ecn| Transmit { destination, ecn, contents, segment_size, src_ip };
         // A packet of the endpoint itself belongs to no flow.
-        let Some(flow) = handover::take() else { return self.send(transmit) };
+        let Some(flow) = handover::take() else { return self.send(&with(None)) };
         self.remember(destination, &flow);
-        if flow.push(transmit) {
-            return Ok(());
-        }
-        let sent = self.send(transmit);
+        let Push::Leaves(ecn) = flow.push(transmit) else { return Ok(()) };
+        let sent = self.send(&with(ecn));
         if sent.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) {
             flow.on_blocked();
         }

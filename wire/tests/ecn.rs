@@ -1,68 +1,223 @@
-//! Packets are not-ECT: no sender here reacts to a router's marks (RFC 3168, section 6.1; RFC 9002, section 7.1).
+//! The ECN field of packets: Not-ECT unless the controller was chosen to send otherwise, and again where the path or
+//! the peer do not support it (RFC 3168, section 6.1; RFC 9000, section 13.4).
 
 extern crate thalweg_wire as wire;
 
 mod common;
 
 use common::{ANY, PROTOCOL, choice, noise, runtime, transfer};
-use quinn::udp::{RecvMeta, UdpSockRef, UdpSocketState};
+use quinn::udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use wire::{Endpoint, Stamps};
+use wire::{Connection, EcnState, Endpoint, Stamps};
 
-/// Datagrams seen so far, and how many of them claimed in the IP header that their transport knows ECN.
+/// Datagrams seen so far that came from the client, by their ECN field; and those from the server that were
+/// ECN-capable.
 #[derive(Default)]
 struct Seen {
     all: AtomicU64,
-    capable: AtomicU64,
+    ect0: AtomicU64,
+    ect1: AtomicU64,
+    back: AtomicU64,
 }
 
-/// A relay in front of `to` that looks at IP headers.
-fn relay(to: SocketAddr, seen: Arc<Seen>, ended: Arc<AtomicBool>) -> SocketAddr {
-    let socket = UdpSocket::bind(ANY).unwrap();
-    let (own, state) = (socket.local_addr().unwrap(), UdpSocketState::new(UdpSockRef::from(&socket)).unwrap());
-    socket.set_nonblocking(false).unwrap();
-    socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
-    std::thread::spawn(move || {
-        let (mut client, mut buffer, mut meta) = (None, vec![0; 65536], [RecvMeta::default()]);
-        while !ended.load(Ordering::Relaxed) {
-            let Ok(1) = state.recv(UdpSockRef::from(&socket), &mut [IoSliceMut::new(&mut buffer)], &mut meta) else {
-                continue;
-            };
-            if meta[0].addr != to {
-                client = Some(meta[0].addr);
+impl Seen {
+    fn counts(&self) -> [u64; 4] {
+        [&self.all, &self.ect0, &self.ect1, &self.back].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+/// What a relay does with datagrams that are ECN-capable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Network {
+    Passes,
+    Clears,
+    Drops,
+    Marks,
+    /// Changes the codepoint to ECT(0) or ECT(1).
+    Changes(EcnCodepoint),
+}
+
+/// A relay in front of `to`.
+struct Relay {
+    address: SocketAddr,
+    seen: Arc<Seen>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Relay {
+    fn start(to: SocketAddr, network: Network) -> Relay {
+        let socket = UdpSocket::bind(ANY).unwrap();
+        let (address, state) = (socket.local_addr().unwrap(), UdpSocketState::new(UdpSockRef::from(&socket)).unwrap());
+        socket.set_nonblocking(false).unwrap();
+        socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+        let (seen, ended) = (Arc::<Seen>::default(), Arc::<AtomicBool>::default());
+        let (seeing, ending) = (seen.clone(), ended.clone());
+        std::thread::spawn(move || {
+            let (mut client, mut buffer, mut meta) = (None, vec![0; 65536], [RecvMeta::default()]);
+            while !ending.load(Ordering::Relaxed) {
+                let Ok(1) = state.recv(UdpSockRef::from(&socket), &mut [IoSliceMut::new(&mut buffer)], &mut meta)
+                else {
+                    continue;
+                };
+                let RecvMeta { addr, len, stride, ecn, .. } = meta[0];
+                let forward = addr != to;
+                if forward {
+                    client = Some(addr);
+                }
+                let Some(destination) = (if forward { Some(to) } else { client }) else { continue };
+                let after = match (ecn, network) {
+                    (None, _) | (_, Network::Passes) => ecn,
+                    (_, Network::Clears) => None,
+                    (_, Network::Marks) => Some(EcnCodepoint::Ce),
+                    (_, Network::Changes(codepoint)) => Some(codepoint),
+                    (_, Network::Drops) => {
+                        seeing.ect0.fetch_add((len / stride.max(1)) as u64, Ordering::Relaxed);
+                        continue;
+                    }
+                };
+                for contents in buffer[..len].chunks(stride) {
+                    let capable = |codepoint| u64::from(forward && ecn == Some(codepoint));
+                    seeing.all.fetch_add(u64::from(forward), Ordering::Relaxed);
+                    seeing.ect0.fetch_add(capable(EcnCodepoint::Ect0), Ordering::Relaxed);
+                    seeing.ect1.fetch_add(capable(EcnCodepoint::Ect1), Ordering::Relaxed);
+                    seeing.back.fetch_add(u64::from(!forward && ecn.is_some()), Ordering::Relaxed);
+                    let transmit = Transmit { destination, ecn: after, contents, segment_size: None, src_ip: None };
+                    let _ = state.send(UdpSockRef::from(&socket), &transmit);
+                }
             }
-            let other = if meta[0].addr == to { client } else { Some(to) };
-            for datagram in buffer[..meta[0].len].chunks(meta[0].stride) {
-                seen.all.fetch_add(1, Ordering::Relaxed);
-                seen.capable.fetch_add(u64::from(meta[0].ecn.is_some()), Ordering::Relaxed);
-                let _ = other.map(|other| socket.send_to(datagram, other));
-            }
-        }
+        });
+        Relay { address, seen, ended }
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A connection whose client sends with `name` and ECN, through such a network: its two ends, what keeps them, and the
+/// relay.
+async fn connect(name: &str, network: Network) -> (Connection, Connection, [Endpoint; 2], Relay) {
+    let (server, address, fingerprint) = common::server(choice("cubic").with_ecn().unwrap());
+    let relay = Relay::start(address, network);
+    let client = Endpoint::client(ANY, choice(name).with_ecn().unwrap()).unwrap();
+    let (near, far) = tokio::join!(client.connect_pinned(relay.address, fingerprint, PROTOCOL), async {
+        server.accept().await.unwrap().finish().await.unwrap()
     });
-    own
+    (near.unwrap(), far, [client, server], relay)
 }
 
 #[test]
-fn no_packet_claims_that_its_sender_reacts_to_marks() {
+fn data_is_capable_and_acknowledgments_are_not_and_both_ends_find_that_the_path_supports_it() {
+    let data = noise(1 << 20);
+    for (name, is_l4s) in [("cubic", false), ("reno", false), ("prague", true), ("dctcp", true)] {
+        runtime().block_on(async {
+            let (near, far, _ends, relay) = connect(name, Network::Passes).await;
+            assert!(transfer(&near, &far, &data).await.1 == data);
+            assert_eq!(near.ecn(), EcnState::Capable, "{name}");
+            let [all, ect0, ect1, back] = relay.seen.counts();
+            println!("{name}: {ect0} and {ect1} of {all}, {back} back");
+            let (capable, other) = if is_l4s { (ect1, ect0) } else { (ect0, ect1) };
+            // All but the handshake, and what left between the tenth packet and its acknowledgment.
+            assert!(capable > all * 3 / 4 && other == 0, "{name}: {ect0} and {ect1} of {all}");
+            assert_eq!(back, 0, "{name}: the other end has sent no data");
+            // The server's end sends, too.
+            assert!(transfer(&far, &near, &data).await.1 == data);
+            assert_eq!(far.ecn(), EcnState::Capable, "{name}");
+            assert!(relay.seen.counts()[3] > 500, "{name}");
+        });
+    }
+}
+
+/// Marks hold a controller back as losses would, but nothing is lost and sent again.
+#[test]
+fn a_controller_whose_packets_are_all_marked_keeps_a_small_window() {
+    let data = noise(1 << 20);
+    for (name, window) in [("cubic", 4.0), ("prague", 4.0)] {
+        runtime().block_on(async {
+            let windows = [Network::Passes, Network::Marks].map(async |network| {
+                let (near, far, _ends, _relay) = connect(name, network).await;
+                assert!(transfer(&near, &far, &data).await.1 == data);
+                assert_eq!(near.ecn(), EcnState::Capable, "{name}");
+                near.state().window.unwrap()
+            });
+            let [passed, marked] = windows;
+            let (passed, marked) = (passed.await, marked.await);
+            println!("{name}: {passed} packets, {marked} if all are marked");
+            assert!(passed > 10.0 && marked <= window, "{name}: {passed}, {marked}");
+        });
+    }
+}
+
+#[test]
+fn what_a_path_or_peer_does_not_support_is_found_and_the_data_arrive() {
+    let data = noise(1 << 20);
+    let cases = [
+        ("cubic", Network::Clears, EcnState::Failed),
+        ("prague", Network::Clears, EcnState::Failed),
+        ("cubic", Network::Changes(EcnCodepoint::Ect1), EcnState::Failed),
+        ("prague", Network::Changes(EcnCodepoint::Ect0), EcnState::Failed),
+        ("cubic", Network::Drops, EcnState::Unknown),
+        ("prague", Network::Drops, EcnState::Unknown),
+    ];
+    for (name, network, expected) in cases {
+        runtime().block_on(async {
+            let (near, far, _ends, relay) = connect(name, network).await;
+            assert!(transfer(&near, &far, &data).await.1 == data);
+            assert_eq!(near.ecn(), expected, "{name}");
+            let [_, ect0, ect1, _] = relay.seen.counts();
+            println!("{name}: {ect0} and {ect1}");
+            assert!(transfer(&near, &far, &data).await.1 == data);
+            let later = relay.seen.counts();
+            assert_eq!([later[1], later[2]], [ect0, ect1], "{name}: no more of them");
+        });
+    }
+}
+
+/// Any QUIC peer reports counts that this end can use.
+#[test]
+fn a_plain_quic_server_reports_counts() {
+    let data = noise(1 << 20);
+    for name in ["cubic", "prague"] {
+        runtime().block_on(async {
+            let identity = wire::Identity::new().unwrap();
+            let fingerprint = identity.fingerprint();
+            let tls = wire::server_tls(identity, None, PROTOCOL).unwrap();
+            let crypto = quinn::crypto::rustls::QuicServerConfig::try_from(tls).unwrap();
+            let plain = quinn::Endpoint::server(quinn::ServerConfig::with_crypto(Arc::new(crypto)), ANY).unwrap();
+            let client = Endpoint::client(ANY, choice(name).with_ecn().unwrap()).unwrap();
+            let (near, far) =
+                tokio::join!(client.connect_pinned(plain.local_addr().unwrap(), fingerprint, PROTOCOL), async {
+                    plain.accept().await.unwrap().await.unwrap()
+                });
+            let near = near.unwrap();
+            assert!(transfer(&near, &far, &data).await.1 == data);
+            assert_eq!(near.ecn(), EcnState::Capable, "{name}");
+        });
+    }
+}
+
+#[test]
+fn no_packet_claims_that_its_sender_reacts_to_marks_unless_it_was_chosen_so() {
     runtime().block_on(async {
-        for name in ["cubic", "thalweg"] {
-            let (seen, ended) = (Arc::<Seen>::default(), Arc::<AtomicBool>::default());
+        for name in ["cubic", "prague", "thalweg"] {
             let (server, address, fingerprint) = common::server(choice("cubic"));
-            let via = relay(address, seen.clone(), ended.clone());
+            let relay = Relay::start(address, Network::Passes);
             let client = Endpoint::client(ANY, choice(name)).unwrap();
-            let (near, far) = tokio::join!(client.connect_pinned(via, fingerprint, PROTOCOL), async {
+            let (near, far) = tokio::join!(client.connect_pinned(relay.address, fingerprint, PROTOCOL), async {
                 server.accept().await.unwrap().finish().await.unwrap()
             });
             let near = near.unwrap();
             assert_ne!(near.settled().await, Stamps::Refused);
             let data = noise(1 << 18);
             assert!(transfer(&near, &far, &data).await.1 == data);
-            ended.store(true, Ordering::Relaxed);
-            let (all, capable) = (seen.all.load(Ordering::Relaxed), seen.capable.load(Ordering::Relaxed));
-            assert!(all > 30 && capable == 0, "{name}: {capable} of {all}");
+            let [all, ect0, ect1, back] = relay.seen.counts();
+            assert!(all > 30 && [ect0, ect1, back] == [0; 3], "{name}: {ect0}, {ect1} and {back} of {all}");
+            assert_eq!(near.ecn(), EcnState::Off);
         }
     });
 }
@@ -70,16 +225,15 @@ fn no_packet_claims_that_its_sender_reacts_to_marks() {
 #[test]
 fn quinn_alone_claims_it() {
     runtime().block_on(async {
-        let (seen, ended) = (Arc::<Seen>::default(), Arc::<AtomicBool>::default());
         let (server, address, fingerprint) = common::server(choice("cubic"));
-        let via = relay(address, seen.clone(), ended.clone());
+        let relay = Relay::start(address, Network::Passes);
         let tls = wire::client_tls(fingerprint, None, PROTOCOL);
         let crypto = quinn::crypto::rustls::QuicClientConfig::try_from(tls).unwrap();
         let client = quinn::Endpoint::client(ANY).unwrap();
-        let connecting = client.connect_with(quinn::ClientConfig::new(Arc::new(crypto)), via, "thalweg").unwrap();
+        let config = quinn::ClientConfig::new(Arc::new(crypto));
+        let connecting = client.connect_with(config, relay.address, "thalweg").unwrap();
         let (near, _far) = tokio::join!(connecting, async { server.accept().await.unwrap().finish().await.unwrap() });
         near.unwrap();
-        ended.store(true, Ordering::Relaxed);
-        assert!(seen.capable.load(Ordering::Relaxed) > 0, "the relay would see it");
+        assert!(relay.seen.counts()[1] > 0, "the relay would see it");
     });
 }

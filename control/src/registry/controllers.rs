@@ -265,7 +265,7 @@ fn ours() -> &'static [Controller] {
                 MarkWindow,
                 Sack,
                 "RFC 8257",
-                "gives up half the share of marked packets, and half the window on a loss; for data centres, in simulations",
+                "gives up half the share of marked packets, and half the window on a loss; for data centres",
                 crate::dctcp::Dctcp::default(),
             )
             .with_ecn(L4s),

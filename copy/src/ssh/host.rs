@@ -51,7 +51,7 @@ impl Host {
         let ssh = |e: &dyn std::fmt::Display| Error::Ssh(e.to_string());
         let parameters = serde_json::from_str(&choice.parameters()).map_err(|e| ssh(&e))?;
         let (client, controller, ports) = (client.to_string(), choice.name().into(), self.ports.clone());
-        let setup = Setup { client, controller, parameters, ports, idle_timeout };
+        let setup = Setup { client, controller, parameters, ecn: choice.has_ecn(), ports, idle_timeout };
         let host = self.clone();
         tokio::task::spawn_blocking(move || host.start_now(&setup).map_err(Error::Ssh)).await.map_err(|e| ssh(&e))?
     }

@@ -22,6 +22,9 @@ pub(super) struct Setup {
     /// The name and the parameters of the server's congestion controller.
     pub(super) controller: String,
     pub(super) parameters: serde_json::Map<String, serde_json::Value>,
+    /// Whether the server's packets are ECN-capable. A server of an earlier version does not read this.
+    #[serde(default)]
+    pub(super) ecn: bool,
     /// UDP ports at which the server may listen.
     pub(super) ports: RangeInclusive<u16>,
     /// After this time without a packet the connection is lost.

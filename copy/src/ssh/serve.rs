@@ -49,7 +49,9 @@ pub async fn serve(observer: &Observer) -> Result<(), Error> {
 
 /// The server for this client, the fingerprint of its certificate, and its UDP port.
 fn prepare(setup: &Setup) -> Result<(Server, Fingerprint, u16), Error> {
-    let choice = Choice::new(&setup.controller, &setup.parameters).map_err(|e| Error::Ssh(e.to_string()))?;
+    let choice = Choice::new(&setup.controller, &setup.parameters);
+    let choice = choice.and_then(|choice| if setup.ecn { choice.with_ecn() } else { Ok(choice) });
+    let choice = choice.map_err(|e| Error::Ssh(e.to_string()))?;
     let identity = Identity::new().map_err(Error::tls)?;
     let fingerprint = identity.fingerprint();
     let client = setup.client.parse();

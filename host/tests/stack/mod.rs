@@ -104,7 +104,7 @@ impl End {
         self.host.on_wakeup(now, &self.state());
         while !self.waiting.is_empty() && self.host.may_send(now, &self.state()) {
             let state = self.state();
-            let packet = Packet { size: PACKET, sent: Some(now), received: self.received };
+            let packet = Packet { size: PACKET, sent: Some(now), received: self.received, ecn_capable: false };
             let stamp = self.host.on_sent(now, &packet, &state);
             let chunk = self.waiting.pop_front();
             self.sent.insert(self.next_number, Sent { at: now, chunk: chunk.unwrap_or_default() });

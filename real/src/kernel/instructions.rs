@@ -10,6 +10,8 @@ pub struct Instructions {
     pub host: Ipv4Addr,
     /// The kernel's name of the congestion control.
     pub congestion: String,
+    /// Whether packets are ECN-capable: ECT(0), where the receivers accept that (RFC 3168).
+    pub ecn: bool,
     /// The flows, all of which it sends.
     pub flows: Vec<FlowInstructions>,
 }

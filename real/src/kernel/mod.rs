@@ -99,8 +99,10 @@ fn instructions(testbed: &Testbed, host: Ipv4Addr, congestion: &str, ports: &[u1
         stop: flow.stop.map_or(u64::MAX, |stop| since_1970(testbed.instant(stop))),
         size: data(flow).unwrap_or(u64::MAX),
     };
+    // All flows of a run are alike in this (`unsupported.rs`).
+    let ecn = testbed.experiment.flows.iter().all(|flow| flow.ecn.is_capable());
     let flows = testbed.experiment.flows.iter().zip(ports).map(flow).collect();
-    let mut line = serde_json::to_vec(&Instructions { host, congestion: congestion.into(), flows })?;
+    let mut line = serde_json::to_vec(&Instructions { host, congestion: congestion.into(), ecn, flows })?;
     line.push(b'\n');
     Ok(line)
 }

@@ -16,9 +16,11 @@ pub fn send() -> io::Result<()> {
     if io::stdin().read_line(&mut line)? == 0 {
         return Ok(()); // The run was given up before it began.
     }
-    let Instructions { host, congestion, flows } = serde_json::from_str(&line)?;
+    let Instructions { host, congestion, ecn, flows } = serde_json::from_str(&line)?;
     realtime::hurry(1);
     fs::write("/proc/sys/net/ipv4/tcp_wmem", format!("4096 65536 {WINDOW}"))?;
+    // Settings of the namespace.
+    fs::write("/proc/sys/net/ipv4/tcp_ecn", if ecn { "1" } else { "0" })?;
     for flow in flows {
         let congestion = congestion.clone();
         thread::spawn(move || send_flow(SocketAddrV4::new(host, flow.port), &congestion, &flow));

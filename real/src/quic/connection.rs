@@ -1,9 +1,10 @@
 //! A connection of either implementation of QUIC, and quinn's configuration.
 
+use super::not_ect::NotEct;
 use super::stack::ANY;
 use crate::flow_log::SenderSample;
 use control::{Phase, State, Time};
-use quinn::{EndpointConfig, TokioRuntime, TransportConfig, VarInt};
+use quinn::{EndpointConfig, Runtime, TokioRuntime, TransportConfig, VarInt};
 use realtime::from_std;
 use std::io;
 use std::net::UdpSocket;
@@ -59,13 +60,15 @@ impl Connection {
     }
 }
 
-/// An endpoint of quinn on loopback.
-pub fn quinn_endpoint(server: Option<quinn::ServerConfig>) -> io::Result<quinn::Endpoint> {
+/// An endpoint of quinn on loopback, whose packets are ECN-capable or not.
+pub fn quinn_endpoint(server: Option<quinn::ServerConfig>, ecn: bool) -> io::Result<quinn::Endpoint> {
     let socket = UdpSocket::bind(ANY)?;
     let options = socket2::SockRef::from(&socket);
     // A kernel that grants less is no reason not to run.
     let _ = options.set_recv_buffer_size(SOCKET_BUFFER).and_then(|()| options.set_send_buffer_size(SOCKET_BUFFER));
-    quinn::Endpoint::new(EndpointConfig::default(), server, socket, Arc::new(TokioRuntime))
+    let socket = TokioRuntime.wrap_udp_socket(socket)?;
+    let socket = if ecn { socket } else { Arc::new(NotEct(socket)) };
+    quinn::Endpoint::new_with_abstract_socket(EndpointConfig::default(), server, socket, Arc::new(TokioRuntime))
 }
 
 /// quinn's defaults, but with packets of one size, as `wire` has them, and with flow control that limits no flow.

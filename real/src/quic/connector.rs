@@ -50,7 +50,8 @@ impl Connectors {
             Stack::Quinn(congestion) => {
                 let endpoint = match &self.quinn {
                     Some(endpoint) => endpoint.clone(),
-                    None => quinn_endpoint(None)?,
+                    // All flows of a run are alike in this (`unsupported.rs`).
+                    None => quinn_endpoint(None, flow.ecn.is_capable() && congestion.reacts_to_marks())?,
                 };
                 self.quinn.get_or_insert(endpoint.clone());
                 let crypto = QuicClientConfig::try_from(client_tls(fingerprint, None, PROTOCOL))?;

@@ -3,6 +3,7 @@
 
 mod connection;
 mod connector;
+mod not_ect;
 mod receiver;
 mod sender;
 mod stack;

@@ -35,7 +35,7 @@ impl Listener {
                 let crypto = QuicServerConfig::try_from(tls)?;
                 let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
                 config.transport_config(Arc::new(quinn_transport()));
-                Ok(Listener::Quinn(quinn_endpoint(Some(config))?))
+                Ok(Listener::Quinn(quinn_endpoint(Some(config), false)?))
             }
         }
     }

@@ -23,10 +23,12 @@ pub enum Stack {
 }
 
 /// The controller of `flow` and all of its parameters. Where a parameter is `auto`, the controller chooses by what
-/// `wire` tells it of its host; other values are passed on as they are.
+/// `wire` tells it of its host; other values are passed on as they are. Packets are ECN-capable where those of the flow
+/// are, with the same codepoint.
 pub fn choice(flow: &Flow) -> Result<Choice, Cause> {
     let parameters = flow.parameters.as_object().cloned().unwrap_or_default();
-    Choice::new(&flow.controller, &parameters).map_err(Cause::from)
+    let choice = Choice::new(&flow.controller, &parameters)?;
+    Ok(if flow.ecn.is_capable() { choice.with_ecn()? } else { choice })
 }
 
 /// A runtime for all flows' senders or receivers, on this thread, which the system schedules before ordinary ones if it

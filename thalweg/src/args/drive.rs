@@ -11,4 +11,8 @@ pub struct Drive {
     /// Give a parameter of the controller another value; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Set>,
+    /// Send ECN-capable packets (ECT(0)), which queues mark in place of dropping them; the controller must react to
+    /// marks, as cubic does.
+    #[arg(long)]
+    pub ecn: bool,
 }

@@ -3,6 +3,7 @@
 use super::location::{Location, Remote};
 use crate::args::{Cp, Drive};
 use crate::failure::Failure;
+use control::{EcnSupport, registry};
 use copy::{Client, Job, Options, Peer, ssh};
 use std::env;
 use std::ffi::OsString;
@@ -12,6 +13,11 @@ use wire::Choice;
 
 /// The controller if none is given.
 const DEFAULT_CONTROLLER: &str = "thalweg-hybrid";
+/// Why copies cannot be sent with a controller that reacts to the share of marks. DCTCP is for data centres (RFC 8257,
+/// section 1), and elsewhere such a controller must notice classic queues that mark (RFC 9331, section 4.3), which
+/// Prague's does not do here.
+const NOT_FOR_ALL_PATHS: &str = "is for paths whose queues are known (thalweg run --real), as it takes the share of \
+                                 others where a queue marks as RFC 3168 says";
 /// The longest time that `--timeout` and `--patience` accept, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
 
@@ -20,11 +26,16 @@ impl Drive {
     pub(super) fn choice(&self) -> Result<Choice, Failure> {
         let parameters = self.sets.iter().map(|set| (set.path.to_string(), set.value.clone())).collect();
         let name = self.controller.as_deref().unwrap_or(DEFAULT_CONTROLLER);
-        Choice::new(name, &parameters).map_err(|why| wrong(format!("--controller: {why}")))
+        if registry::find(name).is_some_and(|controller| controller.ecn == EcnSupport::L4s) {
+            return Err(wrong(format!("--controller: {name} {NOT_FOR_ALL_PATHS}; choose one like cubic")));
+        }
+        let choice = Choice::new(name, &parameters).map_err(|why| wrong(format!("--controller: {why}")))?;
+        let ecn = |choice: Choice| choice.with_ecn().map_err(|why| wrong(format!("--ecn: {why}")));
+        if self.ecn { ecn(choice) } else { Ok(choice) }
     }
 
     fn is_default(&self) -> bool {
-        self.controller.is_none() && self.sets.is_empty()
+        self.controller.is_none() && self.sets.is_empty() && !self.ecn
     }
 }
 

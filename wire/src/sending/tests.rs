@@ -37,7 +37,7 @@ fn flow() -> Arc<SendingFlow> {
 
 fn with(sender: &Unlimited) -> Arc<SendingFlow> {
     let (timers, sender) = (Arc::new(TimerQueue::new()), checked(Box::new(sender.clone())));
-    SendingFlow::new(Clock::start(), timers, PACKET, Duration::ZERO, sender)
+    SendingFlow::new(Clock::start(), timers, PACKET, Duration::ZERO, sender, None)
 }
 
 fn push(flow: &Arc<SendingFlow>, sent: Instant, size: usize) -> bool {
@@ -49,13 +49,14 @@ fn push_together(flow: &Arc<SendingFlow>, sent: Instant, count: usize, size: usi
     flow.on_built(sent, (count * size) as u64);
     let (destination, contents) = (SocketAddr::from(([127, 0, 0, 1], 9)), vec![0x40; count * size]);
     let segment_size = (count > 1).then_some(size);
-    flow.push(&Transmit { destination, ecn: None, contents: &contents, segment_size, src_ip: None })
+    let transmit = Transmit { destination, ecn: None, contents: &contents, segment_size, src_ip: None };
+    flow.push(&transmit) == Push::Queued
 }
 
 /// An acknowledgment of `count` packets that quinn built at `sent`, after which `in_flight` packets are in flight.
 fn ack(flow: &Arc<SendingFlow>, sent: Instant, count: usize, in_flight: u64) {
     let now = Instant::now();
-    let end = QuinnAckEnd { now, in_flight: in_flight * PACKET, app_limited: false };
+    let end = QuinnAckEnd { now, in_flight: in_flight * PACKET, app_limited: false, ack: None };
     flow.on_ack(&vec![QuinnAcked { now, sent, bytes: PACKET }; count], &[], Some(end));
 }
 
@@ -127,7 +128,7 @@ fn nothing_overtakes_what_another_thread_is_sending() {
 fn a_full_queue_has_the_driver_send_what_is_due_and_nothing_before() {
     let full = |quantum| {
         let (timers, sender) = (Arc::new(TimerQueue::new()), checked(Box::new(Unlimited::default())));
-        let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender);
+        let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender, None);
         assert!(push_together(&flow, Instant::now(), 2, PACKET as usize));
         flow
     };
@@ -157,7 +158,7 @@ fn what_waits_in_the_queue_or_for_it_is_not_in_flight() {
     (0..70).for_each(|_| assert!(push(&flow, sent, PACKET as usize)));
     assert_eq!(departing(&flow), 64, "the host's limit");
     flow.on_built(sent, PACKET);
-    let end = QuinnAckEnd { now: Instant::now(), in_flight: 69 * PACKET, app_limited: false };
+    let end = QuinnAckEnd { now: Instant::now(), in_flight: 69 * PACKET, app_limited: false, ack: None };
     let acked = QuinnAcked { now: end.now, sent, bytes: PACKET };
     let lost = QuinnLoss { now: end.now, sent, persistent: false, lost: 3 * PACKET };
     flow.on_ack(&[acked; 2], &[lost], Some(end));
@@ -219,7 +220,7 @@ fn packets_that_the_socket_did_not_take_count_once() {
     assert!(flow.is_blocked());
     let (destination, contents) = (SocketAddr::from(([127, 0, 0, 1], 9)), vec![0x40; PACKET as usize]);
     let again = Transmit { destination, ecn: None, contents: &contents, segment_size: None, src_ip: None };
-    assert!(!flow.push(&again) && !flow.is_blocked());
+    assert!(flow.push(&again) == Push::Leaves(None) && !flow.is_blocked());
     assert_eq!(flow.lock().host.in_flight(), Bytes(PACKET));
 }
 
@@ -253,7 +254,7 @@ fn what_is_due_within_a_quantum_leaves_together_and_the_sender_sees_its_schedule
     let left: Arc<Mutex<Vec<Time>>> = Arc::default();
     let sender = checked(Box::new(Paced { pacer: Default::default(), left: left.clone() }));
     let (timers, quantum) = (Arc::new(TimerQueue::new()), Duration::from_millis(5));
-    let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender);
+    let flow = SendingFlow::new(Clock::start(), timers, PACKET, quantum, sender, None);
     push_together(&flow, Instant::now(), 12, PACKET as usize);
     let mut burst = Burst::new(64);
     let late = Duration::from_micros(300);
