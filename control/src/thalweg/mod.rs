@@ -73,6 +73,11 @@ crate::parameters! {
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
+        /// Kappa is never less than what allows a climb by this share of the average rate in a round trip, and by
+        /// `climb-in-stream` in a p-stream, whichever is less
+        pub climb_in_round_trip: f64,
+        /// See `climb-in-round-trip`
+        pub climb_in_stream: f64,
         /// An increase aims at most at r + kappa r + sqrt(floor r), where r is the average rate: the floor in this sum
         pub step_floor: Rate,
         /// An estimate below this share of the average rate is a collapse
@@ -110,6 +115,8 @@ impl Default for Thalweg {
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,
             lowest_step: 0.01,
+            climb_in_round_trip: 0.1,
+            climb_in_stream: 0.0016,
             step_floor: Rate::from_mbps(0.001),
             collapse: 0.8,
             back_off: 0.5,
@@ -134,6 +141,8 @@ impl Thalweg {
             fall: self.fall,
             eta: (self.eta, self.slowest_eta),
             kappa: (self.lowest_step, self.highest_step),
+            climb_in_round_trip: self.climb_in_round_trip,
+            climb_in_stream: self.climb_in_stream,
             floor: self.step_floor,
             collapse: self.collapse,
             back_off: self.back_off,
@@ -172,6 +181,8 @@ impl Protocol for Thalweg {
         within("errors", self.errors, 0.0..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
         within("lowest-step", self.lowest_step, 1e-6..=1e6)?;
+        within("climb-in-round-trip", self.climb_in_round_trip, 0.0..=10.0)?;
+        within("climb-in-stream", self.climb_in_stream, 0.0..=10.0)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
         within("collapse", self.collapse, 0.0..=1.0)?;
         within("back-off", self.back_off, 0.01..=1.0)?;

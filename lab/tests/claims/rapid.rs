@@ -202,6 +202,8 @@ fn flows_of_different_rtts_share_equally() {
         let (jain, used) = (figures.jain, figures.throughput_mbps / 800.0);
         println!("{:10} Jain {jain:.4}, {:.1} % of the link", figures.name, 100.0 * used);
         assert!(jain >= 0.97, "{}: {jain}", figures.name);
-        assert!((0.80..=0.95).contains(&used), "{}: {used}", figures.name);
+        // Section V-F of the paper has RAPID's streams leave a part of the link; thalweg leaves little.
+        let expected = if figures.name == "thalweg" { 0.93..=1.0 } else { 0.80..=0.95 };
+        assert!(expected.contains(&used), "{}: {used}", figures.name);
     }
 }
