@@ -160,8 +160,8 @@ mod tests {
         (0..packets).map(send).sum()
     }
 
-    /// `capable` packets that were sent ECN-capable and `plain` others are acknowledged, with these counts: ECN-capable,
-    /// with the other codepoint, and marked. Each has 1000 bytes; returns the bytes of marked ones.
+    /// `capable` packets that were sent ECN-capable and `plain` others are acknowledged, with these counts:
+    /// ECN-capable, with the other codepoint, and marked. Each has 1000 bytes; returns the bytes of marked ones.
     fn ack(ecn: &mut Ecn, capable: u64, plain: u64, counts: Option<[u64; 3]>) -> u64 {
         (0..capable).for_each(|_| ecn.on_acked(Bytes(1000), true));
         (0..plain).for_each(|_| ecn.on_acked(Bytes(1000), false));

@@ -2,8 +2,8 @@
 //! Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018).
 //!
 //! With Copa flows alone, the queue empties every five round trips (section 3), so that every flow sees the path's
-//! round-trip time. Where it does not, a flow that fills the buffer takes part, and Copa competes with it. While it does
-//! not compete, losses change nothing.
+//! round-trip time. Where it does not, a flow that fills the buffer takes part, and Copa competes with it. While it
+//! does not compete, losses change nothing.
 //!
 //! **Decided** where the paper is silent:
 //! - A window changes by no more than a packet per acknowledged packet, whatever the velocity: by no more than slow

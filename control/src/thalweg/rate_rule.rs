@@ -15,13 +15,13 @@
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, no flow climbs, and all
 //!   flows reduce their rates by as much as drains it.
 //!
-//! What is not solved: single estimates are wrong by a fifth and more, low ones are adopted up to eight times as fast as
-//! high ones, and so flows settle below the mean of their estimates. Two flows with hosts that are late by 15 us use 83 %
-//! of a gigabit. The mean of the estimates over 6 ms, less 3 % of the rate and a fifth of their mean deviation, makes
-//! that 92 %. But a flow that is alone, and fast, hardly sees the streams of slow newcomers in that mean: beside four
-//! flows that began 5 s later it kept 85 % of a gigabit for 20 s. And collapses of the mean over 6 to 25 ms, or over a
-//! round trip, in place of single estimates, come to slow flows before fast ones: eight flows then oscillate, and few
-//! of them keep all.
+//! What is not solved: single estimates are wrong by a fifth and more, low ones are adopted up to eight times as fast
+//! as high ones, and so flows settle below the mean of their estimates. Two flows with hosts that are late by 15 us use
+//! 83 % of a gigabit. The mean of the estimates over 6 ms, less 3 % of the rate and a fifth of their mean deviation,
+//! makes that 92 %. But a flow that is alone, and fast, hardly sees the streams of slow newcomers in that mean: beside
+//! four flows that began 5 s later it kept 85 % of a gigabit for 20 s. And collapses of the mean over 6 to 25 ms, or
+//! over a round trip, in place of single estimates, come to slow flows before fast ones: eight flows then oscillate,
+//! and few of them keep all.
 
 use super::standing_queue::StandingQueue;
 use crate::units::{Duration, Rate, Time};

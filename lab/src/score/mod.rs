@@ -134,8 +134,8 @@ impl Task {
             }
             judge();
         });
-        // Threads take paths in their order, so that all paths before a wrong one are complete: the first trouble is the
-        // same each time.
+        // Threads take paths in their order, so that all paths before a wrong one are complete: the first trouble is
+        // the same each time.
         let done = done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let rows: Vec<Vec<Row>> = done.into_values().collect::<Result<_, _>>()?;
         Ok(rows.into_iter().flatten().collect())
