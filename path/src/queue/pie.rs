@@ -1,5 +1,6 @@
 //! PIE: a proportional integral controller drops arrivals with a probability that holds the delay at a target (RFC
-//! 8033; appendix B has the algorithm).
+//! 8033). This is the algorithm of appendix A, and of what section 5 adds: marks (5.1), drops that are spread evenly
+//! (5.4), and a bound on the growth of the probability (5.5).
 //!
 //! The delay is measured by timestamps (section 5.2 calls for the departure rate only where packets have none). PIE is
 //! always active: turning it off while the queue is short (section 5.3) is optional.
@@ -122,7 +123,7 @@ impl<P: Packet> Pie<P> {
         }
     }
 
-    /// `drop_early` of appendix B, with the de-randomisation of section 5.4.
+    /// `drop_early` of appendix A, with the de-randomisation of section 5.4.
     fn drop_early(&mut self) -> bool {
         let Control { drop_prob, accu_prob, qdelay_old, .. } = &mut self.control;
         if *drop_prob == 0.0 {
@@ -146,7 +147,7 @@ fn uniform(rng: &mut Xoshiro256PlusPlus) -> f64 {
 }
 
 impl Control {
-    /// `calculate_drop_prob` of appendix B.
+    /// `calculate_drop_prob` of appendix A, with the bound of section 5.5.
     fn calculate_drop_prob(&mut self, parameters: &Parameters) {
         let Parameters { target, update, alpha, beta, .. } = *parameters;
         let delay = self.current_qdelay;
