@@ -268,9 +268,12 @@ fn queues_mark_the_kernels_packets_in_place_of_dropping_them() {
         let [marks, drops] = ["marks", "drops"].map(|key| link[key].as_u64().unwrap());
         println!("{queue}, ECN {ecn}: {marks} marks, {drops} drops; TCP counted {counted:?} sent again and marked");
         if ecn {
-            assert!(marks > 0 && drops == 0, "{queue}: {link}");
-            assert_eq!(counted[0], 0, "{queue}: nothing was lost");
+            assert!(marks > 0, "{queue}: {link}");
             assert!(counted[1] > 0, "{queue}: the receiver's TCP echoed marks");
+            // On a busy host, packets that come late look lost, and a queue may overflow.
+            if summary["runs"][0]["emulator"]["kept_up"] == true {
+                assert_eq!((drops, counted[0]), (0, 0), "{queue}: nothing was lost");
+            }
         } else {
             assert!(marks == 0 && drops > 0, "{queue}: {link}");
             assert!(counted[0] > 0 && counted[1] == 0, "{queue}: {counted:?}");

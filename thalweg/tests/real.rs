@@ -40,6 +40,11 @@ fn runs(scenario: &str, args: &[&str]) -> Vec<Value> {
     serde_json::from_str::<Value>(&out).unwrap()["runs"].as_array().unwrap().clone()
 }
 
+/// Whether a run shows the path alone: it is simulated, or the host had the time to emulate the path.
+fn shows_the_path(run: &Value) -> bool {
+    run["emulator"].is_null() || run["emulator"]["kept_up"] == true
+}
+
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value}"))
 }
@@ -138,7 +143,11 @@ fn queues_mark_packets_in_place_of_dropping_them() {
                 assert!(marks == 0.0, "{queue}: quinn's BBR does not react to marks: {link}");
                 continue;
             }
-            assert!(marks > 0.0 && drops == 0.0 && resent == 0.0, "{queue}, {name}: {link}, {resent}");
+            assert!(marks > 0.0, "{queue}, {name}: {link}");
+            if !shows_the_path(run) {
+                continue;
+            }
+            assert!(drops == 0.0 && resent == 0.0, "{queue}, {name}: {link}, {resent}");
             if name.starts_with("cubic") {
                 let factor = waiting / *simulated.get_or_insert(waiting);
                 assert!((0.33..=3.0).contains(&factor), "{queue}: {factor} times the simulated queue");
@@ -167,9 +176,12 @@ fn prague_and_cubic_share_a_dual_queue() {
              {also_resent} sent again",
             run["name"]
         );
-        assert!(prague + cubic > 25.0 && prague > 6.0 && cubic > 6.0, "{run}");
-        assert!(cubic_rtt > prague_rtt + 4.0, "the target of the classic queue is 15 ms: {run}");
-        assert!(number(&run["links"][0]["marks"]) > 100.0 && resent + also_resent == 0.0, "{run}");
+        assert!(number(&run["links"][0]["marks"]) > 100.0 && prague + cubic > 5.0, "{run}");
+        if shows_the_path(run) {
+            assert!(prague + cubic > 25.0 && prague > 6.0 && cubic > 6.0, "{run}");
+            assert!(cubic_rtt > prague_rtt + 4.0, "the target of the classic queue is 15 ms: {run}");
+            assert!(resent + also_resent == 0.0, "{run}");
+        }
     }
 }
 
