@@ -17,8 +17,8 @@ C = TypeVar("C", bound=type)
 def controller(name: str) -> Callable[[C], C]:
     """Gives a class the name ``name``, under which scenarios know it as a controller from then on.
 
-    The class has the methods of a sender, as ``control/src/roles.rs`` states them. Times are seconds of the host's clock,
-    sizes bytes of packets on the wire, rates bits per second.
+    The class has the methods of a sender, as ``control/src/roles.rs`` states them. Times are seconds of the host's
+    clock, sizes bytes of packets on the wire, rates bits per second.
 
     - ``__init__(self, conditions)`` is called once per flow. Further arguments with defaults are the controller's
       parameters, which scenarios can set and sweep: ``[controller.NAME]``.
@@ -31,8 +31,8 @@ def controller(name: str) -> Callable[[C], C]:
     - ``on_loss(self, now, loss)``: packets were lost: ``"event"`` (once per window) or ``"timeout"``.
     - ``rate(self) -> float``: the sending rate, for plots. May be left out.
 
-    ``pipe`` is a ``Pipe``, ``ack`` an ``Ack``, ``conditions`` are ``Conditions``. An exception in a method ends the run,
-    and ``run`` raises it. Runs of a scenario with such a controller are made one after the other.
+    ``pipe`` is a ``Pipe``, ``ack`` an ``Ack``, ``conditions`` are ``Conditions``. An exception in a method ends the
+    run, and ``run`` raises it. Runs of a scenario with such a controller are made one after the other.
 
     A later class of the same name takes the place of an earlier one, as in a cell of a notebook that is run again. All
     classes are kept in memory until Python ends, with what they refer to.

@@ -121,8 +121,8 @@ def sweep(
     ``thalweg merge`` joins, too. Shards that are there are not made again. A relative name is one in the current
     folder, ``"s3://BUCKET/PREFIX"`` a part of an object store.
 
-    ``series=True`` keeps the time series of the runs, too, as files in ``out`` alone, as ``thalweg run --shard --series``
-    does. ``thalweg merge`` joins them to ``flows.parquet`` and ``links.parquet``.
+    ``series=True`` keeps the time series of the runs, too, as files in ``out`` alone, as ``thalweg run --shard
+    --series`` does. ``thalweg merge`` joins them to ``flows.parquet`` and ``links.parquet``.
 
     ``jobs`` is how many runs of a shard are made at the same time. If not given: on a cluster one, because a worker has
     a task for each of its threads; here one per core. Results do not depend on it.

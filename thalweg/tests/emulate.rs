@@ -171,21 +171,27 @@ fn inside() {
     std::process::exit(43);
 }
 
-#[test]
-fn the_kernels_tcp_crosses_the_path_and_nothing_is_left() {
-    if !namespaces() {
-        return;
-    }
-    let home = home();
+/// A TCP server for one connection: its port, and whether it will have received what is `expected`, which it answers.
+fn serve(expected: Vec<u8>, answer: Vec<u8>) -> (u16, thread::JoinHandle<bool>) {
     let listener = TcpListener::bind("0.0.0.0:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let serving = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut received = Vec::new();
         stream.read_to_end(&mut received).unwrap();
-        stream.write_all(&content(2)).unwrap();
-        received == content(1)
+        stream.write_all(&answer).unwrap();
+        received == expected
     });
+    (port, serving)
+}
+
+#[test]
+fn the_kernels_tcp_crosses_the_path_and_nothing_is_left() {
+    if !namespaces() {
+        return;
+    }
+    let home = home();
+    let (port, serving) = serve(content(1), content(2));
     let this = std::env::current_exe().unwrap();
     let args = ["path.toml", "--out", "results", "--quiet", "--", this.to_str().unwrap()];
     let mut command = emulate(home.path(), &args);
@@ -243,14 +249,7 @@ fn queues_mark_the_kernels_packets_in_place_of_dropping_them() {
     }
     for (queue, ecn) in [("codel", true), ("fq-codel", true), ("red", true), ("dualpi2", true), ("codel", false)] {
         let home = home();
-        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let serving = thread::spawn(move || {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut received = Vec::new();
-            stream.read_to_end(&mut received).unwrap();
-            received == [content(1), content(2)].concat()
-        });
+        let (port, serving) = serve([content(1), content(2)].concat(), Vec::new());
         let this = std::env::current_exe().unwrap();
         let set = format!("path={{rate=\"20 Mbps\",rtt=\"20 ms\",buffer=\"1 MB\",queue=\"{queue}\"}}");
         let args = ["path.toml", "--set", &set, "--out", "results", "--quiet", "--", this.to_str().unwrap()];

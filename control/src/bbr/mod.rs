@@ -29,6 +29,7 @@ mod startup;
 mod state;
 
 pub use sender::BbrSender;
+pub(crate) use state::ProbeRtt;
 
 use crate::parameters::within;
 use crate::protocol::Protocol;

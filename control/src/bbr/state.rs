@@ -50,7 +50,7 @@ impl ProbeUp {
 
 /// The two parts of ProbeRTT.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ProbeRtt {
+pub(crate) enum ProbeRtt {
     /// More than BBR.ProbeRTTCwnd is still in flight.
     Draining,
     /// No more than BBR.ProbeRTTCwnd is in flight.

@@ -1,6 +1,7 @@
 //! The state machine (section 4.3), and the restart after an idle period (section 4.4).
 
 use super::sender::Bbr1Sender;
+use crate::bbr::ProbeRtt;
 use crate::draw::draw;
 use crate::roles::Pipe;
 use crate::units::{Bytes, Time};
@@ -23,20 +24,6 @@ pub(super) enum Mode {
         cycle_stamp: Time,
     },
     ProbeRtt(ProbeRtt),
-}
-
-/// The two parts of ProbeRTT.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ProbeRtt {
-    /// More than four packets are still in flight.
-    Draining,
-    /// No more than four packets are in flight.
-    Holding {
-        /// BBR.probe_rtt_done_stamp: when this has lasted for ProbeRTTDuration.
-        done: Time,
-        /// BBR.probe_rtt_round_done: whether this has lasted for a round trip.
-        round_done: bool,
-    },
 }
 
 impl Bbr1Sender {

@@ -73,10 +73,11 @@ crate::parameters! {
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// Kappa is never less than what allows a climb by this share of the average rate in a round trip, and by
-        /// `climb-in-stream` in a p-stream, whichever is less
+        /// By which share of the average rate a flow may climb in a round trip however small kappa is, if
+        /// `climb-in-stream` allows it
         pub climb_in_round_trip: f64,
-        /// See `climb-in-round-trip`
+        /// By which share of the average rate a flow may climb in a p-stream however small kappa is, if
+        /// `climb-in-round-trip` allows it
         pub climb_in_stream: f64,
         /// An increase aims at most at r + kappa r + sqrt(floor r), where r is the average rate: the floor in this sum
         pub step_floor: Rate,

@@ -38,10 +38,11 @@ pub struct RateRuleParameters {
     /// The least and the largest value of kappa. An increase aims at most at r + kappa r + sqrt(floor r), where r is
     /// the average rate.
     pub kappa: (f64, f64),
-    /// Kappa is never less than what allows a climb by this share of the rate in a round trip, and by `climb_in_stream`
-    /// in a full stream, whichever is less.
+    /// By which share of the rate a flow may climb in a round trip however small kappa is, if `climb_in_stream` allows
+    /// it.
     pub climb_in_round_trip: f64,
-    /// See `climb_in_round_trip`.
+    /// By which share of the rate a flow may climb in a full stream however small kappa is, if `climb_in_round_trip`
+    /// allows it.
     pub climb_in_stream: f64,
     /// The floor in that sum, which adds a step of sqrt(floor r). If the steps of all flows were equal, a thousand slow
     /// flows would climb a hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow
