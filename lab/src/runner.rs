@@ -52,6 +52,7 @@ pub fn total_seconds(plan: &Plan) -> f64 {
 }
 
 /// Makes all runs of `plan`, up to `jobs` at a time, and returns them in the plan's order, which they do not depend on.
+/// Runs that will probably take longest are made first, so that no core waits long for the last one.
 /// Runs that are in `cache` are not made again (`&()` is an empty cache). Calls `go_on` several times per second, from
 /// several threads; when it returns false, stops.
 pub fn run(
@@ -72,7 +73,10 @@ pub fn map<T: Send>(
     go_on: &(dyn Fn(Progress) -> bool + Sync),
     keep: &(dyn Fn(Finished) -> Result<T, String> + Sync),
 ) -> Result<Vec<T>, Stopped> {
+    let mut order: Vec<usize> = (0..plan.runs.len()).collect();
+    order.sort_by(|&a, &b| most_bits(&plan.runs[b]).total_cmp(&most_bits(&plan.runs[a])));
     let shared = Shared {
+        order,
         next: AtomicUsize::new(0),
         complete: AtomicUsize::new(0),
         simulated_us: AtomicU64::new(0),
@@ -106,8 +110,17 @@ pub fn map<T: Send>(
     }
 }
 
+/// How many bits the links of `run` can carry while it lasts. The time that a run takes is about proportional to it, if
+/// runs have packets of the same size. Links without a finite rate cause no work of their own.
+fn most_bits(run: &Run) -> f64 {
+    let rates = run.experiment.links.iter().map(|link| link.rate.as_bps()).filter(|rate| rate.is_finite());
+    rates.sum::<f64>() * run.experiment.duration.as_secs()
+}
+
 /// State that all threads use.
 struct Shared<'a> {
+    /// The places of runs in the plan, in the order in which they are made.
+    order: Vec<usize>,
     next: AtomicUsize,
     complete: AtomicUsize,
     simulated_us: AtomicU64,
@@ -122,7 +135,7 @@ impl Shared<'_> {
         if self.stopped.load(Ordering::Relaxed) {
             return None;
         }
-        let i = self.next.fetch_add(1, Ordering::Relaxed);
+        let &i = self.order.get(self.next.fetch_add(1, Ordering::Relaxed))?;
         Some((i, runs.get(i)?))
     }
 
