@@ -148,6 +148,15 @@ def test_a_cluster_gives_the_rows_of_a_run(client: distributed.Client, whole: po
     assert frame["utilization"].mean().compute() == pytest.approx(whole["utilization"].mean())
 
 
+def test_a_scenario_may_be_large(client: distributed.Client, whole: polars.DataFrame, tmp_path: pathlib.Path) -> None:
+    """A sweep of 100,000 seeds has about as many bytes."""
+    file = tmp_path / "large.toml"
+    path = 'path = { rate = "10 Mbps", rtt = "20 ms", buffer = "1 bdp" }'
+    file.write_text("# " + "x" * 1_000_000 + f'\nduration = "1 s"\n{path}\n')
+    rest = {key: SWEEP[key] for key in ("compare", "sweep")}
+    assert has_rows_of(thalweg.sweep(file, set=rest, client=client).compute(), whole)
+
+
 @pytest.mark.parametrize("keeps", [False, True])
 def test_a_worker_may_be_killed(
     keeps: bool, client: distributed.Client, whole: polars.DataFrame, tmp_path: pathlib.Path

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 from . import _thalweg
 from ._errors import RunError, ScenarioError
@@ -15,6 +16,16 @@ try:
     distributed: Any = import_module("distributed")
 except ImportError as e:
     raise ImportError("a client needs dask.distributed: pip install 'thalweg[dask]'") from e
+
+
+class Sweep(NamedTuple):
+    """What all tasks of a sweep have in common."""
+
+    source: Source
+    shards: int
+    plan: str
+    place: Place | None
+    jobs: int
 
 
 def make_on(
@@ -31,8 +42,10 @@ def make_on(
         raise ValueError("client: is asynchronous; give one that is not, Client(...) without asynchronous=True")
     first = _thalweg.Shard.read(*source, jobs, 1, shards)
     numbers = range(1, shards + 1)
-    task = {"source": source, "shards": shards, "plan": first.plan, "place": place, "jobs": jobs}
-    tasks = client.map(_make, numbers, key="thalweg-shard", pure=False, retries=retries, **task)
+    sweep = Sweep(source, shards, first.plan, place, jobs)
+    # What all tasks need is the result of a task of its own: it is sent once to each worker, and made again if it is lost.
+    shared = client.submit(_shared, sweep, key=f"thalweg-sweep-{uuid4()}", pure=False)
+    tasks = client.map(_make, numbers, key="thalweg-shard", pure=False, retries=retries, sweep=shared)
     number_of = {future.key: number for future, number in zip(tasks, numbers, strict=True)}
     try:
         runs = 0
@@ -44,14 +57,18 @@ def make_on(
             tell(runs, done)
         return _collect(client, first, tasks)
     except BaseException:
-        client.cancel(tasks)
+        client.cancel([*tasks, shared])
         raise
 
 
-def _make(number: int, *, source: Source, shards: int, plan: str, place: Place | None, jobs: int) -> bytes:
+def _shared(sweep: Sweep) -> Sweep:
+    return sweep
+
+
+def _make(number: int, *, sweep: Sweep) -> bytes:
     """The task of a shard: its metrics as Parquet."""
-    shard = _thalweg.Shard.read(*source, jobs, number, shards)
-    if shard.plan != plan:
+    shard = _thalweg.Shard.read(*sweep.source, sweep.jobs, number, sweep.shards)
+    if shard.plan != sweep.plan:
         raise RunError("a worker has another version of thalweg than the client; install the same")
     worker = distributed.get_worker()
     key = worker.get_current_task()
@@ -62,7 +79,7 @@ def _make(number: int, *, source: Source, shards: int, plan: str, place: Place |
         if state is None or state.state == "cancelled":
             raise RunError("cancelled")
 
-    return make_part(shard, place, go_on)
+    return make_part(shard, sweep.place, go_on)
 
 
 def _error(future: Any, name: str) -> BaseException:
