@@ -46,6 +46,9 @@ impl EcnSupport {
 pub enum Recovery {
     /// Selective acknowledgments, RFC 6675.
     Sack,
+    /// Selective acknowledgments, losses found by time, and probes for lost tails: RACK-TLP, RFC 8985.
+    #[cfg_attr(feature = "serde", serde(rename = "rack-tlp"))]
+    RackTlp,
     /// Without them, one hole per round trip, RFC 6582.
     NewReno,
 }

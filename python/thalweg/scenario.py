@@ -169,7 +169,7 @@ class Flow(Keys):
     """The most that it may have outstanding, in packets; no limit if not given."""
     max_burst: int | None = None
     """The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2."""
-    recovery: Literal["sack", "newreno"] | None = None
+    recovery: Literal["sack", "rack-tlp", "newreno"] | None = None
     """How losses are repaired; as the controller's source says if not given."""
     delayed_ack: str | None = None
     """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""
@@ -244,7 +244,7 @@ class Traffic(Keys):
     """The most that a connection may have outstanding either way, in packets; no limit if not given."""
     max_burst: int | None = None
     """The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2."""
-    recovery: Literal["sack", "newreno"] | None = None
+    recovery: Literal["sack", "rack-tlp", "newreno"] | None = None
     """How losses are repaired; as the controller's source says if not given."""
     delayed_ack: str | None = None
     """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""

@@ -79,6 +79,18 @@ fn losses_without_selective_acknowledgments() {
     with_all(change, some_repaired);
 }
 
+/// Losses, reordering, and the tail of the flow that ends.
+#[test]
+fn losses_found_by_time() {
+    let change = |experiment: &mut Experiment| {
+        let link = &mut experiment.links[0];
+        link.errors = Errors::Uniform(0.02);
+        link.reorder = Some(Reorder { probability: 0.02, delay: Duration::from_millis(5) });
+        experiment.flows.iter_mut().for_each(|flow| flow.recovery = Recovery::RackTlp);
+    };
+    with_all(change, some_repaired);
+}
+
 #[test]
 fn losses_of_most_packets_end_in_timeouts() {
     let change = |experiment: &mut Experiment| {

@@ -126,6 +126,7 @@ fn parameters(controller: &Controller) -> Vec<(&str, &Value, &str)> {
 fn recovery(controller: &Controller) -> &'static str {
     match controller.recovery {
         Recovery::Sack => "sack",
+        Recovery::RackTlp => "rack-tlp",
         Recovery::NewReno => "newreno",
     }
 }

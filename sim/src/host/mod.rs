@@ -1,6 +1,7 @@
 //! The two hosts of a flow: the sending [`Source`] and the receiving [`Sink`].
 
 pub mod interface;
+pub mod rack;
 pub mod rto;
 pub mod scoreboard;
 pub mod sink;

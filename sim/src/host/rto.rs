@@ -33,6 +33,11 @@ impl RetransmissionTimeout {
         self.backoff = 0;
     }
 
+    /// The smoothed round-trip time; none before the first sample.
+    pub fn smoothed(&self) -> Option<Duration> {
+        self.rtt.smoothed()
+    }
+
     /// The current timeout.
     #[inline]
     pub fn timeout(&self) -> Duration {

@@ -25,13 +25,15 @@ enum SegmentState {
 /// A segment counts as lost when this many later segments have arrived (RFC 6675, DupThresh).
 pub const DUP_THRESH: u32 = 3;
 
-/// Segments that were found lost, or not to be lost.
+/// Segments that were found lost, not to be lost, or to have arrived in another order than that in which they were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// How many times a segment was found lost.
     pub lost: u64,
     /// How many segments have arrived that counted as lost, or had been sent again.
     pub late: u64,
+    /// How many segments that were sent once have arrived after later ones.
+    pub reordered: u64,
 }
 
 /// The outstanding segments of one flow.
@@ -56,6 +58,8 @@ struct Marks {
     states: Vec<SegmentState>,
     /// Number of segments in state [`SegmentState::Lost`].
     lost: u64,
+    /// Number of segments in state [`SegmentState::Sacked`].
+    sacked: u64,
     /// The three highest segments that have arrived, in descending order: segments below the third are lost.
     highest: [u64; 3],
     /// Below this segment, none is in state [`SegmentState::InFlight`].
@@ -111,10 +115,15 @@ impl Scoreboard {
         self.in_flight
     }
 
-    /// Whether segments were found lost or late since [`Scoreboard::take_news`].
+    /// Whether segments were found lost, late or reordered since [`Scoreboard::take_news`].
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.news.lost | self.news.late != 0
+        self.news.lost | self.news.late | self.news.reordered != 0
+    }
+
+    /// What was found since the last call of [`Scoreboard::take_news`].
+    pub fn news(&self) -> News {
+        self.news
     }
 
     /// What was found since the last call.
@@ -149,6 +158,8 @@ impl Scoreboard {
         let before = std::mem::replace(marks.state(segment), state);
         marks.lost -= (before == SegmentState::Lost) as u64;
         marks.lost += (state == SegmentState::Lost) as u64;
+        marks.sacked -= (before == SegmentState::Sacked) as u64;
+        marks.sacked += (state == SegmentState::Sacked) as u64;
         self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u64;
         self.marked += (before == SegmentState::InFlight) as u64;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
@@ -199,8 +210,12 @@ impl Scoreboard {
                 let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
                 self.marked -= (state != SegmentState::InFlight) as u64;
                 self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u64;
+                self.news.reordered += (state == SegmentState::InFlight && segment < marks.highest[0]) as u64;
                 match state {
-                    SegmentState::Sacked => newly -= 1,
+                    SegmentState::Sacked => {
+                        newly -= 1;
+                        marks.sacked -= 1;
+                    }
                     SegmentState::Lost => marks.lost -= 1,
                     _ => self.in_flight -= 1,
                 }
@@ -211,12 +226,17 @@ impl Scoreboard {
 
     /// `segment` has arrived out of order. Returns whether that was not known.
     pub fn sack(&mut self, segment: u64) -> bool {
-        if segment < self.una || segment >= self.next || self.state_of(segment) == SegmentState::Sacked {
+        if segment < self.una || segment >= self.next {
             return false;
         }
-        self.news.late += matches!(self.state_of(segment), SegmentState::Lost | SegmentState::Resent) as u64;
+        let before = self.state_of(segment);
+        if before == SegmentState::Sacked {
+            return false;
+        }
+        self.news.late += matches!(before, SegmentState::Lost | SegmentState::Resent) as u64;
         self.mark(segment, SegmentState::Sacked);
         if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
+            self.news.reordered += (before == SegmentState::InFlight && segment < highest[0]) as u64;
             if segment > highest[0] {
                 *highest = [segment, highest[0], highest[1]];
             } else if segment > highest[1] {
@@ -245,10 +265,7 @@ impl Scoreboard {
         marks.swept = from.max(end);
         for segment in from..end {
             if self.state_of(segment) == SegmentState::InFlight {
-                self.lose(segment);
-                if let Some(marks) = &mut self.marks {
-                    marks.highest_lost = marks.highest_lost.max(Some(segment));
-                }
+                self.lose_first(segment);
             }
         }
         while let Some(marks) = &mut self.marks
@@ -257,11 +274,46 @@ impl Scoreboard {
         {
             marks.resent.pop_front();
             if segment >= self.una && *marks.state(segment) == SegmentState::Resent {
-                marks.lost_again.push_back(segment);
-                marks.last_lost_again = Some(order);
-                self.mark(segment, SegmentState::Lost);
+                self.lose_again(segment, order);
             }
         }
+    }
+
+    /// The first packet that carried `segment` is lost.
+    fn lose_first(&mut self, segment: u64) {
+        self.lose(segment);
+        if let Some(marks) = &mut self.marks {
+            marks.highest_lost = marks.highest_lost.max(Some(segment));
+        }
+    }
+
+    /// Packet number `order`, with which `segment` was sent again, is lost.
+    fn lose_again(&mut self, segment: u64, order: u32) {
+        self.mark(segment, SegmentState::Lost);
+        if let Some(marks) = &mut self.marks {
+            marks.lost_again.push_back(segment);
+            marks.last_lost_again = Some(order);
+        }
+    }
+
+    /// Packet number `order`, the last one that carried `segment`, is lost.
+    pub fn lose_packet(&mut self, segment: u64, order: u32) {
+        match self.state_of(segment) {
+            SegmentState::InFlight => self.lose_first(segment),
+            SegmentState::Resent => self.lose_again(segment, order),
+            SegmentState::Sacked | SegmentState::Lost => {}
+        }
+    }
+
+    /// Whether `segment` was sent, and has neither arrived nor been found lost since it was last sent.
+    pub fn is_in_flight(&mut self, segment: u64) -> bool {
+        (self.una..self.next).contains(&segment)
+            && matches!(self.state_of(segment), SegmentState::InFlight | SegmentState::Resent)
+    }
+
+    /// How many segments have arrived out of order, and are not acknowledged cumulatively.
+    pub fn sacked(&self) -> u64 {
+        self.marks.as_ref().map_or(0, |marks| marks.sacked)
     }
 
     /// Marks `segment` as lost, whatever has arrived.
@@ -282,10 +334,17 @@ impl Scoreboard {
             }
         }
         if let Some(marks) = &mut self.marks {
-            marks.repaired = self.una;
             marks.swept = self.next;
-            marks.lost_again.clear();
             marks.resent.clear();
+        }
+        self.repair_in_order();
+    }
+
+    /// Lost segments are sent again from the first one on, also those that were lost again (after a timeout).
+    pub fn repair_in_order(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.repaired = self.una;
+            marks.lost_again.clear();
         }
     }
 
@@ -348,11 +407,11 @@ mod tests {
             board.sack(segment);
         }
         board.find_lost(4);
-        assert_eq!(board.take_news(), News { lost: 2, late: 0 });
+        assert_eq!(board.take_news(), News { lost: 2, late: 0, reordered: 0 });
         board.resend(0, 8);
         board.sack(1); // lost
         board.acknowledge(1); // sent again
-        assert_eq!(board.take_news(), News { lost: 0, late: 2 });
+        assert_eq!(board.take_news(), News { lost: 0, late: 2, reordered: 0 });
         board.acknowledge(8); // neither
         assert!(!board.has_news());
     }

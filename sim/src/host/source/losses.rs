@@ -13,7 +13,16 @@ impl Source {
     #[inline(always)]
     pub(super) fn read_ack(&mut self, now: Time, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
         let acked = match self.recovery {
-            Recovery::Sack => self.on_selective(packet, out_of_order, sink),
+            Recovery::Sack => {
+                let acked = self.on_selective(packet, out_of_order, sink);
+                self.board.find_lost(packet.order);
+                acked
+            }
+            Recovery::RackTlp => {
+                let acked = self.on_selective(packet, out_of_order, sink);
+                self.read_times(now, packet, acked);
+                acked
+            }
             Recovery::NewReno => {
                 // Without selective acknowledgments, the source does not learn which segments arrived out of order.
                 skip(&mut self.heard, out_of_order, sink, |_| ());
@@ -26,7 +35,7 @@ impl Source {
         }
         // A loss among packets sent after the last reduction is a loss event of its own, also while the last one is
         // being repaired (RFC 9002, section 7.3.2; RFC 6675 leaves lost repairs to the timeout).
-        if self.recovery == Recovery::Sack && self.board.lost_since(self.recover, self.reduced) {
+        if self.recovery != Recovery::NewReno && self.board.lost_since(self.recover, self.reduced) {
             self.enter_recovery(now);
         }
         if self.recovery == Recovery::NewReno && !self.recovering && self.duplicates == DUP_THRESH as u64 {
@@ -54,18 +63,21 @@ impl Source {
     #[cold]
     pub(super) fn read_news(&mut self, heard: u32) -> (Bytes, Bytes) {
         let news = self.board.take_news();
-        // RFC 3522, section 3.2, with orders in place of timestamps: what was sent again was sent after the reduction,
-        // so an acknowledgment of a packet that was sent before is of the original.
-        let is_original = (heard.wrapping_sub(self.reduced) as i32) < 0;
+        let is_original = self.is_before_reduction(heard);
         let bytes = |segments: u64| Bytes(segments * u64::from(self.backlog.packet));
         (bytes(news.lost), bytes(if is_original { news.late } else { 0 }))
+    }
+
+    /// Whether packet number `order` was sent before the last reduction. Then it is an original: what was sent again was
+    /// sent after the reduction (RFC 3522, section 3.2, with orders in place of timestamps).
+    pub(super) fn is_before_reduction(&self, order: u32) -> bool {
+        (order.wrapping_sub(self.reduced) as i32) < 0
     }
 
     fn on_selective(&mut self, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
         let mut acked = self.board.acknowledge(packet.segment);
         let board = &mut self.board;
         skip(&mut self.heard, out_of_order, sink, |segment| acked += board.sack(segment) as u64);
-        self.board.find_lost(packet.order);
         acked
     }
 
@@ -93,8 +105,11 @@ impl Source {
         acked
     }
 
-    fn enter_recovery(&mut self, now: Time) {
+    pub(super) fn enter_recovery(&mut self, now: Time) {
         self.recovering = true;
+        if let Some(it) = &mut self.rack_tlp {
+            it.forget_probe();
+        }
         self.note_reduction();
         self.repair_at_once = true;
         self.counters.loss_events += 1;
@@ -102,16 +117,20 @@ impl Source {
     }
 
     /// RFC 6298, sections 5.4 to 5.7; RFC 6675, section 5.1: the retransmission timer has expired, and everything
-    /// outstanding counts as lost.
+    /// outstanding counts as lost, or what RACK finds lost then.
     pub(super) fn on_timeout(&mut self, now: Time) {
         self.counters.loss_events += 1;
         self.counters.timeouts += 1;
-        self.board.lose_all();
+        match self.recovery {
+            Recovery::RackTlp => self.lose_by_timeout(now),
+            Recovery::Sack | Recovery::NewReno => self.board.lose_all(),
+        }
         self.board.take_news(); // the controller hears of a timeout, not of single losses
         self.note_reduction();
         self.recovering = false;
         self.duplicates = 0;
-        self.repair_at_once = false;
+        // With RACK, packets that were sent a short time ago are still in flight, and may fill the window.
+        self.repair_at_once = self.recovery == Recovery::RackTlp;
         self.timer.timeout.back_off();
         self.controller.on_loss(now, &Loss::Timeout);
     }

@@ -4,6 +4,7 @@
 
 mod backlog;
 mod losses;
+mod rack_tlp;
 mod setup;
 mod timer;
 
@@ -15,6 +16,7 @@ use super::sink::Sink;
 use crate::packet::{Body, Head, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
+use rack_tlp::{Expiry, RackTlp};
 use timer::{Passed, RetransmissionTimer};
 
 /// Sends one flow.
@@ -23,6 +25,8 @@ pub struct Source {
     board: Scoreboard,
     timer: RetransmissionTimer,
     recovery: Recovery,
+    /// With [`Recovery::RackTlp`].
+    rack_tlp: Option<Box<RackTlp>>,
     backlog: Backlog,
     /// The receiver's window, in packets; `u64::MAX` if it is no limit.
     receive_window: u64,
@@ -83,6 +87,8 @@ impl Source {
             board: Scoreboard::default(),
             timer: RetransmissionTimer::new(RetransmissionTimeout::new(setup.min_rto)),
             recovery: setup.recovery,
+            // Linux, too, allows a single packet's acknowledgment as much time as the least timeout.
+            rack_tlp: (setup.recovery == Recovery::RackTlp).then(|| Box::new(RackTlp::new(setup.min_rto))),
             backlog: Backlog::new(setup.size, setup.packet),
             receive_window: setup.receive_window.unwrap_or(u64::MAX),
             max_burst: setup.max_burst.map_or(u32::MAX, |most| most.min(u64::from(u32::MAX)) as u32),
@@ -208,7 +214,17 @@ impl Source {
             Passed::Obsolete | Passed::Off => {}
             Passed::Later(time) => environment.timer_at(time),
             Passed::Expired => {
-                self.on_timeout(now);
+                match self.rack_tlp.as_ref().map_or(Expiry::Timeout, |it| it.waits_for()) {
+                    Expiry::Timeout => self.on_timeout(now),
+                    Expiry::Window => {
+                        self.on_window_end(now);
+                        self.restart_timer(now, environment);
+                    }
+                    Expiry::Probe => match self.send_probe(now, environment) {
+                        Some(later) => self.expire_at(later, environment),
+                        None => self.restart_timer(now, environment),
+                    },
+                }
                 self.fill(now, environment);
             }
         }
@@ -218,14 +234,18 @@ impl Source {
         Bytes(self.board.in_flight().saturating_sub(self.duplicates) * self.backlog.packet as u64)
     }
 
+    /// The first segment that the application has not handed over, or for which the receiver has no room.
+    fn limit(&self) -> u64 {
+        self.backlog.segments.min(self.board.una().saturating_add(self.receive_window))
+    }
+
     /// Sends what the controller allows.
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
         for _ in 0..self.max_burst {
             let repair = self.board.next_lost();
             let next = self.board.next();
-            let limit = self.backlog.segments.min(self.board.una().saturating_add(self.receive_window));
-            if repair.is_none() && next >= limit {
+            if repair.is_none() && next >= self.limit() {
                 self.app_limited = true;
                 return;
             }
@@ -269,7 +289,12 @@ impl Source {
         // Most protocols write no stamp; then no bytes of it are copied.
         environment.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
         self.order = order.wrapping_add(1);
-        if self.timer.is_off() {
+        let mut restarts = self.timer.is_off();
+        if let Some(it) = &mut self.rack_tlp {
+            it.on_send(now, order, segment);
+            restarts |= it.waits_for() == Expiry::Probe && repair.is_none();
+        }
+        if restarts {
             self.restart_timer(now, environment);
         }
     }
@@ -277,7 +302,13 @@ impl Source {
     #[inline]
     fn restart_timer(&mut self, now: Time, environment: &mut impl Environment) {
         let outstanding = self.board.una() != self.board.next();
-        if let Some(time) = self.timer.restart(now, outstanding) {
+        let expires = if outstanding { self.next_expiry(now) } else { Time::MAX };
+        self.expire_at(expires, environment);
+    }
+
+    #[inline]
+    fn expire_at(&mut self, time: Time, environment: &mut impl Environment) {
+        if let Some(time) = self.timer.restart(time) {
             environment.timer_at(time);
         }
     }

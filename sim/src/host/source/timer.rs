@@ -37,15 +37,11 @@ impl RetransmissionTimer {
         self.expires == Time::MAX
     }
 
-    /// Sections 5.1 to 5.3: restarts the timer, or turns it off if nothing is `outstanding`. Returns when to schedule
-    /// it, if it is not scheduled for that time or an earlier one.
+    /// Sections 5.1 to 5.3: the timer is restarted and `expires` at this time, or is off if that is [`Time::MAX`].
+    /// Returns when to schedule it, if it is not scheduled for that time or an earlier one.
     #[inline]
-    pub fn restart(&mut self, now: Time, outstanding: bool) -> Option<Time> {
-        if !outstanding {
-            self.expires = Time::MAX;
-            return None;
-        }
-        self.expires = now + self.timeout.timeout();
+    pub fn restart(&mut self, expires: Time) -> Option<Time> {
+        self.expires = expires;
         (self.expires < self.scheduled).then(|| {
             self.scheduled = self.expires;
             self.expires
