@@ -26,6 +26,8 @@ pub struct PacketState {
     first_sent: Time,
     /// P.lost: data lost since the connection began, bytes.
     pub lost: u64,
+    /// Data that arrived marked since the connection began, bytes.
+    marked: u64,
     /// P.is_app_limited: whether the sender had run out of data.
     pub app_limited: bool,
     /// Whether the packet has been acknowledged since.
@@ -45,6 +47,8 @@ pub struct RateSample {
     pub in_flight: Bytes,
     /// RS.lost: data lost since the packet was sent, bytes.
     pub lost: u64,
+    /// Data that arrived marked since the packet was sent, bytes.
+    pub marked: u64,
     /// RS.is_app_limited: whether the application limited the rate.
     pub app_limited: bool,
 }
@@ -67,6 +71,8 @@ pub struct RateSampler {
     first_sent: Time,
     /// C.lost: data lost since the connection began, bytes.
     pub lost: u64,
+    /// Data that arrived marked since the connection began, bytes.
+    pub marked: u64,
     /// C.app_limited: samples are limited by the application until more than this is delivered, bytes; none if they are
     /// not.
     app_limited: Option<u64>,
@@ -85,6 +91,7 @@ impl RateSampler {
             delivered_time: Time::ZERO,
             first_sent: Time::ZERO,
             lost: 0,
+            marked: 0,
             app_limited: None,
             min_rtt: None,
         }
@@ -106,6 +113,7 @@ impl RateSampler {
             delivered_time: self.delivered_time,
             first_sent: self.first_sent,
             lost: self.lost,
+            marked: self.marked,
             app_limited: self.is_app_limited(),
             arrived: false,
         });
@@ -115,6 +123,7 @@ impl RateSampler {
     /// before.
     pub fn on_ack(&mut self, now: Time, ack: &Ack) -> Option<PacketState> {
         self.delivered += ack.acked.0;
+        self.marked += ack.marked.0;
         if ack.acked > Bytes(0) {
             self.delivered_time = now;
         }
@@ -183,6 +192,7 @@ impl RateSampler {
             prior_delivered: packet.delivered,
             in_flight: packet.in_flight,
             lost: self.lost - packet.lost,
+            marked: self.marked - packet.marked,
             app_limited: packet.app_limited,
         }
     }

@@ -21,6 +21,7 @@
 //! - A discontiguous range of losses (section 5.3.1.3) is what one acknowledgment reports as lost.
 
 mod control;
+mod ecn;
 mod model;
 mod probe_bw;
 mod probe_rtt;
@@ -54,6 +55,10 @@ crate::parameters! {
         pub probe_rtt_duration: Duration,
         /// MinRTTFilterLen: how long the least round-trip time is remembered
         pub min_rtt_memory: Duration,
+        /// whether it responds to marks, as in Linux
+        pub ecn: bool,
+        /// bbr_ecn_max_rtt_us: above this round-trip time it does not respond to marks
+        pub ecn_max_rtt: Duration,
     }
 }
 
@@ -68,7 +73,16 @@ impl Default for Bbr {
             probe_rtt_interval: Duration::from_millis(5000),
             probe_rtt_duration: Duration::from_millis(200),
             min_rtt_memory: Duration::from_millis(10_000),
+            ecn: false,
+            ecn_max_rtt: Duration::from_millis(5),
         }
+    }
+}
+
+impl Bbr {
+    /// For networks whose queues mark early.
+    pub fn with_ecn() -> Bbr {
+        Bbr { ecn: true, ..Bbr::default() }
     }
 }
 
@@ -80,7 +94,8 @@ impl Protocol for Bbr {
         within("headroom", self.headroom, 0.0..=0.9)?;
         within("probe-rtt-interval", self.probe_rtt_interval.as_secs(), 0.1..=1e6)?;
         within("probe-rtt-duration", self.probe_rtt_duration.as_secs(), 0.0..=10.0)?;
-        within("min-rtt-memory", self.min_rtt_memory.as_secs(), 0.1..=1e6)
+        within("min-rtt-memory", self.min_rtt_memory.as_secs(), 0.1..=1e6)?;
+        within("ecn-max-rtt", self.ecn_max_rtt.as_secs(), 0.0..=1e6)
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {

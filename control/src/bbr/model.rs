@@ -3,6 +3,7 @@
 use super::sender::BbrSender;
 use super::state::ShortTerm;
 use crate::delivery_rate::PacketState;
+use crate::roles::Ack;
 use crate::units::{Bytes, Rate, Time};
 
 fn larger(a: Rate, b: Rate) -> Rate {
@@ -108,7 +109,7 @@ impl BbrSender {
     }
 
     /// HandleInflightTooHigh.
-    fn handle_inflight_too_high(&mut self, now: Time, in_flight: f64, app_limited: bool) {
+    pub(super) fn handle_inflight_too_high(&mut self, now: Time, in_flight: f64, app_limited: bool) {
         self.prev_probe_too_high = true;
         self.is_bw_probe_sample = false; // once per probe
         if !app_limited {
@@ -144,25 +145,41 @@ impl BbrSender {
         self.is_loss_in_round = false;
         self.bw_latest = Rate::ZERO;
         self.inflight_latest = 0.0;
+        if let Some(marks) = &mut self.marks {
+            marks.reset();
+        }
     }
 
     /// UpdateCongestionSignals.
-    pub(super) fn update_congestion_signals(&mut self) {
+    pub(super) fn update_congestion_signals(&mut self, ack: &Ack) {
         self.update_max_bw();
+        self.update_marks(ack);
         if self.loss_round_start {
             self.adapt_lower_bounds_from_congestion();
             self.is_loss_in_round = false;
+            self.end_round_of_marks();
         }
     }
 
-    /// AdaptLowerBoundsFromCongestion, with InitLowerBounds and LossLowerBounds: once per round trip with a loss.
+    /// AdaptLowerBoundsFromCongestion: once per round trip with a loss, or with marks.
     fn adapt_lower_bounds_from_congestion(&mut self) {
-        if self.is_probing_bw() || !self.is_loss_in_round {
+        if self.is_probing_bw() {
             return;
         }
-        let unlimited = ShortTerm { bw: self.max_bw, inflight: self.cwnd }; // InitLowerBounds
+        let before = self.shortterm;
+        if self.is_loss_in_round {
+            self.bound_by_losses();
+        }
+        self.bound_by_marks(before);
+    }
+
+    /// InitLowerBounds and LossLowerBounds.
+    fn bound_by_losses(&mut self) {
+        let unlimited = ShortTerm { bw: self.max_bw, inflight: self.cwnd };
         let ShortTerm { bw, inflight } = self.shortterm.unwrap_or(unlimited);
         let beta = self.parameters.beta;
+        // Marks leave the rate without a limit.
+        let bw = if bw < self.max_bw { bw } else { self.max_bw };
         self.shortterm = Some(ShortTerm {
             bw: larger(self.bw_latest, bw * beta),
             inflight: self.inflight_latest.max(inflight * beta),

@@ -21,9 +21,10 @@ impl BbrSender {
         self.state = BbrState::ProbeBwCruise;
     }
 
-    /// StartProbeBW_REFILL.
-    fn start_probe_bw_refill(&mut self) {
+    /// StartProbeBW_REFILL. The probe after it begins with a step that has been doubled `rounds` times.
+    fn start_probe_bw_refill(&mut self, rounds: u32) {
         self.reset_short_term_model();
+        self.bw_probe_up_rounds = rounds;
         self.prev_probe_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
         self.start_round();
@@ -36,25 +37,26 @@ impl BbrSender {
         self.start_round();
         self.reset_full_bw();
         self.full_bw = self.rs.rate;
-        let mut probe = ProbeUp { rounds: 0, acked: 0.0, acked_per_inc: f64::INFINITY };
+        let mut probe = ProbeUp { rounds: self.bw_probe_up_rounds, acked: 0.0, acked_per_inc: f64::INFINITY };
         probe.raise_slope(self.cwnd, self.packet);
         self.state = BbrState::ProbeBwUp(probe);
     }
 
     /// UpdateProbeBWCyclePhase (section 5.3.3.9).
     pub(super) fn update_probe_bw_cycle_phase(&mut self, now: Time) {
-        if !self.full_bw_reached || self.adapt_long_term_model() {
+        if !self.full_bw_reached || self.adapt_long_term_model(now) {
             return;
         }
         match self.state {
-            BbrState::ProbeBwDown => {
-                if self.is_time_to_probe_bw(now) {
-                    self.start_probe_bw_refill();
-                } else if self.is_time_to_cruise() {
+            BbrState::ProbeBwDown | BbrState::ProbeBwCruise => {
+                if let Some(rounds) = self.rounds_of_reprobe() {
+                    self.start_probe_bw_refill(rounds);
+                } else if self.is_time_to_probe_bw(now) {
+                    self.start_probe_bw_refill(0);
+                } else if self.state == BbrState::ProbeBwDown && self.is_time_to_cruise() {
                     self.start_probe_bw_cruise();
                 }
             }
-            BbrState::ProbeBwCruise if self.is_time_to_probe_bw(now) => self.start_probe_bw_refill(),
             BbrState::ProbeBwRefill if self.round_start => {
                 self.is_bw_probe_sample = true;
                 self.start_probe_bw_up();
@@ -156,7 +158,7 @@ impl BbrSender {
     }
 
     /// AdaptLongTermModel. Returns whether it has changed the state.
-    fn adapt_long_term_model(&mut self) -> bool {
+    fn adapt_long_term_model(&mut self, now: Time) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.round_start {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
@@ -169,13 +171,17 @@ impl BbrSender {
                 }
                 // Section 5.3.3.6: the probe that stopped early caused no losses, so the next probe may begin at once.
                 if self.prev_probe_precautionary && !self.prev_probe_too_high {
-                    self.start_probe_bw_refill();
+                    self.start_probe_bw_refill(0);
                     return true;
                 }
             }
         }
         let (lost, in_flight) = (self.rs.lost as f64, self.rs.in_flight.0 as f64);
-        if !self.is_inflight_too_high(lost, in_flight) && self.inflight_longterm < f64::INFINITY {
+        if self.are_marks_too_high() {
+            if self.is_bw_probe_sample {
+                self.handle_inflight_too_high(now, in_flight, self.rs.app_limited);
+            }
+        } else if !self.is_inflight_too_high(lost, in_flight) && self.inflight_longterm < f64::INFINITY {
             self.inflight_longterm = self.inflight_longterm.max(in_flight);
             self.probe_inflight_longterm_upward();
         }

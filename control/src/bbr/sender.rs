@@ -1,6 +1,7 @@
 //! The sender's variables, and the order in which an acknowledgment updates them (section 5.2).
 
 use super::Bbr;
+use super::ecn::Marks;
 use super::state::{AckPhase, BbrState, ShortTerm};
 use crate::delivery_rate::{RateSample, RateSampler};
 use crate::max_filter::MaxFilter;
@@ -47,6 +48,7 @@ pub struct BbrSender {
     pub(super) cycle_count: u64,
     pub(super) cycle_stamp: Time,
     pub(super) bw_probe_wait: Duration,
+    pub(super) bw_probe_up_rounds: u32,
     pub(super) rounds_since_probe_up: u64,
     pub(super) is_bw_probe_sample: bool,
     pub(super) prev_probe_too_high: bool,
@@ -77,6 +79,8 @@ pub struct BbrSender {
     pub(super) extra_acked_filter: MaxFilter<10>,
     pub(super) extra_acked_interval_start: Time,
     pub(super) extra_acked_delivered: f64,
+    /// Only if the sender responds to marks.
+    pub(super) marks: Option<Marks>,
 
     // 5.6: the control parameters.
     pub(super) pacing_rate: Rate,
@@ -91,6 +95,7 @@ impl BbrSender {
     pub fn new(parameters: Bbr, packet: Bytes) -> BbrSender {
         let smss = packet.0 as f64;
         let initial_cwnd = parameters.initial_window * smss;
+        let marks = parameters.ecn.then(Marks::new);
         let mut sender = BbrSender {
             parameters,
             packet: smss,
@@ -114,6 +119,7 @@ impl BbrSender {
             cycle_count: 0,
             cycle_stamp: Time::ZERO,
             bw_probe_wait: Duration::ZERO,
+            bw_probe_up_rounds: 0,
             rounds_since_probe_up: 0,
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
@@ -138,6 +144,7 @@ impl BbrSender {
             extra_acked_filter: MaxFilter::new(),
             extra_acked_interval_start: Time::ZERO,
             extra_acked_delivered: 0.0,
+            marks,
             pacing_rate: Rate::ZERO,
             send_quantum: 0.0,
             cwnd: initial_cwnd,
@@ -149,15 +156,15 @@ impl BbrSender {
     }
 
     /// UpdateModelAndState (section 5.2.3).
-    fn update_model_and_state(&mut self, now: Time, rtt: Option<Duration>) {
+    fn update_model_and_state(&mut self, now: Time, ack: &Ack) {
         self.update_latest_delivery_signals();
-        self.update_congestion_signals();
+        self.update_congestion_signals(ack);
         self.update_ack_aggregation(now);
         self.check_full_bw_reached();
         self.check_startup_done();
         self.check_drain_done(now);
         self.update_probe_bw_cycle_phase(now);
-        self.update_min_rtt(now, rtt);
+        self.update_min_rtt(now, ack.rtt);
         self.check_probe_rtt(now);
         self.advance_latest_delivery_signals();
         self.bound_bw_for_model();
@@ -218,7 +225,7 @@ impl Sender for BbrSender {
         }
         self.in_recovery = ack.recovery;
         if ack.acked > Bytes(0) {
-            self.update_model_and_state(now, ack.rtt);
+            self.update_model_and_state(now, ack);
             self.update_control_parameters();
         }
     }

@@ -3,7 +3,7 @@
 use super::controller::Controller;
 use super::family::Family;
 use crate::protocol::EcnSupport::{Classic, L4s};
-use crate::protocol::Recovery::{NewReno, Sack};
+use crate::protocol::Recovery::{NewReno, RackTlp, Sack};
 use Family::{DelayWindow, LossWindow, MarkWindow, PacketScale, Rate, RouterAssisted};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
@@ -164,10 +164,10 @@ fn ours() -> &'static [Controller] {
             Controller::new(
                 "cubic-linux",
                 LossWindow,
-                Sack,
+                RackTlp,
                 "Linux, tcp_cubic.c",
-                "CUBIC with the slow start and recovery of Linux: HyStart, proportional rate reduction, and undoing of \
-                 losses that prove spurious; without its pacing and integer arithmetic",
+                "CUBIC with the slow start and recovery of Linux: HyStart, RACK-TLP, proportional rate reduction, and \
+                 undoing of losses that prove spurious; without its pacing and integer arithmetic",
                 crate::cubic::Cubic::of_linux(),
             )
             .with_ecn(Classic),
@@ -296,6 +296,16 @@ fn ours() -> &'static [Controller] {
                  flight than the path holds",
                 crate::bbr::Bbr::default(),
             ),
+            Controller::new(
+                "bbr-ecn",
+                Rate,
+                Sack,
+                "Linux, tcp_bbr.c of google/bbr v3",
+                "BBR version 3 with its response to the share of marked packets, on paths of up to 5 ms; for data \
+                 centres",
+                crate::bbr::Bbr::with_ecn(),
+            )
+            .with_ecn(L4s),
             Controller::new(
                 "bbr1",
                 Rate,
