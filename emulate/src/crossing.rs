@@ -140,7 +140,7 @@ mod tests {
     use crate::handle::Direction;
     use control::{Bytes, Duration, Rate};
     use path::queue::{Site, registry};
-    use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route};
+    use path::{Buffer, DirectionSetup, Errors, HostPair, LinkSetup, Reorder, Route};
 
     fn packet(pool: &mut Pool, number: u64) -> Handle {
         let mut payload = vec![0; 1000];
@@ -166,7 +166,7 @@ mod tests {
     /// links.
     fn crossing(links: &[LinkSetup], routes: &[(Route, u64)]) -> Crossing {
         let hosts = routes.iter().map(|(route, us)| {
-            let links: Duration = route.links.iter().map(|&link| links[link].delay.scale(2.0)).sum();
+            let links: Duration = route.links.iter().map(|&link| links[link].round_trip()).sum();
             HostPair { route, rtt: links + Duration::from_micros(*us), access: None, interfaces: [None; 2] }
         });
         Crossing::new(EmulatedPath::new(links, 1, hosts).unwrap())
@@ -198,7 +198,8 @@ mod tests {
     /// What crosses within a millisecond leaves together and in order, and the next batch a millisecond later.
     #[test]
     fn a_link_with_aggregation_delivers_in_batches() {
-        let batches = LinkSetup { aggregate: Some(Duration::from_millis(1)), ..link(80.0, 100) };
+        let mut batches = link(80.0, 100);
+        batches.forward.aggregate = Some(Duration::from_millis(1));
         let mut crossing = crossing(&[batches], &[(forward(&[0]), 0)]);
         let mut pool = Pool::default();
         (0..12).for_each(|i| crossing.arrive(US(0), 0, packet(&mut pool, i), &mut pool));
@@ -231,6 +232,24 @@ mod tests {
         assert_eq!(left, [(US(1100), 0), (US(1200), 2), (US(10_101), 1), (US(10_103), 3)]);
     }
 
+    /// 80 Mbps and 100 us there, 8 Mbps and 300 us back: 100 us and 1 ms a packet.
+    #[test]
+    fn a_link_may_differ_in_its_directions() {
+        let mut asymmetric = link(80.0, 100);
+        asymmetric.reverse = Some(link(8.0, 300).forward);
+        let mut crossing = crossing(&[asymmetric], &[(forward(&[0]), 0)]);
+        let mut pool = Pool::default();
+        for direction in [Direction::Forward, Direction::Reverse, Direction::Reverse] {
+            let packet = packet(&mut pool, direction as u64);
+            crossing.arrive(US(0), 0, Handle { direction, ..packet }, &mut pool);
+        }
+        let mut left = Vec::new();
+        while let Some((due, packet)) = crossing.pass(US(20_000), &mut pool) {
+            left.push((due + crossing.path.ahead(), number(&mut pool, packet)));
+        }
+        assert_eq!(left, [(US(200), 0), (US(1300), 1), (US(2300), 1)]);
+    }
+
     /// Whether packets are dropped, lost, reordered or duplicated, each slot of the pool is released once.
     #[test]
     fn every_slot_is_released_once() {
@@ -238,13 +257,14 @@ mod tests {
         let site = Site { rate: Rate::from_mbps(100.0), buffer, packet: Bytes(1000) };
         for discipline in registry::all() {
             let queue = discipline.setup(&Default::default(), &site).unwrap();
-            let link = LinkSetup {
+            let mut link = link(100.0, 500);
+            link.forward = DirectionSetup {
                 queue,
                 buffer,
                 errors: Errors::Uniform(0.1),
                 reorder: Some(Reorder { probability: 0.1, delay: Duration::from_millis(2) }),
                 duplicate: 0.1,
-                ..link(100.0, 500)
+                ..link.forward
             };
             let mut crossing = crossing(&[link], &[(forward(&[0]), 0)]);
             let (mut pool, mut counts) = (Pool::default(), vec![0u32; 20_000]);

@@ -53,23 +53,30 @@ impl EmulatedPath {
     }
 }
 
-/// By how much a link's delay can be shortened at any time, [`AHEAD`] at most.
+/// By how much a link's delay can be shortened at any time and in either direction, [`AHEAD`] at most.
 fn spare(link: &LinkSetup) -> Duration {
-    let later = link.changes.iter().filter_map(|change| change.delay);
-    later.fold(link.delay, Duration::min).min(AHEAD)
+    let delays = link.each().flat_map(|direction| {
+        let later = direction.changes.iter().filter_map(|change| change.delay);
+        later.chain([direction.delay])
+    });
+    delays.fold(AHEAD, Duration::min)
 }
 
-/// By how much a route's delay can be shortened in one direction, given what its links can spare.
+/// By how much a route's delay can be shortened in either direction, given what its links can spare.
 fn spare_of_route(pair: &HostPair, links: &[LinkSetup], spare: &[Duration]) -> Duration {
     let sum = |of: &dyn Fn(usize) -> Duration| pair.route.links.iter().map(|&link| of(link)).sum::<Duration>();
-    pair.rtt.scale(0.5) - sum(&|link| links[link].delay) + sum(&|link| spare[link])
+    // Access links have half of what the links leave of the round trip, in each direction.
+    (pair.rtt - sum(&|link| links[link].round_trip())).scale(0.5) + sum(&|link| spare[link])
 }
 
-/// The link with a propagation delay that is shorter by `spare`, before and after its changes.
+/// The link with propagation delays that are shorter by `spare`, before and after its changes.
 fn shortened(link: &LinkSetup, spare: Duration) -> LinkSetup {
     let mut link = link.clone();
-    link.delay -= spare;
-    link.changes.iter_mut().filter_map(|change| change.delay.as_mut()).for_each(|delay| *delay -= spare);
+    for direction in link.each_mut() {
+        direction.delay -= spare;
+        let later = direction.changes.iter_mut().filter_map(|change| change.delay.as_mut());
+        later.for_each(|delay| *delay -= spare);
+    }
     link
 }
 
@@ -77,7 +84,7 @@ fn shortened(link: &LinkSetup, spare: Duration) -> LinkSetup {
 mod tests {
     use super::*;
     use control::{Rate, Time};
-    use path::{Buffer, Change, Route};
+    use path::{Buffer, Change, DirectionSetup, Route};
 
     const US: fn(u64) -> Duration = Duration::from_micros;
 
@@ -87,7 +94,7 @@ mod tests {
         let mut setups: Vec<LinkSetup> =
             links.iter().map(|&us| LinkSetup::plain("", Rate::from_mbps(1.0), US(us), Buffer::UNLIMITED)).collect();
         if let Some(us) = change {
-            setups[0].changes.push(Change { at: Time::ZERO, rate: None, delay: Some(US(us)) });
+            setups[0].forward.changes.push(Change { at: Time::ZERO, rate: None, delay: Some(US(us)) });
         }
         let route = Route { links: (0..links.len()).collect(), reverse: false };
         let rtt = US(2 * links.iter().sum::<u64>() + beyond);
@@ -104,5 +111,17 @@ mod tests {
         assert_eq!(ahead(&[1000, 1000], None, 0), (US(50), US(2 * 1900)), "the access links give back 50 us");
         assert_eq!(ahead(&[1000], Some(30), 0), (US(30), US(2 * 970)), "a change to a shorter delay");
         assert_eq!(ahead(&[0], None, 0), (US(0), US(0)));
+    }
+
+    /// A link of 10 ms there and 20 us back: both directions are shortened by 20 us, and the hosts' access, which has
+    /// 15 us in each, by the other 15 us.
+    #[test]
+    fn the_direction_that_spares_less_decides() {
+        let mut link = LinkSetup::plain("", Rate::from_mbps(1.0), US(10_000), Buffer::UNLIMITED);
+        link.reverse = Some(DirectionSetup { delay: US(20), ..link.forward.clone() });
+        let route = Route { links: vec![0], reverse: false };
+        let pair = HostPair { route: &route, rtt: US(10_050), access: None, interfaces: [None; 2] };
+        let path = EmulatedPath::new(&[link], 1, [pair]).unwrap();
+        assert_eq!((path.ahead(), path.topology.round_trip(&route)), (US(35), US(9_980)));
     }
 }

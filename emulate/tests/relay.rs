@@ -7,7 +7,7 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt, sockopt,
 };
 use path::queue::{Site, registry};
-use path::{Buffer, Ecn, Errors, HostPair, LinkSetup, Reorder, Route};
+use path::{Buffer, DirectionSetup, Ecn, Errors, HostPair, LinkSetup, Reorder, Route};
 use realtime::Clock;
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -77,7 +77,7 @@ fn path(link: &LinkSetup, beyond: &[u64]) -> EmulatedPath {
     let route = Route { links: vec![0], reverse: false };
     let hosts = beyond.iter().map(|&ms| HostPair {
         route: &route,
-        rtt: link.delay.scale(2.0) + Duration::from_millis(ms),
+        rtt: link.round_trip() + Duration::from_millis(ms),
         access: None,
         interfaces: [None; 2],
     });
@@ -164,11 +164,12 @@ fn a_burst_leaves_at_the_links_rate_and_a_full_buffer_drops_its_end() {
 #[test]
 fn lost_and_duplicated_datagrams_are_those_of_the_path() {
     let server = socket();
-    let link = LinkSetup {
+    let mut link = link(1000.0, 1, Buffer::UNLIMITED);
+    link.forward = DirectionSetup {
         errors: Errors::Uniform(0.2),
         reorder: Some(Reorder { probability: 0.1, delay: Duration::from_millis(5) }),
         duplicate: 0.1,
-        ..link(1000.0, 1, Buffer::UNLIMITED)
+        ..link.forward
     };
     let running = Running::start(server.local_addr().unwrap(), 8, link);
     server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
@@ -259,7 +260,8 @@ fn each_address_has_a_route_of_its_own() {
 #[test]
 fn of_a_datagram_that_is_corrupted_one_bit_is_flipped() {
     let server = socket();
-    let link = LinkSetup { corrupt: 0.2, ..link(1000.0, 1, Buffer::UNLIMITED) };
+    let mut link = link(1000.0, 1, Buffer::UNLIMITED);
+    link.forward.corrupt = 0.2;
     let running = Running::start(server.local_addr().unwrap(), 8, link);
     server.set_read_timeout(Some(Wall::from_secs(1))).unwrap();
     let receiving = thread::spawn(move || {
@@ -394,10 +396,10 @@ fn receive_with_ecn(socket: &UdpSocket) -> (Vec<(u32, Ecn)>, Option<SocketAddr>)
 fn marking_link() -> LinkSetup {
     let parameters = serde_json::json!({"min": 10, "max": 10, "weight": 1, "gentle": false});
     let buffer = Buffer::Packets(100);
-    let link = link(8.0, 5, buffer);
-    let site = Site { rate: link.rate, buffer, packet: control::Bytes(1000) };
-    let queue = registry::find("red").unwrap().setup(parameters.as_object().unwrap(), &site).unwrap();
-    LinkSetup { queue, ..link }
+    let mut link = link(8.0, 5, buffer);
+    let site = Site { rate: link.forward.rate, buffer, packet: control::Bytes(1000) };
+    link.forward.queue = registry::find("red").unwrap().setup(parameters.as_object().unwrap(), &site).unwrap();
+    link
 }
 
 /// Of 40 datagrams that arrive together, the queue marks those that find ten waiting, and the others leave with the ECN

@@ -3,6 +3,7 @@
 
 use crate::experiment::{Cross, Experiment, Flow};
 use control::{Bytes, Duration, Rate, Time};
+use path::LinkDirection;
 use std::sync::Arc;
 
 /// The mean throughput that must reach [`ACQUIRED_SHARE`] of the spare capacity is taken over this many round-trip
@@ -81,20 +82,21 @@ fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
 }
 
 /// The spare capacity of a flow over time: that of the link of its route, or of its access link, that has the least. A
-/// link's spare capacity is its rate less the mean rate of the traffic that does not react and crosses it in the same
-/// direction.
+/// link's spare capacity is its rate in the flow's direction less the mean rate of the traffic that does not react and
+/// crosses it in the same direction.
 pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)]> {
     let shares =
         |cross: &&Cross, link: usize| cross.route.reverse == flow.route.reverse && cross.route.links.contains(&link);
     let mut changes: Vec<Time> = vec![Time::ZERO];
     changes.extend(experiment.cross.iter().flat_map(|cross| [cross.start, cross.stop]));
-    changes.extend(experiment.links.iter().flat_map(|link| link.changes.iter().map(|change| change.at)));
+    let direction = |link: usize| LinkDirection { link, reverse: flow.route.reverse }.setup(&experiment.links);
+    changes.extend((0..experiment.links.len()).flat_map(|link| direction(link).changes.iter().map(|change| change.at)));
     changes.sort();
     changes.dedup();
     let spare_at = |time: Time| {
         let left = |&link: &usize| {
             let present = |cross: &&Cross| cross.start <= time && time < cross.stop && shares(cross, link);
-            experiment.links[link].rate_at(time) - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
+            direction(link).rate_at(time) - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
         };
         let narrowest = flow.route.links.iter().map(left).fold(f64::INFINITY, |least, rate| least.min(rate.as_bps()));
         (time, Rate::from_bps(narrowest.min(flow.access.map_or(f64::INFINITY, Rate::as_bps))))

@@ -30,8 +30,21 @@ pub struct Experiment {
 
 impl Experiment {
     /// The directions of links that results list, in their order: those that data crosses, and of a link that no data
-    /// crosses the forward one.
+    /// crosses the forward one; and of a link whose directions differ, both.
     pub fn listed_directions(&self) -> Vec<LinkDirection> {
+        let mut listed = self.crossed_by_data();
+        let differ = self.links.iter().map(|link| link.reverse.is_some());
+        listed.iter_mut().zip(differ).filter(|(_, differ)| *differ).for_each(|(listed, _)| *listed = [true; 2]);
+        listed_directions(&listed)
+    }
+
+    /// The directions of links that data crosses, and of a link that no data crosses the forward one.
+    pub fn data_directions(&self) -> Vec<LinkDirection> {
+        listed_directions(&self.crossed_by_data())
+    }
+
+    /// Per link, whether data crosses it forward and in reverse.
+    fn crossed_by_data(&self) -> Vec<[bool; 2]> {
         let mut used = vec![[false; 2]; self.links.len()];
         let flows = self.flows.iter().map(|flow| (&flow.route, [true, false]));
         let cross = self.cross.iter().map(|cross| (&cross.route, [true, false]));
@@ -43,7 +56,7 @@ impl Experiment {
                 }
             }
         }
-        listed_directions(&used)
+        used
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Outcome {
     /// The workloads, in the experiment's order.
     pub workloads: Vec<WorkloadOutcome>,
     /// The links, in the experiment's order, each in the direction in which it carries data; then the other directions
-    /// of the links that carry data in both.
+    /// of the links that carry data in both, and of those whose directions differ.
     pub links: Vec<LinkOutcome>,
     /// The end of each sampling interval.
     pub sampled: Vec<Time>,

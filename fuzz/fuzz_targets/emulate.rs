@@ -9,7 +9,7 @@ use emulate::{Direction, EmulatedPath};
 use header::{Header, ROUTED};
 use libfuzzer_sys::fuzz_target;
 use path::queue::{Site, registry};
-use path::{Buffer, Errors, HostPair, LinkSetup, Reorder, Route, RouterSetup};
+use path::{Buffer, DirectionSetup, Errors, HostPair, LinkSetup, Reorder, Route, RouterSetup};
 
 const RATE: Rate = Rate::from_mbps(100.0);
 const BUFFER: Bytes = Bytes(50_000);
@@ -62,15 +62,16 @@ fn path(queue: u8, router: u8, flaws: u8) -> EmulatedPath {
         parameters: it.defaults().clone(),
         buffer: BUFFER,
     });
-    let link = LinkSetup {
+    let forward = DirectionSetup {
         queue: discipline.setup(&Default::default(), &site).expect("its defaults"),
         router,
         errors: Errors::Uniform(f64::from(flaws & 3) * 0.1),
         corrupt: f64::from(flaws >> 2 & 3) * 0.1,
         duplicate: f64::from(flaws >> 4 & 3) * 0.1,
         reorder: (flaws >= 64).then_some(Reorder { probability: 0.1, delay: Duration::from_millis(2) }),
-        ..LinkSetup::plain("", RATE, Duration::from_millis(1), buffer)
+        ..DirectionSetup::plain(RATE, Duration::from_millis(1), buffer)
     };
+    let link = LinkSetup { name: String::new(), forward, reverse: None };
     let route = Route { links: vec![0, 1], reverse: false };
     let hosts = [10, 50].map(|ms| HostPair {
         route: &route,

@@ -32,7 +32,7 @@ fn trace(bytes: &[u8]) {
     let machine = Machine { memory: 20_000_000, jobs: NonZero::<usize>::MIN };
     match scenario::read_beside("fuzz.toml", SCENARIO, &[], &machine, &|_| Some(text.to_string())) {
         Ok(plan) => {
-            let trace = plan.runs[0].experiment.links[0].trace.clone();
+            let trace = plan.runs[0].experiment.links[0].forward.trace.clone();
             follow(&trace.expect("a link that follows it"));
         }
         Err(problems) => assert!(problems.iter().all(|problem| problem.to_string().lines().count() == 1)),

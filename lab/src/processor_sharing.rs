@@ -70,7 +70,9 @@ pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
         [false, true] => 1,
         _ => return None,
     };
-    let links = || workload.route.links.iter().map(|&link| &experiment.links[link]);
+    // The acceptors' data crosses the route the other way.
+    let directions = workload.route.directions(side == 1);
+    let links = || directions.iter().map(|direction| direction.setup(&experiment.links));
     if links().any(|link| !link.changes.is_empty() || link.trace.is_some()) {
         return None;
     }

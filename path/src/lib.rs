@@ -26,7 +26,7 @@ pub use ecn::Ecn;
 pub use impairments::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use link::{Counters, Link};
 pub use queue::{Buffer, DropTail, QueueSetup};
-pub use setup::{Errors, LinkSetup, Reorder, RouterSetup};
+pub use setup::{DirectionSetup, Errors, LinkSetup, Reorder, RouterSetup};
 pub use topology::{HostPair, LinkDirection, Route, Topology};
 
 use control::{Bytes, Stamp};

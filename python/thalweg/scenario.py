@@ -54,11 +54,43 @@ class Change(Keys):
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
+class Reverse(Keys):
+    """What is different in the reverse direction of a link. Keys that are not given are as in the forward direction."""
+
+    rate: str | None = None
+    """Its capacity; not with `trace`. Then the forward direction's trace and changes of rate do not apply to it."""
+    trace: str | None = None
+    """A file of delivery opportunities, in place of `rate`."""
+    delay: str | None = None
+    """Its propagation delay, one way. Then the forward direction's changes of delay do not apply to it."""
+    aggregate: str | None = None
+    """Aggregation: packets arrive in batches, at multiples of this time; "0 s" for none."""
+    buffer: str | None = None
+    """How much may wait at it. A size in bdp or time is computed with its own rate."""
+    queue: (
+        Literal["droptail", "red", "ared", "codel", "fq-codel", "pie", "dualpi2", "policer", "rcp-ac", "rcp", "xcp", "matching"]
+        | Mapping[str, Any]
+        | None
+    ) = None
+    """Which packets wait, which is sent next and which are dropped."""
+    packet_error: float | Bursts | None = None
+    """Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors."""
+    corrupt: float | None = None
+    """Probability that a packet arrives with a flipped bit."""
+    reorder: Reorder | None = None
+    """Packets that take a detour, so that later ones overtake them."""
+    duplicate: float | None = None
+    """Probability that a packet arrives twice."""
+    change: Sequence[Change] | None = None
+    """Changes of its rate and delay, in the order of time."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
 class Path(Keys):
     """The link that all flows of a dumbbell share."""
 
     rate: str | None = None
-    """Its capacity, in either direction; not with `trace`."""
+    """Its capacity, in either direction unless `reverse` gives another; not with `trace`."""
     trace: str | None = None
     """A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number
     of milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
@@ -91,6 +123,8 @@ class Path(Keys):
     """Probability that a packet arrives twice."""
     change: Sequence[Change] | None = None
     """Changes of its rate and delay, in the order of time."""
+    reverse: Reverse | None = None
+    """What is different from its far to its near end: in the direction of acknowledgments of forward flows."""
     access: str | None = None
     """Rate of the sender's own access link, of flows that do not give it; if not given, access links have no limit."""
     delay: str | None = None
@@ -104,7 +138,7 @@ class Link(Keys):
     name: str
     """What routes and results call it."""
     rate: str | None = None
-    """Its capacity, in either direction; not with `trace`."""
+    """Its capacity, in either direction unless `reverse` gives another; not with `trace`."""
     trace: str | None = None
     """A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number
     of milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
@@ -137,6 +171,8 @@ class Link(Keys):
     """Probability that a packet arrives twice."""
     change: Sequence[Change] | None = None
     """Changes of its rate and delay, in the order of time."""
+    reverse: Reverse | None = None
+    """What is different from its far to its near end: in the direction of acknowledgments of forward flows."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)

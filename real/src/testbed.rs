@@ -7,6 +7,7 @@ use crate::watch::{Observer, Watch};
 use control::{Duration, Time};
 use emulate::{EmulatedPath, Ends, Record, Sample};
 use experiment::{Experiment, Flow, Outcome};
+use path::LinkSetup;
 use realtime::{Clock, from_std, to_std};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,7 +96,8 @@ impl Testbed {
     fn path(&self) -> Result<EmulatedPath, Error> {
         let Experiment { links, flows, seed, .. } = &self.experiment;
         let mut links = links.clone();
-        links.iter_mut().flat_map(|link| &mut link.changes).for_each(|change| change.at += self.lead);
+        let changes = links.iter_mut().flat_map(LinkSetup::each_mut).flat_map(|direction| &mut direction.changes);
+        changes.for_each(|change| change.at += self.lead);
         EmulatedPath::new(&links, *seed, flows.iter().map(Flow::hosts)).map_err(Error::Path)
     }
 

@@ -17,7 +17,7 @@ pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<S
     if !cross.is_empty() || !workloads.is_empty() {
         return Some("traffic: is not played in real runs; remove it".into());
     }
-    if let Some(link) = links.iter().find(|link| link.trace.is_some()) {
+    if let Some(link) = links.iter().find(|link| link.each().any(|direction| direction.trace.is_some())) {
         return Some(format!("{}: trace: is not followed in real runs; write a rate", link.name));
     }
     if flows.len() > MOST_FLOWS {

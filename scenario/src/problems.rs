@@ -10,9 +10,13 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem with the key `at`. The message says what is wrong and, after a semicolon, what to do.
+    /// Adds a problem with the key `at`. The message says what is wrong and, after a semicolon, what to do. A problem
+    /// that was found before is not added again: a key of a link may hold for both of its directions.
     pub fn add(&mut self, at: KeyPath, message: impl Into<String>) {
-        self.found.push((at, message.into()));
+        let problem = (at, message.into());
+        if !self.found.contains(&problem) {
+            self.found.push(problem);
+        }
     }
 
     /// Adds a problem unless `holds` is true.

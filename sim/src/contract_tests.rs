@@ -67,13 +67,13 @@ fn some_repaired(name: &str, outcome: &Outcome) {
 
 #[test]
 fn drops_of_a_full_buffer_and_errors() {
-    with_all(|experiment| experiment.links[0].errors = Errors::Uniform(0.02), some_repaired);
+    with_all(|experiment| experiment.links[0].forward.errors = Errors::Uniform(0.02), some_repaired);
 }
 
 #[test]
 fn losses_without_selective_acknowledgments() {
     let change = |experiment: &mut Experiment| {
-        experiment.links[0].errors = Errors::Uniform(0.02);
+        experiment.links[0].forward.errors = Errors::Uniform(0.02);
         experiment.flows.iter_mut().for_each(|flow| flow.recovery = Recovery::NewReno);
     };
     with_all(change, some_repaired);
@@ -83,7 +83,7 @@ fn losses_without_selective_acknowledgments() {
 #[test]
 fn losses_found_by_time() {
     let change = |experiment: &mut Experiment| {
-        let link = &mut experiment.links[0];
+        let link = &mut experiment.links[0].forward;
         link.errors = Errors::Uniform(0.02);
         link.reorder = Some(Reorder { probability: 0.02, delay: Duration::from_millis(5) });
         experiment.flows.iter_mut().for_each(|flow| flow.recovery = Recovery::RackTlp);
@@ -95,7 +95,7 @@ fn losses_found_by_time() {
 fn losses_of_most_packets_end_in_timeouts() {
     let change = |experiment: &mut Experiment| {
         experiment.duration = Duration::from_millis(60_000);
-        experiment.links[0].errors = Errors::Uniform(0.5);
+        experiment.links[0].forward.errors = Errors::Uniform(0.5);
     };
     with_all(change, |name, outcome| {
         let windowed = registry::find(name).is_some_and(|controller| controller.family == Family::LossWindow);
@@ -106,7 +106,7 @@ fn losses_of_most_packets_end_in_timeouts() {
 #[test]
 fn packets_reordered_duplicated_and_corrupted() {
     let change = |experiment: &mut Experiment| {
-        let link = &mut experiment.links[0];
+        let link = &mut experiment.links[0].forward;
         link.reorder = Some(Reorder { probability: 0.02, delay: Duration::from_millis(5) });
         (link.duplicate, link.corrupt) = (0.02, 0.01);
     };
@@ -142,7 +142,7 @@ fn ecn_of(name: &str) -> Ecn {
 #[test]
 fn marks_in_place_of_drops() {
     let change = |experiment: &mut Experiment| {
-        let link = &mut experiment.links[0];
+        let link = &mut experiment.links[0].forward;
         link.buffer = Buffer::Packets(2000);
         link.queue = QueueSetup {
             discipline: "red".into(),
@@ -176,7 +176,7 @@ fn connections_that_come_and_go() {
     let change = |experiment: &mut Experiment| {
         let Flow { controller, parameters, recovery, route, .. } = experiment.flows.remove(0);
         experiment.flows.clear();
-        experiment.links[0].errors = Errors::Uniform(0.02);
+        experiment.links[0].forward.errors = Errors::Uniform(0.02);
         let (packet, header, load) = (Bytes(1000), Bytes(40), Rate::from_mbps(8.0));
         let mix = Mix { seed: 1, index: 0, load, duration: END, packet, header };
         experiment.workloads.push(Workload {

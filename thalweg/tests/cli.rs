@@ -246,6 +246,10 @@ fn the_schema_accepts_shipped_scenarios_and_refuses_wrong_ones() {
             "\"1 bdp\"",
             "\"1 bdp\"\npacket-error = { p = 0.1, r = 0.1 }\nreorder = { probability = 0.1, delay = \"1 ms\" }",
         ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreverse = { rate = \"1 Mbps\", queue = \"codel\", packet-error = 0.01, change = [] }",
+        ),
         ("\"1 bdp\"", "\"1 bdp\"\nchange = [{ at = \"1 s\", rate = \"1 Mbps\" }]"),
     ] {
         assert_eq!(errors(&SHORT.replacen(from, to, 1)), Vec::<String>::new(), "{to}");
@@ -256,6 +260,7 @@ fn the_schema_accepts_shipped_scenarios_and_refuses_wrong_ones() {
         ("1 bdp", "1 bpd"),
         ("rate = \"10 Mbps\"", ""),
         ("rate = \"10 Mbps\"", "rate = \"10 Mbps\"\ntrace = \"cell.trace\""),
+        ("\"1 bdp\"", "\"1 bdp\"\nreverse = { rate = \"1 Mbps\", trace = \"cell.trace\" }"),
         ("\"1 bdp\"", "\"1 bdp\"\nqueue = \"coddle\""),
         ("\"1 bdp\"", "\"1 bdp\"\nqueue = { target = \"5 ms\" }"),
         ("\"reno\"", "\"rneo\""),

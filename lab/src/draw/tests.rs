@@ -37,7 +37,7 @@ fn every_path_is_a_correct_scenario_within_its_bounds() {
         assert!(duration.as_secs() >= 0.99 * 100.0 * rtt, "{name}: round-trip times");
         assert!((0.29..0.31).contains(&(measure.0.as_secs() / duration.as_secs())), "{name}: warm-up");
         // Two packets per round-trip time and flow at the lowest rate that the path ever has.
-        let changes = links[0].changes.iter().filter_map(|change| change.rate);
+        let changes = links[0].forward.changes.iter().filter_map(|change| change.rate);
         let policed = path.features.iter().map(|feature| feature.least_rate(path.base.rate));
         let least = changes.chain(policed).fold(rate, |least, rate| least.min(rate.as_bps()));
         let forward = flows.len() - reverse;

@@ -79,7 +79,7 @@ fn or_zero(x: f64) -> f64 {
 /// What the path can carry in the measured interval, in bits: the integral of the link's rate, or of the policer's
 /// where that is less, without the packets that are lost to errors.
 pub fn capacity(experiment: &Experiment) -> f64 {
-    let link = &experiment.links[0];
+    let link = &experiment.links[0].forward;
     let (from, to) = experiment.measure;
     let policed = link.queue.parameters.get("rate").and_then(|rate| rate.as_str()?.parse::<Rate>().ok());
     let most = policed.map_or(f64::INFINITY, Rate::as_bps);
@@ -95,7 +95,8 @@ fn delay(experiment: &Experiment, sampled: &[Time], link: &LinkOutcome) -> f64 {
     let (from, to) = experiment.measure;
     let packet = experiment.flows[0].packet;
     let samples = sampled.iter().zip(&link.series.queue).filter(|(at, _)| **at > from && **at <= to);
-    let seconds = |(at, packets): (&Time, &f64)| packets * packet.as_bits() / experiment.links[0].rate_at(*at).as_bps();
+    let link_rate = |at: Time| experiment.links[0].forward.rate_at(at).as_bps();
+    let seconds = |(at, packets): (&Time, &f64)| packets * packet.as_bits() / link_rate(*at);
     or_zero(quantile(&mut samples.map(seconds).collect::<Vec<f64>>(), 0.95))
 }
 
@@ -110,7 +111,7 @@ fn stretch(finished: &Finished) -> Option<f64> {
     let stretch = |transfer: &Transfer| {
         let took = transfer.completed.unwrap_or(end.since(transfer.start)).as_secs();
         let bits: f64 = transfer.sent.iter().map(|bytes| bytes.as_bits()).sum();
-        took / (transfer.rtt.as_secs() + bits / experiment.links[0].rate.as_bps())
+        took / (transfer.rtt.as_secs() + bits / experiment.links[0].forward.rate.as_bps())
     };
     let transfers = finished.outcome.workloads.iter().flat_map(|workload| &workload.transfers);
     let mut all: Vec<f64> = transfers.filter(began).map(stretch).collect();

@@ -46,7 +46,7 @@ fn a_trace_driven_link_delivers_exactly_the_traces_opportunities() {
     assert!(run.outcome.links[0].series.queue[2000..].iter().all(|&queue| queue > 0.0));
     assert_eq!(delivered[2000..], expected[2000..]);
     let figures = figures(&run);
-    println!("{:.3} Mbps over a trace of {}", figures.throughput_mbps, run.run.experiment.links[0].rate);
+    println!("{:.3} Mbps over a trace of {}", figures.throughput_mbps, run.run.experiment.links[0].forward.rate);
 }
 
 /// RRR-2008's handovers, with a flow that is limited by its receiver's window: the window is enough for either rate,
@@ -133,4 +133,78 @@ fn all_data_arrives_over_links_that_lose_reorder_and_duplicate() {
             );
         }
     }
+}
+
+/// ACK congestion (H. Balakrishnan, V. Padmanabhan, R. Katz, "The Effects of Asymmetry on TCP Performance", MobiCom
+/// 1997): 12,500 packets per second arrive, and the reverse direction carries 1 Mbps / 320 bit = 3125 acknowledgments
+/// per second, so that three of four find its buffer full. The others wait for the 10 before them, 3.2 ms.
+#[test]
+fn three_of_four_acknowledgments_are_dropped_at_a_quarter_of_their_rate() {
+    let run = run(r#"
+        duration = "20 s"
+        measure.from = "5 s"
+        [path]
+        rate = "100 Mbps"
+        rtt = "40 ms"
+        buffer = "1000 packets"
+        reverse = { rate = "1 Mbps", buffer = "10 packets" }
+        [[flow]]
+        controller = "reno"
+        receive-window = 700
+        "#);
+    let figures = figures(&run);
+    let [data, acks] = &figures.links[..] else { panic!("both directions are listed") };
+    assert_eq!((data.name.as_str(), acks.name.as_str()), ("bottleneck", "bottleneck (reverse)"));
+    assert!(data.utilization > 0.99 && acks.utilization > 0.99, "{} {}", data.utilization, acks.utilization);
+    let dropped = acks.drops as f64 / (12_500.0 * 15.0);
+    println!("{dropped:.4} of acknowledgments dropped, {:.2} packets waited", acks.mean_queue_packets);
+    assert!((dropped - 0.75).abs() < 0.005 && (9.0..=10.0).contains(&acks.mean_queue_packets), "{dropped}");
+    // 700 packets last 56 ms.
+    assert_eq!((data.drops, figures.flows[0].retransmitted_packets), (0, 0));
+    assert!((figures.flows[0].mean_rtt_ms - 56.0).abs() < 1.0, "{} ms", figures.flows[0].mean_rtt_ms);
+}
+
+/// Acknowledgments are cumulative: one of 20 is lost, and nothing is sent again.
+#[test]
+fn acknowledgments_that_are_lost_alone_cost_nothing() {
+    let run = run(r#"
+        duration = "20 s"
+        [path]
+        rate = "20 Mbps"
+        rtt = "40 ms"
+        buffer = "1000 packets"
+        reverse = { packet-error = 0.05 }
+        [[flow]]
+        controller = "reno"
+        receive-window = 200
+        "#);
+    let figures = figures(&run);
+    let [data, acks] = &figures.links[..] else { panic!("both directions are listed") };
+    let lost = acks.errors as f64 / run.outcome.packets_delivered as f64;
+    assert!((lost - 0.05).abs() < 0.005 && data.errors == 0, "{lost}");
+    assert_eq!(figures.flows[0].retransmitted_packets, 0);
+    assert!(data.utilization > 0.97, "{}", data.utilization);
+}
+
+/// A flow in the reverse direction has the rate and the buffer of that direction, and acquires that rate.
+#[test]
+fn a_reverse_flow_fills_the_reverse_direction() {
+    let run = run(r#"
+        duration = "30 s"
+        measure.from = "10 s"
+        [path]
+        rate = "100 Mbps"
+        rtt = "40 ms"
+        buffer = "1 bdp"
+        reverse = { rate = "10 Mbps" }
+        [[flow]]
+        controller = "reno"
+        direction = "reverse"
+        "#);
+    let figures = figures(&run);
+    assert_eq!(figures.links[0].name, "bottleneck");
+    // 10 Mbps x 40 ms are 50 packets.
+    let link = &figures.links[1];
+    assert!(link.utilization > 0.99 && link.max_queue_packets == 50, "{} {}", link.utilization, link.max_queue_packets);
+    assert!(figures.links[0].drops == 0 && figures.flows[0].acquire_rtts.is_some());
 }

@@ -248,7 +248,7 @@ fn losses_of_up_to_a_third_neither_stop_nor_slow_it_beyond_its_function() {
     ) {
         let figures = figures(&run);
         let (flow, file) = (&figures.flows[0], &figures.flows[1]);
-        let expected = 0.6 / run.run.experiment.links[0].errors.mean().sqrt();
+        let expected = 0.6 / run.run.experiment.links[0].forward.errors.mean().sqrt();
         println!(
             "{}: {:.2} Mbps ({expected:.2}), {} timeouts; 2 MB in {:?} s",
             figures.name, flow.throughput_mbps, flow.timeouts, file.completion_seconds

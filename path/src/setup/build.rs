@@ -1,12 +1,12 @@
-//! From the description of a link to the link, whatever it will carry.
+//! From the description of one direction of a link to the [`Link`], whatever it will carry.
 
-use super::{Errors, LinkSetup, RouterSetup};
+use super::direction::{DirectionSetup, Errors, RouterSetup};
 use crate::{Impairments, Link, Packet};
 use control::{Port, Rate, Router};
 
-impl LinkSetup {
-    /// One direction of the link, empty. Everything random in it follows from `seed`. The caller puts packets that are
-    /// to be reordered or duplicated onto detours, as [`Topology`](crate::Topology) lists them.
+impl DirectionSetup {
+    /// The direction, empty. Everything random in it follows from `seed`. The caller puts packets that are to be
+    /// reordered or duplicated onto detours, as [`Topology`](crate::Topology) lists them.
     ///
     /// # Errors
     /// If the description names a router protocol or a queue discipline that does not exist, or parameters that it does

@@ -24,8 +24,8 @@ const NONE: u32 = u32::MAX;
 pub struct Topology<P> {
     /// First both directions of each described link, at [`LinkDirection::index`]; then detours; then access links.
     pub links: Vec<Link<P>>,
-    /// Propagation delay of each described link, one way.
-    delays: Vec<Duration>,
+    /// Propagation delay of each described link, there and back.
+    round_trips: Vec<Duration>,
     /// Per direction of a described link: the links onto which reordered packets and the copies of duplicated ones go,
     /// or [`NONE`].
     detours: Vec<[u32; 2]>,
@@ -85,26 +85,25 @@ impl<P: Packet> Topology<P> {
     /// # Errors
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(links: &[LinkSetup], seed: u64) -> Result<Topology<P>, String> {
-        let mut built = Vec::new();
-        for (link, setup) in links.iter().enumerate() {
-            for reverse in [false, true] {
-                built.push(setup.build(seed_of(seed, LinkDirection { link, reverse }))?);
-            }
-        }
+        let directions =
+            || (0..links.len()).flat_map(|link| [false, true].map(|reverse| LinkDirection { link, reverse }));
+        let built = directions().map(|direction| direction.setup(links).build(seed_of(seed, direction)));
+        let mut built = built.collect::<Result<Vec<_>, String>>()?;
         let mut detours = vec![[NONE; 2]; built.len()];
-        for (setup, directions) in links.iter().zip(detours.chunks_exact_mut(2)) {
+        for (direction, detours) in directions().zip(&mut detours) {
+            let setup = direction.setup(links);
             let delays =
                 [setup.reorder.map(|reorder| reorder.delay), (setup.duplicate > 0.0).then_some(Duration::ZERO)];
-            for (detour, delay) in directions.iter_mut().flat_map(|direction| direction.iter_mut().zip(delays)) {
+            for (detour, delay) in detours.iter_mut().zip(delays) {
                 if let Some(delay) = delay {
                     *detour = built.len() as u32;
                     built.push(Link::new(None, delay, Buffer::UNLIMITED));
                 }
             }
         }
-        let delays = links.iter().map(|setup| setup.delay).collect();
+        let round_trips = links.iter().map(LinkSetup::round_trip).collect();
         let (hops, shared) = (Vec::new(), HashMap::new());
-        Ok(Topology { links: built, delays, detours, hops, shared, always_access: false })
+        Ok(Topology { links: built, round_trips, detours, hops, shared, always_access: false })
     }
 
     /// The same topology, in which each route of [`Topology::connect`] begins with an access link of its own even if
@@ -121,7 +120,7 @@ impl<P: Packet> Topology<P> {
 
     /// Propagation delay over the links of `route`, there and back.
     pub fn round_trip(&self, route: &Route) -> Duration {
-        route.links.iter().map(|&link| self.delays[link].scale(2.0)).sum()
+        route.links.iter().map(|&link| self.round_trips[link]).sum()
     }
 
     /// Adds the routes between two hosts. Returns the positions at which data and acknowledgments begin. Access links

@@ -1,6 +1,6 @@
 //! Routes over links, and what results call each direction of a link.
 
-use crate::LinkSetup;
+use crate::{DirectionSetup, LinkSetup};
 
 /// A route through the network.
 #[derive(Clone, Debug)]
@@ -37,6 +37,11 @@ impl LinkDirection {
     /// Its place in [`Topology::links`](super::Topology::links).
     pub fn index(self) -> usize {
         2 * self.link + usize::from(self.reverse)
+    }
+
+    /// What it is like, as one of the directions of `links`.
+    pub fn setup(self, links: &[LinkSetup]) -> &DirectionSetup {
+        links[self.link].direction(self.reverse)
     }
 
     /// What results call it: the link's name, with ` (reverse)` behind it for the direction from far to near.

@@ -1,6 +1,6 @@
 use super::*;
-use crate::Reorder;
 use crate::testing::Parcel;
+use crate::{DirectionSetup, Reorder};
 
 fn link(ms: u64) -> LinkSetup {
     LinkSetup::plain("a", Rate::from_mbps(8.0), Duration::from_millis(ms), Buffer::UNLIMITED)
@@ -57,7 +57,9 @@ fn interfaces_are_the_outermost_hops_of_data() {
 #[test]
 fn detours_lie_behind_the_described_links_in_both_directions() {
     let reorder = Some(Reorder { probability: 0.1, delay: Duration::from_millis(3) });
-    let topology = topology(&[link(1), LinkSetup { reorder, duplicate: 0.1, ..link(1) }]);
+    let mut flawed = link(1);
+    (flawed.forward.reorder, flawed.forward.duplicate) = (reorder, 0.1);
+    let topology = topology(&[link(1), flawed]);
     assert_eq!((topology.described(), topology.links.len()), (4, 8));
     for index in 0..2 {
         assert_eq!(topology.detour(index, Fate::Reordered), None);
@@ -68,4 +70,23 @@ fn detours_lie_behind_the_described_links_in_both_directions() {
         assert_eq!(topology.detour(index, Fate::Lost), None);
     }
     assert_eq!(topology.detour(6, Fate::Reordered), None, "a detour has none of its own");
+}
+
+/// 8 Mbps and 2 ms there, 1 Mbps and 7 ms back: a packet of 1000 bytes takes 1 + 2 ms there and 8 + 7 ms back.
+#[test]
+fn a_link_may_differ_in_its_directions() {
+    let reverse = DirectionSetup {
+        duplicate: 0.1,
+        ..DirectionSetup::plain(Rate::from_mbps(1.0), Duration::from_millis(7), Buffer::UNLIMITED)
+    };
+    let mut topology = topology(&[LinkSetup { reverse: Some(reverse), ..link(2) }]);
+    let route = Route { links: vec![0], reverse: false };
+    assert_eq!(topology.round_trip(&route), Duration::from_millis(9));
+    let [data, acks] = topology.connect(&hosts(&route, 9));
+    assert_eq!([hops(&topology, data), hops(&topology, acks)], [[Hop::Link(0)], [Hop::Link(1)]]);
+    for (link, ms) in [(0, 3), (1, 15)] {
+        topology.links[link].arrive(control::Time::ZERO, &Parcel::new(0));
+        assert_eq!(topology.links[link].next_exit(), Some(control::Time(ms * 1_000_000_000)));
+    }
+    assert_eq!([0, 1].map(|index| topology.detour(index, Fate::Duplicated)), [None, Some(2)]);
 }

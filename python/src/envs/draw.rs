@@ -74,10 +74,8 @@ impl Path {
     /// One flow over the path, without end.
     pub fn experiment(&self) -> Experiment {
         let (rate, rtt) = (Rate::from_bps(self.rate), Duration::from_secs(self.rtt));
-        let link = LinkSetup {
-            errors: Errors::Uniform(self.loss),
-            ..LinkSetup::plain("path", rate, rtt.scale(0.5), Buffer::Packets(self.buffer.max(1)))
-        };
+        let mut link = LinkSetup::plain("path", rate, rtt.scale(0.5), Buffer::Packets(self.buffer.max(1)));
+        link.forward.errors = Errors::Uniform(self.loss);
         let flow = Flow {
             controller: "agent".into(),
             parameters: Value::Null,

@@ -4,7 +4,7 @@ use super::name;
 use crate::markup::escape;
 use experiment::Finished;
 use path::queue::registry;
-use path::{Buffer, Errors, LinkSetup, Reorder};
+use path::{Buffer, DirectionSetup, Errors, LinkDirection, LinkSetup, Reorder};
 use serde_json::Value;
 
 /// Duration and measured interval, if all runs have the same.
@@ -19,7 +19,7 @@ pub fn interval(runs: &[Finished]) -> Option<String> {
 /// The links if all runs have the same, and the parameters of each run.
 pub fn html(runs: &[Finished]) -> String {
     let mut html = String::new();
-    let described = |run: &Finished| run.run.experiment.links.iter().map(describe).collect::<Vec<_>>();
+    let described = |run: &Finished| rows_of(&run.run.experiment.links);
     if let Some(links) = runs.first().map(described)
         && runs.iter().all(|run| described(run) == links)
     {
@@ -37,7 +37,20 @@ fn rows(heading: &str, rows: &[(String, String)]) -> String {
     format!("<h2>{heading}</h2>\n<table class=\"setup\">\n{rows}</table>\n")
 }
 
-fn describe(link: &LinkSetup) -> (String, String) {
+/// The name and the description of each link; of one whose directions differ, of each direction.
+fn rows_of(links: &[LinkSetup]) -> Vec<(String, String)> {
+    let each = |(number, link): (usize, &LinkSetup)| match &link.reverse {
+        None => vec![(link.name.clone(), describe(&link.forward, "each way"))],
+        Some(_) => [false, true]
+            .map(|reverse| LinkDirection { link: number, reverse })
+            .map(|direction| (direction.name(links), describe(direction.setup(links), "one way")))
+            .into(),
+    };
+    links.iter().enumerate().flat_map(each).collect()
+}
+
+/// The link in one direction. `ways` says of which the delay is.
+fn describe(link: &DirectionSetup, ways: &str) -> String {
     let buffer = match link.buffer {
         Buffer::Packets(n) => format!("{n} packets"),
         Buffer::Bytes(n) => n.to_string(),
@@ -66,7 +79,7 @@ fn describe(link: &LinkSetup) -> (String, String) {
     let router = router.map_or(String::new(), |r| format!(", router {} ({})", r.protocol, show(&r.parameters)));
     let discipline = registry::find(&link.queue.discipline).filter(|_| !link.queue.is_drop_tail());
     let queue = discipline.map_or(String::new(), |discipline| format!(", {}", discipline.title));
-    (link.name.clone(), format!("{rate}, {} each way, buffer {buffer}{queue}{router}{more}", link.delay))
+    format!("{rate}, {} {ways}, buffer {buffer}{queue}{router}{more}", link.delay)
 }
 
 /// Parameters in words: `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.

@@ -4,7 +4,8 @@
 use super::grid::Grid;
 use crate::figure::{Curve, Entry, Figure, Line, Vertical};
 use control::{Duration, Rate};
-use experiment::{Finished, Flow, FlowOutcome};
+use experiment::{Experiment, Finished, Flow, FlowOutcome};
+use path::LinkSetup;
 
 /// More flows than this are drawn as a median and a band.
 pub const MAX_FLOWS: usize = 12;
@@ -119,14 +120,21 @@ pub fn most_flows(runs: &[Finished]) -> usize {
 /// The highest rate of a link.
 fn fastest(runs: &[Finished]) -> Rate {
     let links = runs.iter().flat_map(|run| &run.run.experiment.links);
-    links.map(|link| link.rate).fold(Rate::ZERO, |most, rate| if rate > most { rate } else { most })
+    let rates = links.flat_map(LinkSetup::each).map(|direction| direction.rate);
+    rates.fold(Rate::ZERO, |most, rate| if rate > most { rate } else { most })
 }
 
-/// The rate of the only link of all runs, if that is the same and never changes.
+/// The rate of the only link of all runs in the direction of the flows, if that is the same and never changes.
 fn capacity(runs: &[Finished]) -> Option<Rate> {
-    let only = |run: &Finished| match &run.run.experiment.links[..] {
-        [link] if link.changes.is_empty() => Some(link.rate),
-        _ => None,
+    let only = |run: &Finished| {
+        let Experiment { links, flows, .. } = &run.run.experiment;
+        let [link] = &links[..] else { return None };
+        let rate = |reverse: bool| {
+            let direction = link.direction(reverse);
+            direction.changes.is_empty().then_some(direction.rate)
+        };
+        let first = rate(flows.first().is_some_and(|flow| flow.route.reverse));
+        first.filter(|_| flows.iter().all(|flow| rate(flow.route.reverse) == first))
     };
     let rate = only(runs.first()?);
     if runs.iter().all(|run| only(run) == rate) { rate } else { None }

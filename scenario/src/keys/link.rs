@@ -12,7 +12,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(extend("oneOf" = [{"required": ["rate"]}, {"required": ["trace"]}]))]
 pub struct Path {
-    /// Its capacity, in either direction; not with `trace`.
+    /// Its capacity, in either direction unless `reverse` gives another; not with `trace`.
     pub rate: Option<Rate>,
     /// A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number of
     /// milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
@@ -43,6 +43,8 @@ pub struct Path {
     /// Changes of its rate and delay, in the order of time.
     #[serde(default)]
     pub change: Vec<Change>,
+    /// What is different from its far to its near end: in the direction of acknowledgments of forward flows.
+    pub reverse: Option<Reverse>,
     /// Rate of the sender's own access link, of flows that do not give it; if not given, access links have no limit.
     pub access: Option<Rate>,
     /// The part of the one-way delay that the shared link has; if not given, half of the smallest RTT.
@@ -56,7 +58,7 @@ pub struct Path {
 pub struct Link {
     /// What routes and results call it.
     pub name: String,
-    /// Its capacity, in either direction; not with `trace`.
+    /// Its capacity, in either direction unless `reverse` gives another; not with `trace`.
     pub rate: Option<Rate>,
     /// A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number of
     /// milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
@@ -87,6 +89,37 @@ pub struct Link {
     /// Changes of its rate and delay, in the order of time.
     #[serde(default)]
     pub change: Vec<Change>,
+    /// What is different from its far to its near end: in the direction of acknowledgments of forward flows.
+    pub reverse: Option<Reverse>,
+}
+
+/// What is different in the reverse direction of a link. Keys that are not given are as in the forward direction.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(extend("not" = {"required": ["rate", "trace"]}))]
+pub struct Reverse {
+    /// Its capacity; not with `trace`. Then the forward direction's trace and changes of rate do not apply to it.
+    pub rate: Option<Rate>,
+    /// A file of delivery opportunities, in place of `rate`.
+    pub trace: Option<String>,
+    /// Its propagation delay, one way. Then the forward direction's changes of delay do not apply to it.
+    pub delay: Option<Duration>,
+    /// Aggregation: packets arrive in batches, at multiples of this time; "0 s" for none.
+    pub aggregate: Option<Duration>,
+    /// How much may wait at it. A size in bdp or time is computed with its own rate.
+    pub buffer: Option<BufferSize>,
+    /// Which packets wait, which is sent next and which are dropped.
+    pub queue: Option<Queue>,
+    /// Probability that a packet is lost to a transmission error, 0 or more and less than 1, or bursts of errors.
+    pub packet_error: Option<PacketError>,
+    /// Probability that a packet arrives with a flipped bit.
+    pub corrupt: Option<f64>,
+    /// Packets that take a detour, so that later ones overtake them.
+    pub reorder: Option<Reorder>,
+    /// Probability that a packet arrives twice.
+    pub duplicate: Option<f64>,
+    /// Changes of its rate and delay, in the order of time.
+    pub change: Option<Vec<Change>>,
 }
 
 /// Packets that take a detour, so that later ones overtake them.

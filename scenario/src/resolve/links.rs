@@ -1,14 +1,16 @@
 //! The links of a run, with the delays, buffers and queues that follow from the flows that cross them.
 
+use super::draft_direction::DraftDirection;
+use super::draft_link::DraftLink;
 use super::flows::FlowGroup;
-use super::network::{DraftLink, Network};
+use super::network::Network;
 use super::traffic::PlannedWorkload;
 use crate::keys::Scenario;
 use crate::problems::Problems;
 use crate::queue::Site;
 use crate::values::buffer::BufferSize;
 use control::{Bytes, Duration};
-use path::{Buffer, LinkSetup, queue};
+use path::{Buffer, DirectionSetup, LinkSetup, queue};
 
 /// The links of `network`, as `groups` and `workloads` cross them.
 pub(super) fn links(
@@ -23,31 +25,11 @@ pub(super) fn links(
             groups: groups.iter().filter(|group| group.route().links.contains(&i)).collect(),
             workloads: workloads.iter().filter(|planned| planned.workload.route.links.contains(&i)).collect(),
         };
-        let buffer = crossing.buffer(link, network, scenario, problems);
-        let holds = match buffer {
-            Buffer::Packets(packets) => Bytes(packets.saturating_mul(scenario.packet.0)),
-            Buffer::Bytes(bytes) => bytes,
-        };
-        let site = Site {
-            queue: queue::Site { rate: link.rate, buffer, packet: scenario.packet },
-            router_buffer: holds,
-            controllers: crossing.controllers(),
-        };
-        let (queue, router) = link.queue.read(&site, link.at.key("queue"), problems);
+        let [out, back] = crossing.delays(link, network);
         LinkSetup {
             name: link.name.to_string(),
-            rate: link.rate,
-            delay: link.delay.unwrap_or_else(|| crossing.delay(network)),
-            changes: link.changes.clone(),
-            trace: link.trace.clone(),
-            aggregate: link.aggregate,
-            buffer,
-            queue,
-            router,
-            errors: link.errors,
-            corrupt: link.corrupt,
-            reorder: link.reorder,
-            duplicate: link.duplicate,
+            forward: crossing.direction(&link.forward, out, network, scenario, problems),
+            reverse: link.reverse.as_ref().map(|it| crossing.direction(it, back, network, scenario, problems)),
         }
     };
     network.links.iter().enumerate().map(finish).collect()
@@ -60,27 +42,74 @@ struct Crossing<'a> {
 }
 
 impl Crossing<'_> {
-    /// The one-way delay of a link that is given none: half of what the other links leave of the smallest RTT. So all
-    /// of the smallest RTT is on links that flows share, and none of it in access links.
-    fn delay(&self, network: &Network) -> Duration {
+    /// The one-way delays of a link, there and back. Where the scenario gives none, it is what the other links, and the
+    /// link's other direction, leave of the smallest RTT; half of that if neither direction is given one. So all of the
+    /// smallest RTT is on links that flows share, and none of it in access links.
+    fn delays(&self, link: &DraftLink, network: &Network) -> [Duration; 2] {
         let rest = |rtt: Duration, links: &[usize]| rtt - network.round_trip(links);
         let flows = self.groups.iter().map(|group| rest(group.rtt.low, &group.route().links));
         let connections =
             self.workloads.iter().map(|planned| rest(planned.expected.least_rtt, &planned.workload.route.links));
-        Duration(flows.chain(connections).min().unwrap_or(network.path_rtt()).0 / 2)
+        let left = flows.chain(connections).min().unwrap_or(network.path_rtt());
+        match link.delays() {
+            [None, None] => [Duration(left.0 / 2); 2],
+            given => given.map(|delay| delay.unwrap_or(left)),
+        }
     }
 
-    /// The buffer of `link`, in packets of the scenario's size or in bytes.
-    fn buffer(&self, link: &DraftLink, network: &Network, scenario: &Scenario, problems: &mut Problems) -> Buffer {
+    /// A direction of the link, whose delay is `delay`.
+    fn direction(
+        &self,
+        draft: &DraftDirection,
+        delay: Duration,
+        network: &Network,
+        scenario: &Scenario,
+        problems: &mut Problems,
+    ) -> DirectionSetup {
+        let buffer = self.buffer(draft, network, scenario, problems);
+        let holds = match buffer {
+            Buffer::Packets(packets) => Bytes(packets.saturating_mul(scenario.packet.0)),
+            Buffer::Bytes(bytes) => bytes,
+        };
+        let site = Site {
+            queue: queue::Site { rate: draft.rate, buffer, packet: scenario.packet },
+            router_buffer: holds,
+            controllers: self.controllers(),
+        };
+        let (queue, router) = draft.queue.read(&site, draft.at.key("queue"), problems);
+        DirectionSetup {
+            rate: draft.rate,
+            delay,
+            changes: draft.changes.clone(),
+            trace: draft.trace.clone(),
+            aggregate: draft.aggregate,
+            buffer,
+            queue,
+            router,
+            errors: draft.errors,
+            corrupt: draft.corrupt,
+            reorder: draft.reorder,
+            duplicate: draft.duplicate,
+        }
+    }
+
+    /// The buffer of a direction, in packets of the scenario's size or in bytes.
+    fn buffer(
+        &self,
+        draft: &DraftDirection,
+        network: &Network,
+        scenario: &Scenario,
+        problems: &mut Problems,
+    ) -> Buffer {
         let packets = |seconds: f64| {
-            let packets = seconds * link.rate.as_bps() / scenario.packet.as_bits();
+            let packets = seconds * draft.rate.as_bps() / scenario.packet.as_bits();
             Buffer::Packets((packets.round() as u64).max(1))
         };
-        match link.buffer {
+        match draft.buffer {
             BufferSize::Packets(packets) => Buffer::Packets(packets),
             BufferSize::Bytes(bytes) => {
                 let message = format!("{bytes} does not hold a single packet; write at least \"{}\"", scenario.packet);
-                problems.unless(bytes >= scenario.packet, link.at.key("buffer"), message);
+                problems.unless(bytes >= scenario.packet, draft.at.key("buffer"), message);
                 Buffer::Bytes(bytes)
             }
             BufferSize::Bdp(times) => {

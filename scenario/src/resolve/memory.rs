@@ -66,19 +66,22 @@ impl Memory {
             let at = key_of(scenario, i);
             let crossing = || groups.iter().filter(move |group| group.route().links.contains(&i));
             let packet = crossing().map(|group| group.packet()).min().unwrap_or(scenario.packet);
-            let waiting = match link.buffer {
-                Buffer::Packets(packets) => packets as f64,
-                Buffer::Bytes(bytes) => packets(bytes.0 as f64, packet),
-            };
-            parts.push((at.key("buffer"), waiting * PER_PACKET));
-            // Packets in flight: what the link carries in a round trip, as data there and as acknowledgments back.
             let rtt = crossing().map(|group| group.rtt.high).max().unwrap_or_default().as_secs().min(duration);
-            let fastest = link.changes.iter().filter_map(|change| change.rate);
-            let fastest = fastest.fold(link.rate.as_bps(), |most, rate| most.max(rate.as_bps()));
-            let slowest = link.changes.iter().filter_map(|change| change.delay).max().unwrap_or_default();
-            let rtt = (rtt + 2.0 * slowest.as_secs()).min(duration);
-            let flying = packets(bytes_in(Rate::from_bps(fastest), rtt), packet);
-            parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
+            // A link whose directions are alike counts once, as its acknowledgments hardly ever wait.
+            for (direction, at) in link.each().zip([at.clone(), at.key("reverse")]) {
+                let waiting = match direction.buffer {
+                    Buffer::Packets(packets) => packets as f64,
+                    Buffer::Bytes(bytes) => packets(bytes.0 as f64, packet),
+                };
+                parts.push((at.key("buffer"), waiting * PER_PACKET));
+                // Packets in flight: what it carries in a round trip, as data there and as acknowledgments back.
+                let fastest = direction.changes.iter().filter_map(|change| change.rate);
+                let fastest = fastest.fold(direction.rate.as_bps(), |most, rate| most.max(rate.as_bps()));
+                let slowest = direction.changes.iter().filter_map(|change| change.delay).max().unwrap_or_default();
+                let rtt = (rtt + 2.0 * slowest.as_secs()).min(duration);
+                let flying = packets(bytes_in(Rate::from_bps(fastest), rtt), packet);
+                parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
+            }
         }
         let flows: f64 = groups.iter().map(|group| group.count as f64).sum();
         let mut working = parts.iter().map(|(_, bytes)| bytes).sum::<f64>() + flows * PER_FLOW;

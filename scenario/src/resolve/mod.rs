@@ -6,6 +6,8 @@
 
 mod context;
 mod controllers;
+mod draft_direction;
+mod draft_link;
 mod draw;
 mod flows;
 mod links;

@@ -29,9 +29,9 @@ fn piece() -> impl Strategy<Value = String> {
     ];
     let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|quantum|min-rto|rate|trace|change|aggregate|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|max-burst|recovery|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
-               sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
-    let header =
-        "(\\[path\\]|\\[\\[link\\]\\]|\\[\\[flow\\]\\]|\\[\\[traffic\\]\\]|\\[measure\\]|\\[sweep\\]|\\[compare\\])\n";
+               reverse.rate|reverse.buffer|reverse.delay|sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
+    let header = "(\\[path\\]|\\[path.reverse\\]|\\[\\[link\\]\\]|\\[\\[flow\\]\\]|\
+                  \\[\\[traffic\\]\\]|\\[measure\\]|\\[sweep\\]|\\[compare\\])\n";
     prop_oneof![4 => (key, value).prop_map(|(key, value)| format!("{key} = {value}\n")), 1 => header]
 }
 

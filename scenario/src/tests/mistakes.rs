@@ -355,6 +355,32 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "\"1 bdp\"\nduplicate = 1.1",
             "test.toml:7:13: path.duplicate: 1.1 is not within 0 and 1; write one like 0.01\n",
         ),
+        // Links whose directions differ.
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreverse = { rate = \"0 bps\" }",
+            "test.toml:7:20: path.reverse.rate: is zero; write one like \"1 Gbps\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreverse = { rate = \"1 Mbps\", trace = \"a.trace\" }",
+            "test.toml:7:20: path.reverse.rate: is given together with `trace`; remove one of the two\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreverse = { rtt = \"10 ms\" }",
+            "test.toml:7:13: path.reverse.rtt: there is no key `rtt`; did you mean `rate`?\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nduplicate = 2\nreverse = { rate = \"1 Mbps\" }",
+            "test.toml:7:13: path.duplicate: 2 is not within 0 and 1; write one like 0.01\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nreverse = { rate = \"1 Mbps\", queue = { kind = \"codel\", targt = \"5 ms\" } }",
+            "test.toml:7:64: path.reverse.queue.targt: there is no key `targt`; did you mean `target`?\n",
+        ),
         // Runs that need more memory than the machine has.
         (
             "1 bdp",

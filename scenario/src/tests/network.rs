@@ -17,7 +17,9 @@ fn a_dumbbell_needs_six_lines() {
     assert_eq!(experiment.sample, Duration::from_millis(50));
     assert_eq!(experiment.measure, (Time::ZERO, Time(60_000_000_000_000)));
     let link = &experiment.links[0];
-    assert_eq!((link.name.as_str(), link.delay), ("bottleneck", Duration::from_millis(50)));
+    assert!(link.name == "bottleneck" && link.reverse.is_none());
+    let link = &link.forward;
+    assert_eq!(link.delay, Duration::from_millis(50));
     assert_eq!((link.rate, link.buffer), (Rate::from_gbps(1.0), Buffer::Packets(12_500)));
     let flow = &experiment.flows[0];
     assert_eq!((flow.rtt, flow.packet, flow.ack_size), (Duration::from_millis(100), Bytes(1000), Bytes(40)));
@@ -53,19 +55,19 @@ fn routes_name_links_and_the_bottleneck() {
     let experiment = one(TWO_LINKS, &["flow[0].direction=reverse"]);
     assert_eq!((&experiment.flows[0].route.links[..], experiment.flows[0].route.reverse), (&[0, 1][..], true));
     assert_eq!(experiment.flows[0].rtt, Duration::from_millis(60));
-    assert_eq!(experiment.links[1].buffer, Buffer::Packets(15_000));
+    assert_eq!(experiment.links[1].forward.buffer, Buffer::Packets(15_000));
 
     let both = "path = { rate = \"1 Gbps\", rtt = \"100 ms\", buffer = \"9 MB\" }\n".to_string() + TWO_LINKS;
     let experiment = one(&both, &["flow[0].route=[\"bottleneck\", \"b\"]"]);
     assert_eq!(experiment.flows[0].route.links, [0, 2]);
-    assert_eq!(experiment.links[0].delay, Duration::from_millis(30), "what b leaves of the RTT");
-    assert_eq!(experiment.links[0].buffer, Buffer::Bytes(Bytes(9_000_000)));
+    assert_eq!(experiment.links[0].forward.delay, Duration::from_millis(30), "what b leaves of the RTT");
+    assert_eq!(experiment.links[0].forward.buffer, Buffer::Bytes(Bytes(9_000_000)));
 }
 
 #[test]
 fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
-    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].queue.clone();
-    assert!(one(DUMBBELL, &[]).links[0].queue.is_drop_tail());
+    let queue = |set: &str| one(DUMBBELL, &[&format!("path.queue={set}")]).links[0].forward.queue.clone();
+    assert!(one(DUMBBELL, &[]).links[0].forward.queue.is_drop_tail());
     assert_eq!(queue("codel").parameters, json!({ "target": "5 ms", "interval": "100 ms" }));
     assert_eq!(queue("fq-codel"), queue("{ kind = \"fq-codel\", queues = 1024, interval = \"100 ms\" }"));
     assert_eq!(queue("red").packet, Bytes(1000));
@@ -73,7 +75,7 @@ fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
     let red = red::Parameters { min: Some(10.0), gentle: false, ..Default::default() };
     let expected = red::AdaptiveParameters { red, bottom: 0.001, ..Default::default() };
     assert_eq!(serde_json::from_value::<red::AdaptiveParameters>(given).unwrap(), expected);
-    let routed = one(DUMBBELL, &["path.queue={ kind = \"rcp-ac\", gamma = 0.05 }"]).links[0].clone();
+    let routed = one(DUMBBELL, &["path.queue={ kind = \"rcp-ac\", gamma = 0.05 }"]).links[0].forward.clone();
     let router = routed.router.expect("a router");
     assert!(routed.queue.is_drop_tail() && router.protocol == "rcp-ac", "{router:?}");
     assert_eq!(router.parameters["gamma"], 0.05);
@@ -81,12 +83,12 @@ fn a_queue_is_a_name_or_a_table_and_its_defaults_are_the_literatures() {
     let matching = |controller: &str| {
         let link =
             one(DUMBBELL, &["path.queue=matching", &format!("flow[0].controller={controller}")]).links[0].clone();
-        link.router.map(|router| router.protocol)
+        link.forward.router.map(|router| router.protocol)
     };
     assert_eq!((matching("reno"), matching("xcp").as_deref()), (None, Some("xcp")));
     let two = one(TWO_LINKS, &["link[1].queue=codel"]);
-    assert!(two.links[0].queue.is_drop_tail());
-    assert_eq!(two.links[1].queue, queue("codel"));
+    assert!(two.links[0].forward.queue.is_drop_tail());
+    assert_eq!(two.links[1].forward.queue, queue("codel"));
 }
 
 #[test]
@@ -117,7 +119,7 @@ fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
         [[flow]]
         controller = "reno"
         "#;
-    let links = one(text, &[]).links;
+    let links = one(text, &[]).links.into_iter().map(|link| link.forward).collect::<Vec<_>>();
     let bursts = GilbertElliott { p: 0.001, r: 0.1, good: 0.0, bad: 1.0 };
     assert_eq!((links[0].errors, links[0].duplicate), (Errors::Bursts(bursts), 0.01));
     assert_eq!((links[1].errors, links[1].duplicate), (Errors::Uniform(1e-6), 0.0));
@@ -153,7 +155,7 @@ fn a_trace_is_read_from_the_scenarios_folder() {
     let wrong = load(&["path.trace=bad.trace"]).unwrap_err()[0].to_string();
     let both = load(&["path.change=[{ at = \"1 s\", rate = \"1 Mbps\" }]"]).unwrap_err()[0].to_string();
     std::fs::remove_dir_all(&folder).unwrap();
-    let link = &plan.runs[0].experiment.links[0];
+    let link = &plan.runs[0].experiment.links[0].forward;
     assert!((link.rate.as_mbps() - 4.8128).abs() < 1e-9 && link.trace.is_some(), "{}", link.rate);
     assert_eq!(link.buffer, Buffer::Packets(60)); // 4.8128 Mbps x 100 ms
     assert!(wrong.contains("bad.trace:3: 2 ms is before the line above;"), "{wrong}");
@@ -161,6 +163,77 @@ fn a_trace_is_read_from_the_scenarios_folder() {
         both.contains("path.change[0].rate: the link has a trace in place of a rate; remove the change of the rate"),
         "{both}"
     );
+}
+
+#[test]
+fn the_reverse_direction_has_what_it_is_given_and_the_rest_from_the_forward_one() {
+    let text = r#"
+        duration = "60 s"
+        [path]
+        rate = "100 Mbps"
+        rtt = "40 ms"
+        buffer = "1 bdp"
+        queue = "red"
+        packet-error = 1e-6
+        aggregate = "4 ms"
+        corrupt = 0.001
+        change = [{ at = "10 s", rate = "50 Mbps" }, { at = "20 s", rate = "70 Mbps", delay = "9 ms" }]
+        [path.reverse]
+        rate = "10 Mbps"
+        packet-error = 0.05
+        aggregate = "0 s"
+        duplicate = 0.1
+        [[flow]]
+        controller = "reno"
+        "#;
+    let link = one(text, &[]).links.remove(0);
+    let (forward, reverse) = (&link.forward, link.direction(true));
+    assert_eq!((forward.rate, reverse.rate), (Rate::from_mbps(100.0), Rate::from_mbps(10.0)));
+    let bdps = [Buffer::Packets(500), Buffer::Packets(50)];
+    assert_eq!([forward.buffer, reverse.buffer], bdps, "of its own rate");
+    assert_eq!((&forward.queue, forward.delay), (&reverse.queue, reverse.delay));
+    assert_eq!((forward.errors, reverse.errors), (Errors::Uniform(1e-6), Errors::Uniform(0.05)));
+    assert_eq!((forward.aggregate, reverse.aggregate), (Some(Duration::from_millis(4)), None));
+    assert_eq!([forward.corrupt, reverse.corrupt, forward.duplicate, reverse.duplicate], [0.001, 0.001, 0.0, 0.1]);
+    let delay = Change { at: Time(20_000_000_000_000), rate: None, delay: Some(Duration::from_millis(9)) };
+    assert_eq!((forward.changes.len(), &reverse.changes[..]), (2, &[delay][..]), "no changes of a rate of its own");
+    assert_eq!(one(text, &["path.reverse.delay=5 ms"]).links[0].direction(true).changes, []);
+    assert_eq!(one(text, &["path.reverse.change=[]"]).links[0].direction(true).changes, []);
+    let empty = one(DUMBBELL, &["path.reverse={}"]).links.remove(0);
+    assert_eq!(format!("{:?}", empty.forward), format!("{:?}", empty.direction(true)));
+    // The estimate of memory counts either direction's buffer.
+    let lines = errors(text, &["path.reverse.buffer=100 TB"]);
+    assert!(lines.starts_with("test.toml: --set path.reverse.buffer: this needs about 12800 GB"), "{lines}");
+}
+
+#[test]
+fn the_delays_of_both_directions_make_up_the_round_trip() {
+    let delays = |sets: &[&str]| {
+        let link = one(DUMBBELL, sets).links.remove(0);
+        [link.forward.delay, link.direction(true).delay].map(|delay| delay.as_millis())
+    };
+    assert_eq!(delays(&["path.reverse.rate=1 Mbps"]), [50.0, 50.0]);
+    assert_eq!(delays(&["path.reverse.delay=70 ms"]), [30.0, 70.0], "what the reverse direction leaves of the RTT");
+    assert_eq!(delays(&["path.delay=10 ms"]), [10.0, 10.0]);
+    assert_eq!(delays(&["path.delay=10 ms", "path.reverse.delay=70 ms"]), [10.0, 70.0]);
+    let lines = errors(DUMBBELL, &["path.reverse.delay=101 ms"]);
+    assert!(
+        lines.contains("100 ms is less than its links' delays, there and back; write at least \"101 ms\""),
+        "{lines}"
+    );
+    let two = one(TWO_LINKS, &["link[0].reverse.delay=15 ms"]);
+    assert_eq!(two.flows[0].rtt, Duration::from_millis(65), "10 + 15 + 20 + 20");
+}
+
+#[test]
+fn a_load_is_a_share_of_the_rate_in_its_own_direction() {
+    let text = format!("{DUMBBELL}[[traffic]]\nkind = \"tmix\"\nload = \"20 %\"\n");
+    let load = |direction: &str| {
+        let sets = ["path.reverse.rate=10 Mbps".to_string(), format!("traffic[0].direction={direction}")];
+        format!("{:?}", one(&text, &sets.each_ref().map(String::as_str)).workloads[0].population)
+    };
+    assert!(load("forward").contains("load: Rate(200000000.0)"), "{}", load("forward"));
+    assert!(load("reverse").contains("load: Rate(2000000.0)"), "{}", load("reverse"));
 }
 
 #[test]

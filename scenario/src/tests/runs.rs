@@ -16,9 +16,9 @@ fn starts_and_rtts_of_copies_follow_from_the_seed_alone() {
     assert_eq!(few[..], times(&["flow[0].count=100"])[..24]);
     assert_ne!(few, times(&["seed=2"]));
     // The link has half of the smallest RTT that can be drawn.
-    assert_eq!(one(&text, &[]).links[0].delay, Duration::from_millis(30));
+    assert_eq!(one(&text, &[]).links[0].forward.delay, Duration::from_millis(30));
     // 1 Gbps x 112.5 ms
-    assert_eq!(one(&text, &[]).links[0].buffer, Buffer::Packets(14_063));
+    assert_eq!(one(&text, &[]).links[0].forward.buffer, Buffer::Packets(14_063));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_run_is_made_for_each_controller_at_each_swept_value() {
     assert_eq!(names[3], "newreno, path.rate = 1 Gbps, flow[0].count = 3");
     assert_eq!(names[4], "reno, path.rate = 2 Gbps, flow[0].count = 1");
     assert_eq!(runs[3].experiment.flows.len(), 3);
-    assert_eq!(runs[4].experiment.links[0].rate, Rate::from_gbps(2.0));
+    assert_eq!(runs[4].experiment.links[0].forward.rate, Rate::from_gbps(2.0));
     assert_eq!(runs[4].identity.settings["path.rate"], "2 Gbps");
 }
 
@@ -54,7 +54,7 @@ fn a_parameter_of_the_scenario_replaces_the_default() {
 #[test]
 fn a_set_replaces_a_value_of_the_file() {
     let experiment = one(DUMBBELL, &["path.rate=10Gbps", "flow[1].controller=newreno", "flow.1.start=5 s"]);
-    assert_eq!(experiment.links[0].rate, Rate::from_gbps(10.0));
+    assert_eq!(experiment.links[0].forward.rate, Rate::from_gbps(10.0));
     assert_eq!(experiment.flows[1].start, Time(5_000_000_000_000));
     assert_eq!(runs(DUMBBELL, &["flow[1].controller=newreno"])[0].name(), "reno+newreno");
 }

@@ -47,7 +47,7 @@ pub(super) fn sessions(
     let (per_second, key) = match (arrivals.per_second, arrivals.load) {
         (Some(number), None) => (number, "per-second"),
         (None, Some(load)) => {
-            let load = load.rate(context.network.narrowest(&place.route.links));
+            let load = load.rate(context.network.narrowest(&place.route));
             (load.as_bps() / 8.0 / talk.mean_size(place.packet, header).max(1.0), "load")
         }
         (Some(_), Some(_)) => {

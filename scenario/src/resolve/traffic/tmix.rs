@@ -46,7 +46,7 @@ pub(super) fn tmix(
             })
         }
         TmixKeys { file: None, load: Some(load) } => {
-            let load = load.rate(context.network.narrowest(&place.route.links));
+            let load = load.rate(context.network.narrowest(&place.route));
             problems.unless(load.as_bps() > 0.0, at.key("load"), "is zero; write one like \"70 Mbps\"");
             let mix = Mix {
                 seed: context.scenario.seed,
