@@ -1,6 +1,7 @@
-//! Links whose capacity or delay varies: by changes at given times, by a trace of delivery opportunities, or by
-//! aggregation, which delivers packets in batches.
+//! Links whose capacity or delay varies: by changes at given times, by a trace of delivery opportunities, by jitter, or
+//! by aggregation, which delivers packets in batches.
 
+use crate::jitter::ExtraDelay;
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ impl Trace {
 pub(crate) struct Varying {
     service: Service,
     delays: Steps<Duration>,
+    jitter: Option<ExtraDelay>,
     /// Packets leave the far end at multiples of this time; zero if at any time.
     batch: Duration,
     /// When the last packet leaves the far end.
@@ -76,6 +78,7 @@ impl Varying {
         Varying {
             service: Service::Rates(Steps::new(per_byte)),
             delays: Steps::new(delay),
+            jitter: None,
             batch: Duration::ZERO,
             last_exit: Time::ZERO,
         }
@@ -84,6 +87,11 @@ impl Varying {
     /// Packets leave the far end in batches: at the next multiple of `period`.
     pub fn aggregate(&mut self, period: Duration) {
         self.batch = period;
+    }
+
+    /// Adds an extra delay that varies over time.
+    pub fn jitter(&mut self, delay: ExtraDelay) {
+        self.jitter = Some(delay);
     }
 
     /// Adds a change, which is not before those added earlier.
@@ -112,15 +120,17 @@ impl Varying {
     /// far end.
     ///
     /// **Decided**: a change of rate applies to the bits that are still to be sent. A change of delay applies to
-    /// packets whose transmission ends after it. No packet overtakes another: after a change to a shorter delay,
-    /// packets leave as early as they can without overtaking. With aggregation, a packet's exit is rounded up to the
-    /// end of its batch, so that all packets of a batch leave at the same time and in order.
+    /// packets whose transmission ends after it, and a packet has the extra delay of jitter at the end of its
+    /// transmission. No packet overtakes another: after a change to a shorter delay, and while jitter falls by more
+    /// than the time between packets, they leave as early as they can without overtaking. With aggregation, a packet's
+    /// exit is rounded up to the end of its batch, so that all packets of a batch leave at the same time and in order.
     pub fn transmit(&mut self, start: Time, size: Bytes) -> (Time, Time) {
         let end = match &mut self.service {
             Service::Rates(rates) => finish(rates, start, size),
             Service::Trace(opportunities) => opportunities.transmit(start, size),
         };
-        let exit = end + self.delays.at(end);
+        let extra = self.jitter.as_mut().map_or(Duration::ZERO, |jitter| jitter.at(end));
+        let exit = end + self.delays.at(end) + extra;
         let exit = if self.batch > Duration::ZERO {
             exit.0.checked_next_multiple_of(self.batch.0).map_or(Time::MAX, Time)
         } else {

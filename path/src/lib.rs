@@ -13,6 +13,7 @@
 pub mod capacity;
 mod ecn;
 pub mod impairments;
+pub mod jitter;
 pub mod link;
 pub mod queue;
 pub mod ring;
@@ -24,6 +25,7 @@ pub mod topology;
 pub use capacity::{Change, Trace};
 pub use ecn::Ecn;
 pub use impairments::{Fate, GilbertElliott, Impairments, PacketErrors};
+pub use jitter::Jitter;
 pub use link::{Counters, Link};
 pub use queue::{Buffer, DropTail, QueueSetup};
 pub use setup::{DirectionSetup, Errors, LinkSetup, Reorder, RouterSetup};

@@ -54,6 +54,16 @@ class Change(Keys):
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
+class Jitter(Keys):
+    """An extra delay that varies at random over time and keeps packets in order."""
+
+    mean: str
+    """Its mean. It is distributed exponentially."""
+    correlation: str
+    """The time after which its autocorrelation has fallen to 1/e."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
 class Reverse(Keys):
     """What is different in the reverse direction of a link. Keys that are not given are as in the forward direction."""
 
@@ -65,6 +75,8 @@ class Reverse(Keys):
     """Its propagation delay, one way. Then the forward direction's changes of delay do not apply to it."""
     aggregate: str | None = None
     """Aggregation: packets arrive in batches, at multiples of this time; "0 s" for none."""
+    jitter: Jitter | None = None
+    """An extra delay that varies at random over time and keeps packets in order; with a mean of "0 s", none."""
     buffer: str | None = None
     """How much may wait at it. A size in bdp or time is computed with its own rate."""
     queue: (
@@ -101,6 +113,8 @@ class Path(Keys):
     """Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
     order, in either direction. If not given, each packet is delivered when it arrives.
     """
+    jitter: Jitter | None = None
+    """An extra delay that varies at random over time and keeps packets in order, in each direction for itself."""
     buffer: str
     """How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     packets" or "9 MB".
@@ -149,6 +163,8 @@ class Link(Keys):
     """Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
     order, in either direction. If not given, each packet is delivered when it arrives.
     """
+    jitter: Jitter | None = None
+    """An extra delay that varies at random over time and keeps packets in order, in each direction for itself."""
     buffer: str
     """How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     packets" or "9 MB".

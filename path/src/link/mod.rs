@@ -12,8 +12,9 @@ mod transmitter;
 pub use counters::Counters;
 
 use crate::capacity::Varying;
+use crate::jitter::ExtraDelay;
 use crate::queue::{LinkQueue, Queue};
-use crate::{Buffer, Change, DropTail, Fate, Impairments, Packet, Trace};
+use crate::{Buffer, Change, DropTail, Fate, Impairments, Jitter, Packet, Trace};
 use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -79,6 +80,12 @@ impl<P: Packet> Link<P> {
     /// The same link, which delivers packets in batches: they leave the far end at multiples of `period`.
     pub fn with_aggregation(mut self, period: Duration) -> Link<P> {
         self.vary().aggregate(period);
+        self
+    }
+
+    /// The same link with an extra delay that varies over time. It follows from `seed`.
+    pub fn with_jitter(mut self, jitter: &Jitter, seed: u64) -> Link<P> {
+        self.vary().jitter(ExtraDelay::new(jitter, seed));
         self
     }
 

@@ -199,8 +199,9 @@ fn observing_more_often_changes_nothing() {
     // A thousand bytes each 80 us on average.
     let traced: Varied =
         |link| link.with_trace(Arc::new(Trace::new((0..8300).map(|n| n * 12 / 100).collect()).unwrap()));
+    let jittery: Varied = |link| link.with_jitter(&JITTER, 1);
     for discipline in all() {
-        for varied in [|link| link, changing, traced] {
+        for varied in [|link| link, changing, traced, jittery] {
             let run = |often: bool| {
                 let buffer = Buffer::Packets(2000);
                 let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
@@ -346,4 +347,46 @@ fn a_batch_does_not_overtake_the_one_before() {
         link.arrive(US(us), &Parcel::new(id as u64));
     }
     assert_eq!(drain(&mut link), [(150, 0), (150, 1), (200, 2)]);
+}
+
+/// An extra delay that changes by far less than the time passes: its standard deviation from one of its points to the
+/// next, 6.25 ms later, is about 0.35 ms.
+const JITTER: Jitter = Jitter { mean: Duration::from_millis(1), correlation: Duration::from_millis(100) };
+
+/// The exits of a packet each `period` microseconds, for five seconds.
+fn exits(jitter: &Jitter, period: u64, seed: u64) -> Vec<(Time, u64)> {
+    let mut link = Link::new(None, Duration::from_millis(10), Buffer::UNLIMITED).with_jitter(jitter, seed);
+    let mut exits = Vec::new();
+    for us in (0..5_000_000).step_by(period as usize) {
+        link.arrive(US(us), &Parcel::new(us));
+    }
+    while let Some(time) = link.next_exit() {
+        exits.push((time, link.first().id));
+        link.exit();
+    }
+    exits
+}
+
+/// Ten times as many packets change nothing for those among them that were sent before, too.
+#[test]
+fn jitter_does_not_depend_on_how_many_packets_are_sent() {
+    let (many, few) = (exits(&JITTER, 100, 7), exits(&JITTER, 1000, 7));
+    let same: Vec<_> = many.iter().copied().filter(|(_, us)| us % 1000 == 0).collect();
+    assert_eq!(same, few);
+    assert_eq!(few, exits(&JITTER, 1000, 7));
+    assert_ne!(few, exits(&JITTER, 1000, 8));
+    // None leaves before its delay of 10 ms, and the mean is about that of 50 correlation times.
+    let beyond: Vec<Duration> = few.iter().map(|&(exit, us)| exit.since(US(us + 10_000))).collect();
+    assert!(few.iter().all(|&(exit, us)| exit >= US(us + 10_000)));
+    let mean = beyond.iter().copied().sum::<Duration>().as_millis() / beyond.len() as f64;
+    assert!((0.4..1.6).contains(&mean), "{mean}");
+}
+
+/// Jitter that often falls faster than time passes: packets leave together, and never out of order.
+#[test]
+fn jitter_keeps_packets_in_order() {
+    let wild = Jitter { mean: Duration::from_millis(50), correlation: Duration::from_millis(50) };
+    let exits = exits(&wild, 1000, 7);
+    assert!(exits.is_sorted() && exits.is_sorted_by_key(|&(_, us)| us));
+    assert!(exits.windows(2).filter(|pair| pair[0].0 == pair[1].0).count() > 500, "packets that leave together");
 }

@@ -25,6 +25,9 @@ impl DirectionSetup {
         if let Some(period) = self.aggregate {
             built = built.with_aggregation(period);
         }
+        if let Some(jitter) = &self.jitter {
+            built = built.with_jitter(jitter, seed);
+        }
         built = built.with_impairments(self.impairments(seed));
         match &self.router {
             Some(router) => Ok(built.with_router(router.build(self.rate)?)),

@@ -1,6 +1,6 @@
 //! One direction of a link, as plain data.
 
-use crate::{Buffer, Change, GilbertElliott, QueueSetup, Trace};
+use crate::{Buffer, Change, GilbertElliott, Jitter, QueueSetup, Trace};
 use control::{Bytes, Duration, Rate, Time};
 use serde_json::Value;
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub struct DirectionSetup {
     pub trace: Option<Arc<Trace>>,
     /// Aggregation: packets leave the far end in batches, at multiples of this time.
     pub aggregate: Option<Duration>,
+    /// An extra delay that varies over time. No packet overtakes another.
+    pub jitter: Option<Jitter>,
     /// How much the queue holds, without the packet in transmission.
     pub buffer: Buffer,
     /// The queue discipline: which packet is transmitted next, and which is dropped.
@@ -43,6 +45,7 @@ impl DirectionSetup {
             changes: Vec::new(),
             trace: None,
             aggregate: None,
+            jitter: None,
             buffer,
             queue: QueueSetup::default(),
             router: None,

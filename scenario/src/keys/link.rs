@@ -22,6 +22,8 @@ pub struct Path {
     /// Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
     /// order, in either direction. If not given, each packet is delivered when it arrives.
     pub aggregate: Option<Duration>,
+    /// An extra delay that varies at random over time and keeps packets in order, in each direction for itself.
+    pub jitter: Option<Jitter>,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     /// packets" or "9 MB".
     pub buffer: BufferSize,
@@ -68,6 +70,8 @@ pub struct Link {
     /// Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
     /// order, in either direction. If not given, each packet is delivered when it arrives.
     pub aggregate: Option<Duration>,
+    /// An extra delay that varies at random over time and keeps packets in order, in each direction for itself.
+    pub jitter: Option<Jitter>,
     /// How much may wait at it: "1 bdp" (its rate times the mean RTT of its flows), "20 ms" (at its rate), "750
     /// packets" or "9 MB".
     pub buffer: BufferSize,
@@ -106,6 +110,8 @@ pub struct Reverse {
     pub delay: Option<Duration>,
     /// Aggregation: packets arrive in batches, at multiples of this time; "0 s" for none.
     pub aggregate: Option<Duration>,
+    /// An extra delay that varies at random over time and keeps packets in order; with a mean of "0 s", none.
+    pub jitter: Option<Jitter>,
     /// How much may wait at it. A size in bdp or time is computed with its own rate.
     pub buffer: Option<BufferSize>,
     /// Which packets wait, which is sent next and which are dropped.
@@ -120,6 +126,16 @@ pub struct Reverse {
     pub duplicate: Option<f64>,
     /// Changes of its rate and delay, in the order of time.
     pub change: Option<Vec<Change>>,
+}
+
+/// An extra delay that varies at random over time and keeps packets in order.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// Its mean. It is distributed exponentially.
+    pub mean: Duration,
+    /// The time after which its autocorrelation has fallen to 1/e.
+    pub correlation: Duration,
 }
 
 /// Packets that take a detour, so that later ones overtake them.

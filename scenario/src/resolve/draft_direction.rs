@@ -10,8 +10,13 @@ use crate::values::buffer::BufferSize;
 use crate::values::packet_error::{Bursts, PacketError};
 use crate::wording;
 use control::{Duration, Rate, Time};
-use path::{Errors, GilbertElliott, Reorder, Trace};
+use path::{Errors, GilbertElliott, Jitter, Reorder, Trace};
 use std::sync::Arc;
+
+/// The largest mean of an extra delay.
+const LONGEST_JITTER: Duration = Duration::from_millis(1000);
+/// The shortest correlation time of an extra delay. It bounds the random numbers that are drawn in a run.
+const SHORTEST_CORRELATION: Duration = Duration::from_micros(100);
 
 /// A direction of a link before its delay, its buffer and its queue are known.
 pub(super) struct DraftDirection<'s> {
@@ -25,6 +30,8 @@ pub(super) struct DraftDirection<'s> {
     pub delay: Option<Duration>,
     /// The time between two batches in which it delivers.
     pub aggregate: Option<Duration>,
+    /// Its extra delay that varies over time.
+    pub jitter: Option<Jitter>,
     /// The size of its buffer.
     pub buffer: BufferSize,
     /// The discipline or the router at its buffer.
@@ -63,6 +70,7 @@ pub(super) struct DirectionKeys<'s> {
     trace: Option<&'s str>,
     delay: Option<Duration>,
     aggregate: Option<Duration>,
+    jitter: Option<keys::Jitter>,
     buffer: BufferSize,
     queue: &'s Queue,
     packet_error: PacketError,
@@ -82,6 +90,7 @@ macro_rules! forward {
             trace: $link.trace.as_deref(),
             delay: $delay,
             aggregate: $link.aggregate,
+            jitter: $link.jitter,
             buffer: $link.buffer,
             queue: &$link.queue,
             packet_error: $link.packet_error,
@@ -107,13 +116,14 @@ impl<'s> DirectionKeys<'s> {
 
     /// Those of the reverse direction, which has what `reverse` does not give from the forward one.
     pub fn reversed(self, reverse: &'s Reverse) -> DirectionKeys<'s> {
-        let Reverse { rate, trace, delay, aggregate, buffer, queue, .. } = reverse;
+        let Reverse { rate, trace, delay, aggregate, jitter, buffer, queue, .. } = reverse;
         let Reverse { packet_error, corrupt, reorder, duplicate, change, .. } = reverse;
         let own = [
             ("rate", rate.is_some()),
             ("trace", trace.is_some()),
             ("delay", delay.is_some()),
             ("aggregate", aggregate.is_some()),
+            ("jitter", jitter.is_some()),
             ("buffer", buffer.is_some()),
             ("queue", queue.is_some()),
             ("packet-error", packet_error.is_some()),
@@ -130,6 +140,7 @@ impl<'s> DirectionKeys<'s> {
             trace: capacity.1,
             delay: delay.or(self.delay),
             aggregate: aggregate.or(self.aggregate).filter(|period| *period > Duration::ZERO),
+            jitter: jitter.or(self.jitter).filter(|jitter| jitter.mean > Duration::ZERO),
             buffer: buffer.unwrap_or(self.buffer),
             queue: queue.as_ref().unwrap_or(self.queue),
             packet_error: packet_error.unwrap_or(self.packet_error),
@@ -148,6 +159,7 @@ impl<'s> DirectionKeys<'s> {
         let (rate, trace) = capacity(self.rate, self.trace, &at, traces, problems);
         let errors = errors(&self.packet_error, &at.key("packet-error"), problems);
         checks::host_time(aggregate, "4 ms", at.key("aggregate"), problems);
+        let jitter = self.jitter.map(|jitter| extra_delay(jitter, &at.key("jitter"), problems));
         checks::probability(corrupt, at.key("corrupt"), problems);
         checks::probability(duplicate, at.key("duplicate"), problems);
         let reorder = self.reorder.map(|reorder| detour(reorder, &at.key("reorder"), problems));
@@ -163,6 +175,7 @@ impl<'s> DirectionKeys<'s> {
             trace,
             delay,
             aggregate,
+            jitter,
             buffer,
             queue,
             errors,
@@ -227,6 +240,17 @@ fn errors(errors: &PacketError, at: &KeyPath, problems: &mut Problems) -> Errors
             Errors::Bursts(GilbertElliott { p, r, good, bad })
         }
     }
+}
+
+/// Checks the jitter at `at`.
+fn extra_delay(jitter: keys::Jitter, at: &KeyPath, problems: &mut Problems) -> Jitter {
+    let keys::Jitter { mean, correlation } = jitter;
+    let message = format!("{mean} is not more than 0 and at most 1 s; write one like \"5 ms\"");
+    problems.unless(mean > Duration::ZERO && mean <= LONGEST_JITTER, at.key("mean"), message);
+    let least = mean.max(SHORTEST_CORRELATION);
+    let message = format!("{correlation} is too short; write at least \"{least}\", and better ten times the mean");
+    problems.unless(correlation >= least, at.key("correlation"), message);
+    Jitter { mean, correlation }
 }
 
 /// Checks the detour at `at`.

@@ -83,6 +83,7 @@ impl Crossing<'_> {
             changes: draft.changes.clone(),
             trace: draft.trace.clone(),
             aggregate: draft.aggregate,
+            jitter: draft.jitter,
             buffer,
             queue,
             router,

@@ -78,7 +78,9 @@ impl Memory {
                 let fastest = direction.changes.iter().filter_map(|change| change.rate);
                 let fastest = fastest.fold(direction.rate.as_bps(), |most, rate| most.max(rate.as_bps()));
                 let slowest = direction.changes.iter().filter_map(|change| change.delay).max().unwrap_or_default();
-                let rtt = (rtt + 2.0 * slowest.as_secs()).min(duration);
+                // Jitter beyond ten times its mean is as good as never.
+                let jitter = direction.jitter.map_or(0.0, |jitter| 10.0 * jitter.mean.as_secs());
+                let rtt = (rtt + 2.0 * slowest.as_secs() + jitter).min(duration);
                 let flying = packets(bytes_in(Rate::from_bps(fastest), rtt), packet);
                 parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
             }

@@ -355,6 +355,21 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "\"1 bdp\"\nduplicate = 1.1",
             "test.toml:7:13: path.duplicate: 1.1 is not within 0 and 1; write one like 0.01\n",
         ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\njitter = { mean = \"0 s\", correlation = \"50 ms\" }",
+            "test.toml:7:19: path.jitter.mean: 0 ps is not more than 0 and at most 1 s; write one like \"5 ms\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\njitter = { mean = \"5 ms\", correlation = \"4 ms\" }",
+            "test.toml:7:41: path.jitter.correlation: 4 ms is too short; write at least \"5 ms\", and better ten times the mean\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\njitter = { mean = \"5 ms\" }",
+            "test.toml:7:10: path.jitter.correlation: is missing; write correlation = \"50 ms\"\n",
+        ),
         // Links whose directions differ.
         (
             "\"1 bdp\"",

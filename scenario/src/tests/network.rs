@@ -2,7 +2,7 @@
 
 use super::*;
 use ::path::queue::red;
-use ::path::{Buffer, Change, Ecn, Errors, GilbertElliott, Reorder};
+use ::path::{Buffer, Change, Ecn, Errors, GilbertElliott, Jitter, Reorder};
 use control::{Bytes, Duration, Rate, Time};
 use serde_json::json;
 
@@ -115,6 +115,7 @@ fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
         buffer = "100 packets"
         packet-error = 1e-6
         aggregate = "4 ms"
+        jitter = { mean = "5 ms", correlation = "50 ms" }
         reorder = { probability = 0.02, delay = "3 ms" }
         [[flow]]
         controller = "reno"
@@ -125,6 +126,8 @@ fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
     assert_eq!((links[1].errors, links[1].duplicate), (Errors::Uniform(1e-6), 0.0));
     assert_eq!((links[0].corrupt, links[1].corrupt), (0.001, 0.0));
     assert_eq!((links[0].aggregate, links[1].aggregate), (None, Some(Duration::from_millis(4))));
+    let jitter = Jitter { mean: Duration::from_millis(5), correlation: Duration::from_millis(50) };
+    assert_eq!((links[0].jitter, links[1].jitter), (None, Some(jitter)));
     let reorder = Reorder { probability: 0.02, delay: Duration::from_millis(3) };
     assert_eq!((links[0].reorder, links[1].reorder), (None, Some(reorder)));
     let changes = [
@@ -176,12 +179,14 @@ fn the_reverse_direction_has_what_it_is_given_and_the_rest_from_the_forward_one(
         queue = "red"
         packet-error = 1e-6
         aggregate = "4 ms"
+        jitter = { mean = "5 ms", correlation = "50 ms" }
         corrupt = 0.001
         change = [{ at = "10 s", rate = "50 Mbps" }, { at = "20 s", rate = "70 Mbps", delay = "9 ms" }]
         [path.reverse]
         rate = "10 Mbps"
         packet-error = 0.05
         aggregate = "0 s"
+        jitter = { mean = "0 s", correlation = "50 ms" }
         duplicate = 0.1
         [[flow]]
         controller = "reno"
@@ -194,6 +199,7 @@ fn the_reverse_direction_has_what_it_is_given_and_the_rest_from_the_forward_one(
     assert_eq!((&forward.queue, forward.delay), (&reverse.queue, reverse.delay));
     assert_eq!((forward.errors, reverse.errors), (Errors::Uniform(1e-6), Errors::Uniform(0.05)));
     assert_eq!((forward.aggregate, reverse.aggregate), (Some(Duration::from_millis(4)), None));
+    assert!(forward.jitter.is_some() && reverse.jitter.is_none());
     assert_eq!([forward.corrupt, reverse.corrupt, forward.duplicate, reverse.duplicate], [0.001, 0.001, 0.0, 0.1]);
     let delay = Change { at: Time(20_000_000_000_000), rate: None, delay: Some(Duration::from_millis(9)) };
     assert_eq!((forward.changes.len(), &reverse.changes[..]), (2, &[delay][..]), "no changes of a rate of its own");
