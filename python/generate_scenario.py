@@ -34,7 +34,7 @@ from ._data import Keys
 '''
 
 # Tables that become classes, in an order in which each is known before it is used.
-TABLES = ["Bursts", "Reorder", "Change", "Jitter", "Reverse", "Path", "Link", "Flow", "Traffic", "Compare", "Measure", "Scenario"]
+TABLES = ["Bursts", "Reorder", "Change", "Shaper", "Jitter", "Reverse", "Path", "Link", "Flow", "Traffic", "Compare", "Measure", "Scenario"]
 
 # Lists of tables, which are singular in TOML.
 PLURAL = {"link": "links", "flow": "flows"}

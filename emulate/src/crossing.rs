@@ -140,7 +140,7 @@ mod tests {
     use crate::handle::Direction;
     use control::{Bytes, Duration, Rate};
     use path::queue::{Site, registry};
-    use path::{Buffer, DirectionSetup, Errors, HostPair, LinkSetup, Reorder, Route};
+    use path::{Buffer, DirectionSetup, Errors, HostPair, Jitter, LinkSetup, Reorder, Route, Shaper};
 
     fn packet(pool: &mut Pool, number: u64) -> Handle {
         let mut payload = vec![0; 1000];
@@ -210,6 +210,45 @@ mod tests {
         // Each takes 100 us, after which 50 us of delay remain in the emulator: the tenth is there at 1050 us.
         let expected: Vec<_> = (0..12).map(|i| (if i < 9 { US(1000) } else { US(2000) }, i)).collect();
         assert_eq!(left, expected);
+    }
+
+    /// Three packets pass at once, in 10 us each, and the others wait for tokens, which come in 1 ms.
+    #[test]
+    fn a_shaper_lets_a_burst_pass_and_then_its_rate() {
+        let mut shaped = link(800.0, 100);
+        shaped.forward.shaper = Some(Shaper { rate: Rate::from_mbps(8.0), burst: Bytes(3000) });
+        let mut crossing = crossing(&[shaped], &[(forward(&[0]), 0)]);
+        let mut pool = Pool::default();
+        (0..6).for_each(|i| crossing.arrive(US(0), 0, packet(&mut pool, i), &mut pool));
+        let mut left = Vec::new();
+        while let Some((due, packet)) = crossing.pass(US(20_000), &mut pool) {
+            left.push((due + crossing.path.ahead(), number(&mut pool, packet)));
+        }
+        let expected = [110, 120, 130, 1110, 2110, 3110].into_iter().zip(0..);
+        assert_eq!(left, expected.map(|(us, i)| (US(us), i)).collect::<Vec<_>>());
+    }
+
+    /// With jitter, packets are late by different times, in order, and by the mean over time.
+    #[test]
+    fn jitter_delays_and_keeps_the_order() {
+        let mut jittery = link(800.0, 100);
+        jittery.forward.jitter =
+            Some(Jitter { mean: Duration::from_millis(1), correlation: Duration::from_millis(10) });
+        let mut crossing = crossing(&[jittery], &[(forward(&[0]), 0)]);
+        let (mut pool, mut left, mut late) = (Pool::default(), Vec::new(), Duration::ZERO);
+        for i in 0..20_000u64 {
+            crossing.arrive(US(1000 * i), 0, packet(&mut pool, i), &mut pool);
+            while let Some((due, packet)) = crossing.pass(US(1000 * i), &mut pool) {
+                let number = number(&mut pool, packet);
+                late += (due + crossing.path.ahead()).since(US(1000 * number + 110));
+                left.push(number);
+                pool.release(packet.slot);
+            }
+        }
+        assert!(left.len() > 19_900 && left.is_sorted());
+        // 2000 correlation times: five standard deviations of their mean are 5 * sqrt(2 / 2000).
+        let mean = late.as_millis() / left.len() as f64;
+        assert!((mean - 1.0).abs() < 0.16, "{mean} ms");
     }
 
     /// Two routes with different delays share a slow link.

@@ -82,8 +82,8 @@ fn room(spare: &[(Time, Rate)], from: Time, to: Time) -> f64 {
 }
 
 /// The spare capacity of a flow over time: that of the link of its route, or of its access link, that has the least. A
-/// link's spare capacity is its rate in the flow's direction less the mean rate of the traffic that does not react and
-/// crosses it in the same direction.
+/// link's spare capacity is its capacity in the flow's direction less the mean rate of the traffic that does not react
+/// and crosses it in the same direction.
 pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)]> {
     let shares =
         |cross: &&Cross, link: usize| cross.route.reverse == flow.route.reverse && cross.route.links.contains(&link);
@@ -96,7 +96,7 @@ pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)
     let spare_at = |time: Time| {
         let left = |&link: &usize| {
             let present = |cross: &&Cross| cross.start <= time && time < cross.stop && shares(cross, link);
-            direction(link).rate_at(time) - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
+            direction(link).capacity_at(time) - experiment.cross.iter().filter(present).map(Cross::mean_rate).sum()
         };
         let narrowest = flow.route.links.iter().map(left).fold(f64::INFINITY, |least, rate| least.min(rate.as_bps()));
         (time, Rate::from_bps(narrowest.min(flow.access.map_or(f64::INFINITY, Rate::as_bps))))

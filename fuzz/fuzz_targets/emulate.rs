@@ -1,6 +1,6 @@
 //! The emulator: no packets from outside make it panic, work for long, keep a packet for ever, or send a datagram with
-//! a wrong checksum, or mark one whose sender does not know ECN. The input chooses the links' queue and router and says
-//! which packets arrive when.
+//! a wrong checksum, or mark one whose sender does not know ECN. The input chooses the links' queue, router, shaper and
+//! jitter, and says which packets arrive when.
 #![no_main]
 
 use control::{Bytes, Duration, Rate, Stamp, Time, routers};
@@ -9,7 +9,7 @@ use emulate::{Direction, EmulatedPath};
 use header::{Header, ROUTED};
 use libfuzzer_sys::fuzz_target;
 use path::queue::{Site, registry};
-use path::{Buffer, DirectionSetup, Errors, HostPair, LinkSetup, Reorder, Route, RouterSetup};
+use path::{Buffer, DirectionSetup, Errors, HostPair, Jitter, LinkSetup, Reorder, Route, RouterSetup, Shaper};
 
 const RATE: Rate = Rate::from_mbps(100.0);
 const BUFFER: Bytes = Bytes(50_000);
@@ -69,6 +69,9 @@ fn path(queue: u8, router: u8, flaws: u8) -> EmulatedPath {
         corrupt: f64::from(flaws >> 2 & 3) * 0.1,
         duplicate: f64::from(flaws >> 4 & 3) * 0.1,
         reorder: (flaws >= 64).then_some(Reorder { probability: 0.1, delay: Duration::from_millis(2) }),
+        shaper: (queue & 64 != 0).then_some(Shaper { rate: RATE * 0.5, burst: Bytes(10_000) }),
+        jitter: (queue & 128 != 0)
+            .then_some(Jitter { mean: Duration::from_millis(1), correlation: Duration::from_millis(10) }),
         ..DirectionSetup::plain(RATE, Duration::from_millis(1), buffer)
     };
     let link = LinkSetup { name: String::new(), forward, reverse: None };

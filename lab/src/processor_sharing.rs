@@ -73,7 +73,7 @@ pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
     // The acceptors' data crosses the route the other way.
     let directions = workload.route.directions(side == 1);
     let links = || directions.iter().map(|direction| direction.setup(&experiment.links));
-    if links().any(|link| !link.changes.is_empty() || link.trace.is_some()) {
+    if links().any(|link| !link.changes.is_empty() || link.trace.is_some() || link.shaper.is_some()) {
         return None;
     }
     let capacity = links().map(|link| link.rate.as_bps()).fold(f64::INFINITY, f64::min);

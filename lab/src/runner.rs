@@ -113,7 +113,8 @@ pub fn map<T: Send>(
 /// How many bits the links of `run` can carry while it lasts. The time that a run takes is about proportional to it, if
 /// runs have packets of the same size. Links without a finite rate cause no work of their own.
 fn most_bits(run: &Run) -> f64 {
-    let fastest = run.experiment.links.iter().map(|link| link.each().map(|it| it.rate.as_bps()).fold(0.0, f64::max));
+    let fastest =
+        run.experiment.links.iter().map(|link| link.each().map(|it| it.capacity().as_bps()).fold(0.0, f64::max));
     let rates = fastest.filter(|rate| rate.is_finite());
     rates.sum::<f64>() * run.experiment.duration.as_secs()
 }

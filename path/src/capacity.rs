@@ -1,7 +1,8 @@
-//! Links whose capacity or delay varies: by changes at given times, by a trace of delivery opportunities, by jitter, or
-//! by aggregation, which delivers packets in batches.
+//! Links whose capacity or delay varies: by changes at given times, by a trace of delivery opportunities, by a shaper,
+//! by jitter, or by aggregation, which delivers packets in batches.
 
 use crate::jitter::ExtraDelay;
+use crate::shaper::TokenBucket;
 use control::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ impl Trace {
 #[derive(Debug)]
 pub(crate) struct Varying {
     service: Service,
+    shaper: Option<TokenBucket>,
     delays: Steps<Duration>,
     jitter: Option<ExtraDelay>,
     /// Packets leave the far end at multiples of this time; zero if at any time.
@@ -77,6 +79,7 @@ impl Varying {
     pub fn new(per_byte: f64, delay: Duration) -> Varying {
         Varying {
             service: Service::Rates(Steps::new(per_byte)),
+            shaper: None,
             delays: Steps::new(delay),
             jitter: None,
             batch: Duration::ZERO,
@@ -87,6 +90,11 @@ impl Varying {
     /// Packets leave the far end in batches: at the next multiple of `period`.
     pub fn aggregate(&mut self, period: Duration) {
         self.batch = period;
+    }
+
+    /// Transmissions wait for tokens.
+    pub fn shape(&mut self, bucket: TokenBucket) {
+        self.shaper = Some(bucket);
     }
 
     /// Adds an extra delay that varies over time.
@@ -116,8 +124,8 @@ impl Varying {
         }
     }
 
-    /// The transmission of a packet of `size` begins at `start`. Returns when it ends, and when the packet leaves the
-    /// far end.
+    /// The transmission of a packet of `size` begins at `start`, or when a shaper has tokens for it. Returns when it
+    /// ends, and when the packet leaves the far end.
     ///
     /// **Decided**: a change of rate applies to the bits that are still to be sent. A change of delay applies to
     /// packets whose transmission ends after it, and a packet has the extra delay of jitter at the end of its
@@ -125,6 +133,7 @@ impl Varying {
     /// than the time between packets, they leave as early as they can without overtaking. With aggregation, a packet's
     /// exit is rounded up to the end of its batch, so that all packets of a batch leave at the same time and in order.
     pub fn transmit(&mut self, start: Time, size: Bytes) -> (Time, Time) {
+        let start = self.begin(start, size);
         let end = match &mut self.service {
             Service::Rates(rates) => finish(rates, start, size),
             Service::Trace(opportunities) => opportunities.transmit(start, size),
@@ -138,6 +147,17 @@ impl Varying {
         };
         self.last_exit = self.last_exit.max(exit);
         (end, self.last_exit)
+    }
+
+    /// When the shaper, if there is one, has tokens for the packet that is to be transmitted at `start`. Opportunities
+    /// of a trace pass unused until then.
+    fn begin(&mut self, start: Time, size: Bytes) -> Time {
+        let Some(bucket) = &mut self.shaper else { return start };
+        let begin = bucket.take(start, size);
+        if begin > start {
+            self.idle_until(begin);
+        }
+        begin
     }
 }
 

@@ -18,6 +18,7 @@ pub mod link;
 pub mod queue;
 pub mod ring;
 pub mod setup;
+pub mod shaper;
 #[cfg(test)]
 mod testing;
 pub mod topology;
@@ -29,6 +30,7 @@ pub use jitter::Jitter;
 pub use link::{Counters, Link};
 pub use queue::{Buffer, DropTail, QueueSetup};
 pub use setup::{DirectionSetup, Errors, LinkSetup, Reorder, RouterSetup};
+pub use shaper::Shaper;
 pub use topology::{HostPair, LinkDirection, Route, Topology};
 
 use control::{Bytes, Stamp};

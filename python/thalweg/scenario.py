@@ -54,6 +54,16 @@ class Change(Keys):
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)
+class Shaper(Keys):
+    """A token bucket that limits the rate in the long run. Packets wait for tokens."""
+
+    rate: str
+    """The rate in the long run, at which tokens come. It has no effect if it is above the link's."""
+    burst: str
+    """The most tokens: how much passes at the link's rate after a pause."""
+
+
+@dataclasses.dataclass(kw_only=True, slots=True)
 class Jitter(Keys):
     """An extra delay that varies at random over time and keeps packets in order."""
 
@@ -71,6 +81,8 @@ class Reverse(Keys):
     """Its capacity; not with `trace`. Then the forward direction's trace and changes of rate do not apply to it."""
     trace: str | None = None
     """A file of delivery opportunities, in place of `rate`."""
+    shaper: Shaper | None = None
+    """A token bucket that limits the rate in the long run."""
     delay: str | None = None
     """Its propagation delay, one way. Then the forward direction's changes of delay do not apply to it."""
     aggregate: str | None = None
@@ -107,6 +119,8 @@ class Path(Keys):
     """A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number
     of milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
     """
+    shaper: Shaper | None = None
+    """A token bucket that limits the rate in the long run, in each direction for itself. Packets wait for tokens."""
     rtt: str
     """Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own."""
     aggregate: str | None = None
@@ -157,6 +171,8 @@ class Link(Keys):
     """A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number
     of milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
     """
+    shaper: Shaper | None = None
+    """A token bucket that limits the rate in the long run, in each direction for itself. Packets wait for tokens."""
     delay: str
     """Its propagation delay, one way."""
     aggregate: str | None = None

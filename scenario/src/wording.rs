@@ -110,6 +110,7 @@ pub(super) fn example(key: &str) -> String {
         "kind" => "kind = \"cbr\"".into(),
         "size" => "size = \"30 kB\"".into(),
         "on" => "on = \"500 ms\"".into(),
+        "burst" => "burst = \"1 MB\"".into(),
         "correlation" => "correlation = \"50 ms\"".into(),
         "off" => "off = \"500 ms\"".into(),
         "uniform" => "uniform = [\"0 s\", \"20 s\"]".into(),

@@ -85,7 +85,7 @@ pub fn capacity(experiment: &Experiment) -> f64 {
     let most = policed.map_or(f64::INFINITY, Rate::as_bps);
     let changes = link.changes.iter().map(|change| change.at).filter(|at| *at > from && *at < to);
     let times: Vec<Time> = [from].into_iter().chain(changes).chain([to]).collect();
-    let between = |pair: &[Time]| link.rate_at(pair[0]).as_bps().min(most) * pair[1].since(pair[0]).as_secs();
+    let between = |pair: &[Time]| link.capacity_at(pair[0]).as_bps().min(most) * pair[1].since(pair[0]).as_secs();
     times.windows(2).map(between).sum::<f64>() * (1.0 - link.errors.mean())
 }
 
@@ -95,7 +95,7 @@ fn delay(experiment: &Experiment, sampled: &[Time], link: &LinkOutcome) -> f64 {
     let (from, to) = experiment.measure;
     let packet = experiment.flows[0].packet;
     let samples = sampled.iter().zip(&link.series.queue).filter(|(at, _)| **at > from && **at <= to);
-    let link_rate = |at: Time| experiment.links[0].forward.rate_at(at).as_bps();
+    let link_rate = |at: Time| experiment.links[0].forward.capacity_at(at).as_bps();
     let seconds = |(at, packets): (&Time, &f64)| packets * packet.as_bits() / link_rate(*at);
     or_zero(quantile(&mut samples.map(seconds).collect::<Vec<f64>>(), 0.95))
 }

@@ -208,3 +208,39 @@ fn a_reverse_flow_fills_the_reverse_direction() {
     assert!(link.utilization > 0.99 && link.max_queue_packets == 50, "{} {}", link.utilization, link.max_queue_packets);
     assert!(figures.links[0].drops == 0 && figures.flows[0].acquire_rtts.is_some());
 }
+
+/// A shaper of 20 Mbps on a link of 100 Mbps: a transfer of 1 MB finds tokens for all of it and takes as long as
+/// without a shaper, one of 3 MB as long as its other 2 MB at the shaper's rate, and a flow without end acquires that
+/// rate.
+#[test]
+fn a_burst_passes_a_shaper_and_a_long_transfer_has_its_rate() {
+    let transfer = |size: &str, shaper: &str| {
+        let run = run(&format!(
+            r#"
+            duration = "10 s"
+            [path]
+            rate = "100 Mbps"
+            rtt = "10 ms"
+            buffer = "5 MB"
+            {shaper}
+            [[flow]]
+            controller = "reno"
+            receive-window = 4000
+            {size}
+            "#
+        ));
+        let figures = figures(&run);
+        (figures.flows[0].completion_seconds, figures.flows[0].acquire_rtts, figures.throughput_mbps)
+    };
+    let shaped = r#"shaper = { rate = "20 Mbps", burst = "1 MB" }"#;
+    let done = |size: &str, shaper: &str| transfer(size, shaper).0.expect("it is completed");
+    assert_eq!(done("size = \"1 MB\"", shaped), done("size = \"1 MB\"", ""));
+    let longer = done("size = \"3 MB\"", shaped);
+    // A bucket of 8 Mbit and tokens at 20 Mbps: 24 Mbit have passed after 0.8 s. In the first four round trips of slow
+    // start, 2, 4, 8 and 16 packets are sent where tokens for 25 come, and a full bucket loses those for 70 packets: 28
+    // ms. The last packet travels for 5 ms.
+    println!("3 MB in {longer:.4} s");
+    assert!((longer - 0.833).abs() < 0.002, "{longer}");
+    let (_, acquired, mbps) = transfer("", shaped);
+    assert!(acquired.is_some() && (20.0..21.0).contains(&mbps), "{mbps} Mbps");
+}

@@ -14,7 +14,8 @@ pub use counters::Counters;
 use crate::capacity::Varying;
 use crate::jitter::ExtraDelay;
 use crate::queue::{LinkQueue, Queue};
-use crate::{Buffer, Change, DropTail, Fate, Impairments, Jitter, Packet, Trace};
+use crate::shaper::TokenBucket;
+use crate::{Buffer, Change, DropTail, Fate, Impairments, Jitter, Packet, Shaper, Trace};
 use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -80,6 +81,14 @@ impl<P: Packet> Link<P> {
     /// The same link, which delivers packets in batches: they leave the far end at multiples of `period`.
     pub fn with_aggregation(mut self, period: Duration) -> Link<P> {
         self.vary().aggregate(period);
+        self
+    }
+
+    /// The same link, on which transmissions wait for the tokens of `shaper`, and whose router goes by the shaper's
+    /// rate where that is below the link's. To be called after [`Link::with_changes`].
+    pub fn with_shaper(mut self, shaper: Shaper) -> Link<P> {
+        self.vary().shape(TokenBucket::new(shaper));
+        self.capacities.iter_mut().for_each(|(_, rate)| *rate = shaper.limit(*rate));
         self
     }
 

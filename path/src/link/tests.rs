@@ -199,9 +199,10 @@ fn observing_more_often_changes_nothing() {
     // A thousand bytes each 80 us on average.
     let traced: Varied =
         |link| link.with_trace(Arc::new(Trace::new((0..8300).map(|n| n * 12 / 100).collect()).unwrap()));
+    let shaped: Varied = |link| link.with_shaper(Shaper { rate: Rate::from_mbps(95.0), burst: Bytes(50_000) });
     let jittery: Varied = |link| link.with_jitter(&JITTER, 1);
     for discipline in all() {
-        for varied in [|link| link, changing, traced, jittery] {
+        for varied in [|link| link, changing, traced, jittery, shaped] {
             let run = |often: bool| {
                 let buffer = Buffer::Packets(2000);
                 let link: Link<Parcel> = Link::new(Some(Rate::from_mbps(100.0)), Duration::from_micros(100), buffer);
@@ -389,4 +390,42 @@ fn jitter_keeps_packets_in_order() {
     let exits = exits(&wild, 1000, 7);
     assert!(exits.is_sorted() && exits.is_sorted_by_key(|&(_, us)| us));
     assert!(exits.windows(2).filter(|pair| pair[0].0 == pair[1].0).count() > 500, "packets that leave together");
+}
+
+/// 1000 bytes take 8 us, and tokens for them come in 80 us. The bucket has room for 9 packets, and tokens for the tenth
+/// have come when the ninth is sent, at 72 us, but for 8 us: 9 / (1 - 0.1) packets pass at the link's rate.
+#[test]
+fn a_shaper_lets_a_burst_pass_and_then_its_rate() {
+    let shaper = Shaper { rate: Rate::from_mbps(100.0), burst: Bytes(9000) };
+    let mut link = link(Buffer::Packets(20)).with_shaper(shaper);
+    for i in 0..13 {
+        link.arrive(US(0), &Parcel::new(i));
+    }
+    let counters = link.observe(US(400));
+    // All but the one in transmission, or waiting for tokens, were in the queue.
+    assert_eq!((counters.max_queue, counters.busy), (12, Duration::from_micros(328)));
+    let burst = (1..=9).map(|n| 100 + 8 * n);
+    let shaped = (1..=4).map(|n| 100 + 80 * n + 8);
+    let left: Vec<u64> = drain(&mut link).into_iter().map(|(us, _)| us).collect();
+    assert_eq!(left, burst.chain(shaped).collect::<Vec<_>>());
+    // 1000 us later, the bucket is full again.
+    for i in 0..10 {
+        link.arrive(US(2000), &Parcel::new(i));
+    }
+    let left: Vec<u64> = drain(&mut link).into_iter().map(|(us, _)| us).collect();
+    assert_eq!(left, (1..=9).map(|n| 2100 + 8 * n).chain([2188]).collect::<Vec<_>>());
+}
+
+/// Opportunities of a trace at which there are no tokens are lost: each 10 ms one packet could be delivered, and tokens
+/// for it come in 25 ms.
+#[test]
+fn a_shaped_trace_loses_opportunities_without_tokens() {
+    let shaper = Shaper { rate: Trace::OPPORTUNITY.over(Duration::from_millis(25)), burst: Trace::OPPORTUNITY };
+    let link = Link::new(None, Duration::ZERO, Buffer::UNLIMITED);
+    let mut link = link.with_trace(Arc::new(Trace::new(vec![10]).unwrap())).with_shaper(shaper);
+    for i in 0..5 {
+        link.arrive(US(0), &Parcel { size: Trace::OPPORTUNITY, ..Parcel::new(i) });
+    }
+    // Tokens at 0, 25, 50, 75 and 100 ms, after which the next opportunity is used.
+    assert_eq!(drain(&mut link).into_iter().map(|(us, _)| us / 1000).collect::<Vec<_>>(), [10, 30, 60, 80, 110]);
 }

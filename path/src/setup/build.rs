@@ -14,7 +14,7 @@ impl DirectionSetup {
     pub fn build<P: Packet>(&self, seed: u64) -> Result<Link<P>, String> {
         let mut built = Link::new(Some(self.rate), self.delay, self.buffer);
         if !self.queue.is_drop_tail() {
-            built = built.with_queue(self.queue.build(self.rate, self.buffer, !seed)?);
+            built = built.with_queue(self.queue.build(self.capacity(), self.buffer, !seed)?);
         }
         if let Some(trace) = &self.trace {
             built = built.with_trace(trace.clone());
@@ -25,12 +25,15 @@ impl DirectionSetup {
         if let Some(period) = self.aggregate {
             built = built.with_aggregation(period);
         }
+        if let Some(shaper) = self.shaper {
+            built = built.with_shaper(shaper);
+        }
         if let Some(jitter) = &self.jitter {
             built = built.with_jitter(jitter, seed);
         }
         built = built.with_impairments(self.impairments(seed));
         match &self.router {
-            Some(router) => Ok(built.with_router(router.build(self.rate)?)),
+            Some(router) => Ok(built.with_router(router.build(self.capacity())?)),
             None => Ok(built),
         }
     }

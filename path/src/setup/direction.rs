@@ -1,6 +1,6 @@
 //! One direction of a link, as plain data.
 
-use crate::{Buffer, Change, GilbertElliott, Jitter, QueueSetup, Trace};
+use crate::{Buffer, Change, GilbertElliott, Jitter, QueueSetup, Shaper, Trace};
 use control::{Bytes, Duration, Rate, Time};
 use serde_json::Value;
 use std::sync::Arc;
@@ -8,8 +8,10 @@ use std::sync::Arc;
 /// What one direction of a link is like.
 #[derive(Clone, Debug)]
 pub struct DirectionSetup {
-    /// Capacity; with a trace, its mean. An infinite rate transmits packets at once.
+    /// The rate of transmission; with a trace, its mean. An infinite rate transmits packets at once.
     pub rate: Rate,
+    /// A limit of the rate in the long run.
+    pub shaper: Option<Shaper>,
     /// Propagation delay.
     pub delay: Duration,
     /// Changes of rate and delay, in the order of time.
@@ -41,6 +43,7 @@ impl DirectionSetup {
     pub fn plain(rate: Rate, delay: Duration, buffer: Buffer) -> DirectionSetup {
         DirectionSetup {
             rate,
+            shaper: None,
             delay,
             changes: Vec::new(),
             trace: None,
@@ -56,10 +59,19 @@ impl DirectionSetup {
         }
     }
 
-    /// The rate at `time`.
-    pub fn rate_at(&self, time: Time) -> Rate {
+    /// What it can carry in the long run: its rate, or its shaper's where that is less; before any change.
+    pub fn capacity(&self) -> Rate {
+        self.shaped(self.rate)
+    }
+
+    /// [`DirectionSetup::capacity`] at `time`.
+    pub fn capacity_at(&self, time: Time) -> Rate {
         let past = self.changes.iter().rev().filter(|change| change.at <= time);
-        past.filter_map(|change| change.rate).next().unwrap_or(self.rate)
+        self.shaped(past.filter_map(|change| change.rate).next().unwrap_or(self.rate))
+    }
+
+    fn shaped(&self, rate: Rate) -> Rate {
+        self.shaper.map_or(rate, |shaper| shaper.limit(rate))
     }
 }
 

@@ -4,7 +4,7 @@ use super::name;
 use crate::markup::escape;
 use experiment::Finished;
 use path::queue::registry;
-use path::{Buffer, DirectionSetup, Errors, Jitter, LinkDirection, LinkSetup, Reorder};
+use path::{Buffer, DirectionSetup, Errors, Jitter, LinkDirection, LinkSetup, Reorder, Shaper};
 use serde_json::Value;
 
 /// Duration and measured interval, if all runs have the same.
@@ -60,6 +60,9 @@ fn describe(link: &DirectionSetup, ways: &str) -> String {
         Errors::Uniform(_) => String::new(),
         bursts => format!(", packet errors in bursts, {:.3e} of packets", bursts.mean()),
     };
+    if let Some(Shaper { rate, burst }) = link.shaper {
+        more += &format!(", shaped to {rate} after bursts of {burst}");
+    }
     if let Some(Jitter { mean, correlation }) = link.jitter {
         more += &format!(", jitter of {mean} (correlated over {correlation})");
     }

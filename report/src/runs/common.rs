@@ -5,7 +5,7 @@ use super::grid::Grid;
 use crate::figure::{Curve, Entry, Figure, Line, Vertical};
 use control::{Duration, Rate};
 use experiment::{Experiment, Finished, Flow, FlowOutcome};
-use path::LinkSetup;
+use path::{DirectionSetup, LinkSetup};
 
 /// More flows than this are drawn as a median and a band.
 pub const MAX_FLOWS: usize = 12;
@@ -117,21 +117,21 @@ pub fn most_flows(runs: &[Finished]) -> usize {
     runs.iter().map(|run| run.outcome.flows.len()).max().unwrap_or(0)
 }
 
-/// The highest rate of a link.
+/// The highest capacity of a link.
 fn fastest(runs: &[Finished]) -> Rate {
     let links = runs.iter().flat_map(|run| &run.run.experiment.links);
-    let rates = links.flat_map(LinkSetup::each).map(|direction| direction.rate);
+    let rates = links.flat_map(LinkSetup::each).map(DirectionSetup::capacity);
     rates.fold(Rate::ZERO, |most, rate| if rate > most { rate } else { most })
 }
 
-/// The rate of the only link of all runs in the direction of the flows, if that is the same and never changes.
+/// The capacity of the only link of all runs in the direction of the flows, if that is the same and never changes.
 fn capacity(runs: &[Finished]) -> Option<Rate> {
     let only = |run: &Finished| {
         let Experiment { links, flows, .. } = &run.run.experiment;
         let [link] = &links[..] else { return None };
         let rate = |reverse: bool| {
             let direction = link.direction(reverse);
-            direction.changes.is_empty().then_some(direction.rate)
+            direction.changes.is_empty().then(|| direction.capacity())
         };
         let first = rate(flows.first().is_some_and(|flow| flow.route.reverse));
         first.filter(|_| flows.iter().all(|flow| rate(flow.route.reverse) == first))

@@ -3,7 +3,7 @@
 use crate::queue::Queue;
 use crate::values::buffer::BufferSize;
 use crate::values::packet_error::PacketError;
-use control::{Duration, Rate};
+use control::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,6 +17,8 @@ pub struct Path {
     /// A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number of
     /// milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
     pub trace: Option<String>,
+    /// A token bucket that limits the rate in the long run, in each direction for itself. Packets wait for tokens.
+    pub shaper: Option<Shaper>,
     /// Round-trip propagation delay, hosts' access included, of flows that have no RTT of their own.
     pub rtt: Duration,
     /// Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
@@ -65,6 +67,8 @@ pub struct Link {
     /// A file, beside the scenario, of the times at which the link can deliver, in either direction: a whole number of
     /// milliseconds per line, each an opportunity to deliver 1504 bytes. The trace repeats. In place of `rate`.
     pub trace: Option<String>,
+    /// A token bucket that limits the rate in the long run, in each direction for itself. Packets wait for tokens.
+    pub shaper: Option<Shaper>,
     /// Its propagation delay, one way.
     pub delay: Duration,
     /// Aggregation, as on wireless links: what it has sent is delivered in batches, at multiples of this time and in
@@ -106,6 +110,8 @@ pub struct Reverse {
     pub rate: Option<Rate>,
     /// A file of delivery opportunities, in place of `rate`.
     pub trace: Option<String>,
+    /// A token bucket that limits the rate in the long run.
+    pub shaper: Option<Shaper>,
     /// Its propagation delay, one way. Then the forward direction's changes of delay do not apply to it.
     pub delay: Option<Duration>,
     /// Aggregation: packets arrive in batches, at multiples of this time; "0 s" for none.
@@ -126,6 +132,16 @@ pub struct Reverse {
     pub duplicate: Option<f64>,
     /// Changes of its rate and delay, in the order of time.
     pub change: Option<Vec<Change>>,
+}
+
+/// A token bucket that limits the rate in the long run. Packets wait for tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shaper {
+    /// The rate in the long run, at which tokens come. It has no effect if it is above the link's.
+    pub rate: Rate,
+    /// The most tokens: how much passes at the link's rate after a pause.
+    pub burst: Bytes,
 }
 
 /// An extra delay that varies at random over time and keeps packets in order.

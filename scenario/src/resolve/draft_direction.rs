@@ -10,7 +10,7 @@ use crate::values::buffer::BufferSize;
 use crate::values::packet_error::{Bursts, PacketError};
 use crate::wording;
 use control::{Duration, Rate, Time};
-use path::{Errors, GilbertElliott, Jitter, Reorder, Trace};
+use path::{Errors, GilbertElliott, Jitter, Reorder, Shaper, Trace};
 use std::sync::Arc;
 
 /// The largest mean of an extra delay.
@@ -26,6 +26,8 @@ pub(super) struct DraftDirection<'s> {
     pub rate: Rate,
     /// Its trace, if it has one.
     pub trace: Option<Arc<Trace>>,
+    /// A limit of its rate in the long run.
+    pub shaper: Option<Shaper>,
     /// Its one-way delay. None: what the other links leave of the flows' RTTs.
     pub delay: Option<Duration>,
     /// The time between two batches in which it delivers.
@@ -48,6 +50,13 @@ pub(super) struct DraftDirection<'s> {
     pub changes: Vec<path::Change>,
 }
 
+impl DraftDirection<'_> {
+    /// What it can carry in the long run.
+    pub fn capacity(&self) -> Rate {
+        self.shaper.map_or(self.rate, |shaper| shaper.limit(self.rate))
+    }
+}
+
 /// Where the keys of a direction stand in the scenario.
 pub(super) struct Place {
     /// The link's table.
@@ -68,6 +77,7 @@ impl Place {
 pub(super) struct DirectionKeys<'s> {
     rate: Option<Rate>,
     trace: Option<&'s str>,
+    shaper: Option<keys::Shaper>,
     delay: Option<Duration>,
     aggregate: Option<Duration>,
     jitter: Option<keys::Jitter>,
@@ -88,6 +98,7 @@ macro_rules! forward {
         DirectionKeys {
             rate: $link.rate,
             trace: $link.trace.as_deref(),
+            shaper: $link.shaper,
             delay: $delay,
             aggregate: $link.aggregate,
             jitter: $link.jitter,
@@ -116,11 +127,12 @@ impl<'s> DirectionKeys<'s> {
 
     /// Those of the reverse direction, which has what `reverse` does not give from the forward one.
     pub fn reversed(self, reverse: &'s Reverse) -> DirectionKeys<'s> {
-        let Reverse { rate, trace, delay, aggregate, jitter, buffer, queue, .. } = reverse;
+        let Reverse { rate, trace, shaper, delay, aggregate, jitter, buffer, queue, .. } = reverse;
         let Reverse { packet_error, corrupt, reorder, duplicate, change, .. } = reverse;
         let own = [
             ("rate", rate.is_some()),
             ("trace", trace.is_some()),
+            ("shaper", shaper.is_some()),
             ("delay", delay.is_some()),
             ("aggregate", aggregate.is_some()),
             ("jitter", jitter.is_some()),
@@ -138,6 +150,7 @@ impl<'s> DirectionKeys<'s> {
         DirectionKeys {
             rate: capacity.0,
             trace: capacity.1,
+            shaper: shaper.or(self.shaper),
             delay: delay.or(self.delay),
             aggregate: aggregate.or(self.aggregate).filter(|period| *period > Duration::ZERO),
             jitter: jitter.or(self.jitter).filter(|jitter| jitter.mean > Duration::ZERO),
@@ -159,6 +172,7 @@ impl<'s> DirectionKeys<'s> {
         let (rate, trace) = capacity(self.rate, self.trace, &at, traces, problems);
         let errors = errors(&self.packet_error, &at.key("packet-error"), problems);
         checks::host_time(aggregate, "4 ms", at.key("aggregate"), problems);
+        let shaper = self.shaper.map(|shaper| token_bucket(shaper, &at.key("shaper"), problems));
         let jitter = self.jitter.map(|jitter| extra_delay(jitter, &at.key("jitter"), problems));
         checks::probability(corrupt, at.key("corrupt"), problems);
         checks::probability(duplicate, at.key("duplicate"), problems);
@@ -173,6 +187,7 @@ impl<'s> DirectionKeys<'s> {
             at,
             rate,
             trace,
+            shaper,
             delay,
             aggregate,
             jitter,
@@ -240,6 +255,13 @@ fn errors(errors: &PacketError, at: &KeyPath, problems: &mut Problems) -> Errors
             Errors::Bursts(GilbertElliott { p, r, good, bad })
         }
     }
+}
+
+/// Checks the shaper at `at`, but not whether a packet passes it.
+fn token_bucket(shaper: keys::Shaper, at: &KeyPath, problems: &mut Problems) -> Shaper {
+    let keys::Shaper { rate, burst } = shaper;
+    problems.unless(rate > Rate::ZERO, at.key("rate"), "is zero; write one like \"50 Mbps\"");
+    Shaper { rate, burst }
 }
 
 /// Checks the jitter at `at`.

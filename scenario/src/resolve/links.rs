@@ -10,7 +10,7 @@ use crate::problems::Problems;
 use crate::queue::Site;
 use crate::values::buffer::BufferSize;
 use control::{Bytes, Duration};
-use path::{Buffer, DirectionSetup, LinkSetup, queue};
+use path::{Buffer, DirectionSetup, LinkSetup, Shaper, queue};
 
 /// The links of `network`, as `groups` and `workloads` cross them.
 pub(super) fn links(
@@ -66,19 +66,24 @@ impl Crossing<'_> {
         scenario: &Scenario,
         problems: &mut Problems,
     ) -> DirectionSetup {
+        if let Some(Shaper { burst, .. }) = draft.shaper {
+            let message = format!("{burst} does not pass a single packet; write at least \"{}\"", scenario.packet);
+            problems.unless(burst >= scenario.packet, draft.at.key("shaper").key("burst"), message);
+        }
         let buffer = self.buffer(draft, network, scenario, problems);
         let holds = match buffer {
             Buffer::Packets(packets) => Bytes(packets.saturating_mul(scenario.packet.0)),
             Buffer::Bytes(bytes) => bytes,
         };
         let site = Site {
-            queue: queue::Site { rate: draft.rate, buffer, packet: scenario.packet },
+            queue: queue::Site { rate: draft.capacity(), buffer, packet: scenario.packet },
             router_buffer: holds,
             controllers: self.controllers(),
         };
         let (queue, router) = draft.queue.read(&site, draft.at.key("queue"), problems);
         DirectionSetup {
             rate: draft.rate,
+            shaper: draft.shaper,
             delay,
             changes: draft.changes.clone(),
             trace: draft.trace.clone(),
@@ -103,7 +108,7 @@ impl Crossing<'_> {
         problems: &mut Problems,
     ) -> Buffer {
         let packets = |seconds: f64| {
-            let packets = seconds * draft.rate.as_bps() / scenario.packet.as_bits();
+            let packets = seconds * draft.capacity().as_bps() / scenario.packet.as_bits();
             Buffer::Packets((packets.round() as u64).max(1))
         };
         match draft.buffer {

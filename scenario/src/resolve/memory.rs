@@ -81,7 +81,11 @@ impl Memory {
                 // Jitter beyond ten times its mean is as good as never.
                 let jitter = direction.jitter.map_or(0.0, |jitter| 10.0 * jitter.mean.as_secs());
                 let rtt = (rtt + 2.0 * slowest.as_secs() + jitter).min(duration);
-                let flying = packets(bytes_in(Rate::from_bps(fastest), rtt), packet);
+                let (fastest, burst) = match direction.shaper {
+                    Some(shaper) => (shaper.limit(Rate::from_bps(fastest)), shaper.burst),
+                    None => (Rate::from_bps(fastest), Bytes(0)),
+                };
+                let flying = packets(bytes_in(fastest, rtt) + burst.0 as f64, packet);
                 parts.push((at.key("rate"), flying * 2.0 * PER_PACKET));
             }
         }

@@ -86,7 +86,7 @@ impl<'s> Network<'s> {
 
     /// The rate of the narrowest link of `route`, in the direction in which the route is crossed.
     pub fn narrowest(&self, route: &Route) -> Rate {
-        let rate = |to: LinkDirection| self.links[to.link].direction(to.reverse).rate;
+        let rate = |to: LinkDirection| self.links[to.link].direction(to.reverse).capacity();
         let rates = route.directions(false).into_iter().map(rate);
         rates.reduce(|least, rate| if rate < least { rate } else { least }).unwrap_or(Rate::ZERO)
     }

@@ -20,6 +20,7 @@ fn piece() -> impl Strategy<Value = String> {
         (0u32..20, "(ms|s|h|bps|Gbps|Tbps|B|kB|TB|bdp|packets)").prop_map(|(n, unit)| format!("\"1e{n} {unit}\"")),
         Just("{ p = 0.01, r = 0.1 }".to_string()),
         Just("{ probability = 0.1, delay = \"1 ms\" }".to_string()),
+        Just("{ rate = \"1 Mbps\", burst = \"10 kB\" }".to_string()),
         Just("{ mean = \"1 ms\", correlation = \"10 ms\" }".to_string()),
         Just("[{ at = \"1 s\", rate = \"2 Mbps\", delay = \"1 ms\" }]".to_string()),
         Just("{ kind = \"ared\", min = 1, max-p = 0.5, interval = \"1 s\" }".to_string()),
@@ -28,7 +29,7 @@ fn piece() -> impl Strategy<Value = String> {
         any::<i64>().prop_map(|n| n.to_string()),
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
-    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|quantum|min-rto|rate|trace|change|aggregate|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
+    let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|quantum|min-rto|rate|trace|shaper|change|aggregate|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
                controller|start|stop|size|route|direction|count|receive-window|max-burst|recovery|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
                reverse.rate|reverse.buffer|reverse.delay|reverse.jitter|sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header = "(\\[path\\]|\\[path.reverse\\]|\\[\\[link\\]\\]|\\[\\[flow\\]\\]|\

@@ -370,6 +370,21 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "\"1 bdp\"\njitter = { mean = \"5 ms\" }",
             "test.toml:7:10: path.jitter.correlation: is missing; write correlation = \"50 ms\"\n",
         ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nshaper = { rate = \"0 bps\", burst = \"1 MB\" }",
+            "test.toml:7:19: path.shaper.rate: is zero; write one like \"50 Mbps\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nshaper = { rate = \"5 Mbps\", burst = \"9 B\" }",
+            "test.toml:7:37: path.shaper.burst: 9 B does not pass a single packet; write at least \"1 kB\"\n",
+        ),
+        (
+            "\"1 bdp\"",
+            "\"1 bdp\"\nshaper = { rate = \"5 Mbps\" }",
+            "test.toml:7:10: path.shaper.burst: is missing; write burst = \"1 MB\"\n",
+        ),
         // Links whose directions differ.
         (
             "\"1 bdp\"",

@@ -2,7 +2,7 @@
 
 use super::*;
 use ::path::queue::red;
-use ::path::{Buffer, Change, Ecn, Errors, GilbertElliott, Jitter, Reorder};
+use ::path::{Buffer, Change, Ecn, Errors, GilbertElliott, Jitter, Reorder, Shaper};
 use control::{Bytes, Duration, Rate, Time};
 use serde_json::json;
 
@@ -135,7 +135,7 @@ fn links_change_and_lose_corrupt_reorder_and_duplicate_packets() {
         Change { at: Time(20_000_000_000_000), rate: None, delay: Some(Duration::from_millis(10)) },
     ];
     assert_eq!(links[0].changes, changes);
-    let rate = |s: u64| links[0].rate_at(Time(s * 1_000_000_000_000)).as_mbps();
+    let rate = |s: u64| links[0].capacity_at(Time(s * 1_000_000_000_000)).as_mbps();
     assert_eq!((rate(9), rate(10), rate(30)), (10.0, 100.0, 100.0));
     // The estimate of memory goes by the fastest rate that the link ever has.
     assert!(errors(text, &["path.change[0].rate=900 Tbps"]).contains("path.rate: this needs about"));
@@ -229,6 +229,23 @@ fn the_delays_of_both_directions_make_up_the_round_trip() {
     );
     let two = one(TWO_LINKS, &["link[0].reverse.delay=15 ms"]);
     assert_eq!(two.flows[0].rtt, Duration::from_millis(65), "10 + 15 + 20 + 20");
+}
+
+/// A buffer of one bdp, RED's thresholds, a router's capacity and shares of the load go by what passes in the long run.
+#[test]
+fn a_shapers_rate_is_the_links_capacity() {
+    let shaped = |queue: &str| {
+        let sets = ["path.shaper={ rate = \"50 Mbps\", burst = \"1 MB\" }", "path.reverse.rate=10 Mbps", queue];
+        one(DUMBBELL, &sets).links.remove(0)
+    };
+    let link = shaped("path.queue=codel");
+    let shaper = Some(Shaper { rate: Rate::from_mbps(50.0), burst: Bytes(1_000_000) });
+    assert_eq!((link.forward.shaper, link.direction(true).shaper), (shaper, shaper));
+    assert_eq!((link.forward.rate, link.forward.capacity()), (Rate::from_gbps(1.0), Rate::from_mbps(50.0)));
+    assert_eq!(link.direction(true).capacity(), Rate::from_mbps(10.0), "below the shaper's");
+    assert_eq!([link.forward.buffer, link.direction(true).buffer], [625, 125].map(Buffer::Packets));
+    let router = shaped("path.queue=rcp-ac").forward.router.unwrap();
+    assert_eq!(router.buffer, Bytes(625_000));
 }
 
 #[test]

@@ -77,12 +77,12 @@ impl<'r> Excerpt<'r> {
         link.map_or(vec![], |link| self.samples.clone().map(|i| value(&link.series, i)).collect())
     }
 
-    /// The least rate of all links at the beginning of the run, in the directions that data crosses, in bits per
+    /// The least capacity of all links at the beginning of the run, in the directions that data crosses, in bits per
     /// second.
     pub fn narrowest_bps(&self) -> f64 {
         let experiment = &self.run.run.experiment;
         let directions = experiment.data_directions().into_iter();
-        directions.map(|direction| direction.setup(&experiment.links).rate.as_bps()).fold(f64::INFINITY, f64::min)
+        directions.map(|direction| direction.setup(&experiment.links).capacity().as_bps()).fold(f64::INFINITY, f64::min)
     }
 
     /// The sampling interval, in seconds.
