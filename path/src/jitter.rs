@@ -90,7 +90,7 @@ impl ExtraDelay {
     }
 
     /// Draws the next point: the exact step of an Ornstein-Uhlenbeck process (D. Gillespie, "Exact numerical simulation
-    /// of the Ornstein-Uhlenbeck process and its integral", Phys. Rev. E 54, 1996, equation 3.1a).
+    /// of the Ornstein-Uhlenbeck process and its integral", Phys. Rev. E 54, 1996).
     fn next(&mut self) {
         self.point += 1;
         let normals = self.normals();
