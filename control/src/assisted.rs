@@ -90,6 +90,10 @@ impl<S: Sender> Sender for Assisted<S> {
         self.active().on_loss(now, loss);
     }
 
+    fn on_idle(&mut self, now: Time) {
+        self.active().on_idle(now);
+    }
+
     fn state(&self) -> State {
         match self.routers {
             Routers::Unknown | Routers::Present => self.guided.state(),

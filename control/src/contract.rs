@@ -16,6 +16,7 @@ pub fn checked(sender: Box<dyn Sender>) -> Box<dyn Sender> {
         owes_acknowledgment: None,
         sent_since_loss: true,
         sent_since_timeout: true,
+        is_idle: false,
     })
 }
 
@@ -36,6 +37,8 @@ struct Checked {
     owes_acknowledgment: Option<Time>,
     sent_since_loss: bool,
     sent_since_timeout: bool,
+    /// The host told of an idle period, and nothing has left since.
+    is_idle: bool,
 }
 
 impl Checked {
@@ -77,6 +80,8 @@ impl Sender for Checked {
         self.on_sending(now);
         let packet = *self.packet.get_or_insert(pipe.packet);
         assert!(packet == pipe.packet, "contract: a full packet took {packet}, now {}", pipe.packet);
+        let in_flight = pipe.in_flight;
+        assert!(!self.is_idle || in_flight.0 == 0, "contract: {in_flight} in flight after an idle period");
         let next = self.sender.next(now, pipe);
         if let Next::At(time) = next {
             assert!(time >= now, "contract: the sender asks to be asked in the past, at {time}; it is {now}");
@@ -105,7 +110,7 @@ impl Sender for Checked {
         if let Next::At(time) = next {
             assert!(time <= now, "contract: a packet leaves at {now}, before its time {time}");
         }
-        (self.sent_since_loss, self.sent_since_timeout) = (true, true);
+        (self.sent_since_loss, self.sent_since_timeout, self.is_idle) = (true, true, false);
         let has_window = self.sender.window().is_some();
         let stamp = self.sender.on_send(now, size, pipe);
         assert!(!has_window || stamp == Stamp::None, "contract: a stamp from a sender that only has a window");
@@ -132,6 +137,12 @@ impl Sender for Checked {
         }
         self.sent_since_loss = false;
         self.sender.on_loss(now, loss);
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.on_hearing(now);
+        self.is_idle = true;
+        self.sender.on_idle(now);
     }
 
     fn state(&self) -> State {
@@ -201,6 +212,8 @@ mod tests {
             sender.on_loss(Time(7), &Loss::Timeout);
             ask_and_send(sender, 9);
             sender.on_loss(Time(8), &Loss::Timeout);
+            sender.on_idle(Time(9));
+            ask_and_send(sender, 9);
         });
         assert_eq!(none, None);
         assert_eq!(broken(Next::AfterAck, |sender| ask_and_send(sender, 1)), None, "a repair may leave all the same");
@@ -249,6 +262,10 @@ mod tests {
         is_broken("a second timeout", Next::Now, &|sender| {
             sender.on_loss(Time(4), &Loss::Timeout);
             sender.on_loss(Time(5), &Loss::Timeout);
+        });
+        is_broken("in flight after an idle period", Next::Now, &|sender| {
+            sender.on_idle(Time(4));
+            sender.next(Time(4), &Pipe { in_flight: PACKET, ..PIPE });
         });
         is_broken("a connection opens", Next::Now, &|sender| {
             ask_and_send(sender, 1);

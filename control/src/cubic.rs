@@ -125,7 +125,7 @@ pub(crate) struct CubicRule {
 enum CubicState {
     /// Nothing has been lost, and congestion avoidance has not begun.
     SlowStart,
-    /// A loss event, and congestion avoidance has not begun since.
+    /// A loss event, and congestion avoidance has not begun since; or an idle period, and it has not gone on since.
     AfterLoss {
         /// W_max, packets.
         wmax: f64,
@@ -262,6 +262,14 @@ impl WindowRule for CubicRule {
         ssthresh
     }
 
+    /// The idle period does not count in t (section 5.8): if congestion avoidance goes on, it is a new stage with the
+    /// same W_max (section 4.2).
+    fn on_idle(&mut self) {
+        if let CubicState::CongestionAvoidance(Stage { wmax, prior, .. }) = self.state {
+            self.state = prior.map_or(CubicState::SlowStart, |prior| CubicState::AfterLoss { wmax, prior });
+        }
+    }
+
     fn remember(&mut self) {
         self.before = self.state;
     }
@@ -275,7 +283,7 @@ impl WindowRule for CubicRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roles::{Loss, State};
+    use crate::roles::{Loss, Phase, State};
     use crate::units::Duration;
 
     const PACKET: Bytes = Bytes(1000);
@@ -360,6 +368,32 @@ mod tests {
         sender.on_ack(now, &Ack { acked: PACKET, app_limited: true, ..Ack::default() });
         let after = run(&mut *sender, &mut now, 0.1, 0.1);
         assert!((after - before) < 40.0, "{before}, then {after}"); // 0.4 x 3 x 14.6^2 x 0.1
+    }
+
+    #[test]
+    fn after_an_idle_period_the_window_returns_to_w_max_along_a_new_cubic_function() {
+        // From 10 packets, ten doublings; a loss at W_max = 10240 leaves ssthresh = 7168, so K = (3072/0.4)^(1/3) =
+        // 19.73 s from the end of slow start on, however long the pause was.
+        let mut sender = Cubic { initial_window: 10.0, ..Cubic::default() }.sender(&Conditions::exact(PACKET));
+        for _ in 0..10 {
+            sender.on_ack(Time::ZERO, &Ack { acked: Bytes(u64::MAX), ..Ack::default() });
+        }
+        sender.on_loss(Time::ZERO, &Loss::Event);
+        let mut now = Time::ZERO;
+        let (wmax, k) = (10_240.0, 7680f64.cbrt());
+        let before = run(&mut *sender, &mut now, 10.0, 0.1);
+        assert!(before > 9800.0, "{before}");
+        for pause in [10.0, 1000.0] {
+            now += Duration::from_secs(pause);
+            sender.on_idle(now);
+            while sender.state().phase == Phase::SlowStart {
+                run(&mut *sender, &mut now, 0.01, 0.1);
+            }
+            let w = run(&mut *sender, &mut now, 10.0, 0.1);
+            // As without a pause, it is up to a round trip ahead of the cubic function.
+            let (now, ahead) = (0.4 * (10.0 - k).powi(3) + wmax, 0.4 * (10.11 - k).powi(3) + wmax);
+            assert!(now < w && w < ahead, "{w}, not within {now} to {ahead}, after {pause} s");
+        }
     }
 
     #[test]

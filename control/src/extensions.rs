@@ -109,6 +109,15 @@ impl Extended {
         }
     }
 
+    /// The window begins again after an idle period, in slow start up to `ssthresh` packets.
+    pub fn on_idle(&mut self, ssthresh: f64) {
+        (self.prr, self.undo, self.undone) = (None, None, false);
+        // A first slow start that nothing has stopped yet goes on.
+        if ssthresh.is_finite() {
+            self.hystart.restart();
+        }
+    }
+
     /// The loss event that has come is to reduce the window to `ssthresh` packets.
     pub fn after_loss_event(&mut self, now: Time, ssthresh: f64) {
         self.prr = self.extensions.prr.then(|| Prr::new(now, ssthresh));

@@ -26,6 +26,8 @@
 //!   sent before it causes no loss event; another timeout comes only after another packet was sent.
 //! - **Order.** If an acknowledgment reveals a loss event, [`Sender::on_loss`] comes first, [`Sender::on_ack`] next,
 //!   and nothing in between. A loss event that a timer revealed comes alone.
+//! - **Idle periods.** Between [`Sender::on_idle`] and the next packet, nothing is in flight. A host that does not
+//!   restart idle connections never calls it.
 //! - **Marks.** [`Ack::marked`] counts packets that queues have marked (ECN); a mark is no loss, and causes neither a
 //!   loss event nor a recovery. A sender reacts to marks at most once per window of data (RFC 3168, section 6.1.2): a
 //!   packet that was sent at or after the last reaction is acknowledged first, which [`Ack::rtt`] tells. Packets are
@@ -98,6 +100,11 @@ pub trait Sender: Send {
     /// Packets were lost. A host calls this once per loss event, which is once per window of data, and once per
     /// retransmission timeout.
     fn on_loss(&mut self, now: Time, loss: &Loss);
+
+    /// The host has sent nothing for longer than the retransmission timeout, as it had nothing to send, and is about to
+    /// send again (RFC 5681, section 4.1). A window protocol begins again with a small window. A protocol that sets a
+    /// rate has its own way to send after an idle period, and need not react.
+    fn on_idle(&mut self, _now: Time) {}
 
     /// What the sender is doing, for traces and plots.
     fn state(&self) -> State;

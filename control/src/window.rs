@@ -66,6 +66,9 @@ pub trait WindowRule: Send {
         Phase::CongestionAvoidance
     }
 
+    /// The window begins again after an idle period (RFC 5681, section 4.1).
+    fn on_idle(&mut self) {}
+
     /// Sees each acknowledgment before it changes the window `w`, also while losses are repaired.
     fn observe(&mut self, _now: Time, _w: f64, _ack: &Ack) {}
 
@@ -83,6 +86,8 @@ pub struct Window<R> {
     packet: Bytes,
     /// Congestion window, packets.
     cwnd: f64,
+    /// The window at the start, packets (RFC 5681's IW).
+    initial: f64,
     state: State,
     /// When marks last reduced the window, until a packet that was sent since then is acknowledged (RFC 3168's CWR).
     reduced: Option<Time>,
@@ -97,8 +102,8 @@ enum State {
     /// The window is below ssthresh and grows towards it. ssthresh is infinite before the first loss ("arbitrarily
     /// high").
     SlowStart { ssthresh: f64 },
-    /// The window has reached ssthresh, which no longer matters, and grows by the protocol's rule.
-    CongestionAvoidance,
+    /// The window has reached ssthresh, and grows by the protocol's rule. ssthresh matters again after an idle period.
+    CongestionAvoidance { ssthresh: f64 },
     /// Losses are being repaired, and the window does not grow.
     Recovery { ssthresh: f64 },
     /// The retransmission timeout has expired, and nothing has been acknowledged since.
@@ -112,7 +117,7 @@ impl<R: WindowRule> Window<R> {
     /// A sender of packets of this size whose first window is `initial` packets.
     pub fn new(rule: R, initial: f64, packet: Bytes) -> Window<R> {
         let state = State::SlowStart { ssthresh: f64::INFINITY };
-        Window { rule, packet, cwnd: initial, state, reduced: None, slow_growth: 1.0, extended: None }
+        Window { rule, packet, cwnd: initial, initial, state, reduced: None, slow_growth: 1.0, extended: None }
     }
 
     /// The same sender, with extensions.
@@ -120,15 +125,16 @@ impl<R: WindowRule> Window<R> {
         Window { extended: Extended::new(extensions).map(Box::new), ..self }
     }
 
-    /// The same sender, with a first slow start up to no more than `ssthresh` packets.
-    pub fn slow_start_to(self, ssthresh: f64) -> Window<R> {
-        Window { state: growing(self.cwnd, ssthresh), ..self }
+    /// The same sender, which goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
+    pub fn resumed(self, cwnd: f64, ssthresh: f64) -> Window<R> {
+        Window { cwnd, state: growing(cwnd, ssthresh), ..self }
     }
 
+    /// The window at which slow start ends; in congestion avoidance the present one, at which it has ended.
     fn ssthresh(&self) -> f64 {
         match self.state {
             State::SlowStart { ssthresh } | State::Recovery { ssthresh } | State::Backoff { ssthresh } => ssthresh,
-            State::CongestionAvoidance => self.cwnd,
+            State::CongestionAvoidance { .. } => self.cwnd,
         }
     }
 
@@ -159,7 +165,7 @@ impl<R: WindowRule> Window<R> {
         match self.state {
             State::SlowStart { .. } => match extended.on_ack_in_slow_start(now, ack, self.cwnd, self.packet) {
                 Some(growth) => self.slow_growth = growth,
-                None => self.state = State::CongestionAvoidance,
+                None => self.state = State::CongestionAvoidance { ssthresh: self.cwnd },
             },
             State::Recovery { ssthresh } => match extended.on_ack_in_recovery(now, ack, ssthresh, self.packet) {
                 Repair::Keep => {}
@@ -174,7 +180,7 @@ impl<R: WindowRule> Window<R> {
                     self.extend(now, ack);
                 }
             },
-            State::CongestionAvoidance | State::Backoff { .. } => {}
+            State::CongestionAvoidance { .. } | State::Backoff { .. } => {}
         }
     }
 
@@ -188,8 +194,11 @@ impl<R: WindowRule> Window<R> {
     /// Reacts to an acknowledgment.
     #[inline(always)]
     fn react(&mut self, now: Time, ack: &Ack) {
-        let ssthresh = self.ssthresh();
-        self.state = if ack.recovery { State::Recovery { ssthresh } } else { growing(self.cwnd, ssthresh) };
+        self.state = match self.state {
+            _ if ack.recovery => State::Recovery { ssthresh: self.ssthresh() },
+            State::CongestionAvoidance { .. } => self.state, // a window that shrinks does not return to slow start
+            _ => growing(self.cwnd, self.ssthresh()),
+        };
         self.rule.observe(now, self.cwnd, ack);
         if ack.marked.0 != 0 || self.reduced.is_some() {
             return self.on_marks(now, ack);
@@ -216,20 +225,22 @@ impl<R: WindowRule> Window<R> {
                         self.state = growing(self.cwnd, ssthresh);
                         avoiding = acked - slow;
                     }
-                    None => self.state = State::CongestionAvoidance,
+                    None => self.state = State::CongestionAvoidance { ssthresh: self.cwnd },
                 }
             }
         }
         if avoiding > 0.0 {
             self.cwnd = (self.cwnd + avoiding * self.rule.increase(now, self.cwnd, ack)).max(1.0);
-            self.state = State::CongestionAvoidance; // a window that shrinks does not return to slow start
+            if let State::SlowStart { ssthresh } = self.state {
+                self.state = State::CongestionAvoidance { ssthresh };
+            }
         }
     }
 }
 
 /// The state in which a window of `cwnd` grows.
 fn growing(cwnd: f64, ssthresh: f64) -> State {
-    if cwnd < ssthresh { State::SlowStart { ssthresh } } else { State::CongestionAvoidance }
+    if cwnd < ssthresh { State::SlowStart { ssthresh } } else { State::CongestionAvoidance { ssthresh } }
 }
 
 impl<R: WindowRule> Sender for Window<R> {
@@ -288,10 +299,27 @@ impl<R: WindowRule> Sender for Window<R> {
         };
     }
 
+    /// RFC 5681, section 4.1: the restart window is RW = min(IW, cwnd), and ssthresh stays as it is.
+    fn on_idle(&mut self, _: Time) {
+        let ssthresh = match self.state {
+            // **Decided**: slow start does not go past the window before, which protocols that react to delay may have
+            // reduced below ssthresh.
+            State::CongestionAvoidance { ssthresh } => ssthresh.min(self.cwnd),
+            _ => self.ssthresh(),
+        };
+        self.cwnd = self.cwnd.min(self.initial);
+        self.state = growing(self.cwnd, ssthresh);
+        self.slow_growth = 1.0;
+        if let Some(extended) = &mut self.extended {
+            extended.on_idle(ssthresh);
+        }
+        self.rule.on_idle();
+    }
+
     fn state(&self) -> Shown {
         let phase = match self.state {
             State::SlowStart { .. } => Phase::SlowStart,
-            State::CongestionAvoidance => self.rule.phase(self.cwnd),
+            State::CongestionAvoidance { .. } => self.rule.phase(self.cwnd),
             State::Recovery { .. } | State::Backoff { .. } => Phase::Recovery,
         };
         Shown { window: Some(self.cwnd), rate: None, phase }
@@ -456,6 +484,42 @@ pub(crate) mod tests {
         }
         sender.on_ack(at(200), &marking(1));
         assert_eq!((window(&sender), sender.state().phase), (4.0, Phase::CongestionAvoidance));
+    }
+
+    #[test]
+    fn after_an_idle_period_slow_start_begins_again_from_the_initial_window_up_to_the_same_ssthresh() {
+        let mut sender = Window::new(Halve, 10.0, PACKET);
+        for packets in [10, 20] {
+            sender.on_ack(at(100), &ack(packets));
+        }
+        sender.on_idle(at(5000)); // 40 packets in the first slow start, which has no threshold
+        assert_eq!((window(&sender), sender.state().phase), (10.0, Phase::SlowStart));
+        for packets in [10, 20, 20] {
+            sender.on_ack(at(5100), &ack(packets));
+        }
+        sender.on_loss(at(5200), &Loss::Event); // ssthresh = 60/2
+        for _ in 0..60 {
+            sender.on_ack(at(5400), &ack(1));
+        }
+        assert!(window(&sender) > 31.0 && sender.state().phase == Phase::CongestionAvoidance);
+        sender.on_idle(at(9000));
+        assert_eq!((window(&sender), sender.state().phase), (10.0, Phase::SlowStart));
+        for packets in [10, 9] {
+            sender.on_ack(at(9100), &ack(packets));
+        }
+        assert_eq!((window(&sender), sender.state().phase), (29.0, Phase::SlowStart));
+        sender.on_ack(at(9200), &ack(1));
+        assert_eq!((window(&sender), sender.state().phase), (30.0, Phase::CongestionAvoidance));
+    }
+
+    #[test]
+    fn a_window_below_the_initial_one_stays_as_it_is_after_an_idle_period() {
+        let mut sender = Window::new(Halve, 10.0, PACKET);
+        sender.on_loss(at(100), &Loss::Event);
+        sender.on_ack(at(200), &ack(1));
+        let before = window(&sender);
+        sender.on_idle(at(5000));
+        assert!(before > 5.0 && window(&sender) == before && sender.state().phase == Phase::CongestionAvoidance);
     }
 
     #[test]

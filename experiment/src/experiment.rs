@@ -147,6 +147,9 @@ pub struct Workload {
     pub delayed_ack: Option<Duration>,
     /// See [`Flow::min_rto`].
     pub min_rto: Duration,
+    /// Whether a side's window begins again with slow start after the side has sent nothing for longer than its
+    /// retransmission timeout (RFC 5681, section 4.1); otherwise it is kept.
+    pub idle_restart: bool,
     /// See [`Flow::ecn`].
     pub ecn: Ecn,
     /// The time that the connections call zero.

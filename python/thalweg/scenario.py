@@ -318,6 +318,8 @@ class Traffic(Keys):
     """Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given."""
     ecn: bool | None = None
     """Whether packets are ECN-capable, as of a flow; the scenario's if not given."""
+    idle_restart: bool | None = None
+    """Whether the window begins again with slow start after an idle period; the scenario's if not given."""
     objects: float | None = None
     """Mean number of objects per session, geometrically distributed; 5 if not given."""
     object: str | Mapping[str, Any] | None = None
@@ -394,6 +396,10 @@ class Scenario(Keys):
     min_rto: str | None = None
     """Least margin of the retransmission timeout over the smoothed round-trip time; Linux uses 200 ms. (RFC 6298 has
     a least timeout instead, of 1 s.) Default: 200 ms.
+    """
+    idle_restart: bool | None = None
+    """Whether the window of a connection begins again with slow start after the connection was idle for longer than
+    its retransmission timeout (RFC 5681, section 4.1; Linux's tcp_slow_start_after_idle); false if not given.
     """
     path: Path | None = None
     """The common dumbbell: all flows share one link, which is named "bottleneck"."""

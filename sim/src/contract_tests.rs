@@ -194,6 +194,7 @@ fn connections_that_come_and_go() {
             max_burst: None,
             delayed_ack: None,
             min_rto: Duration::from_millis(200),
+            idle_restart: true,
             ecn: Ecn::NotEct,
             start: Time::ZERO,
             stop: Time::ZERO + END,

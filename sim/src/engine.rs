@@ -93,6 +93,7 @@ impl<'a> Simulation<'a> {
                 receive_window: flow.receive_window,
                 max_burst: flow.max_burst,
                 min_rto: flow.min_rto,
+                idle_restart: false, // a flow always has something to send
                 flow: i as u32,
                 way_out,
                 ecn: flow.ecn,

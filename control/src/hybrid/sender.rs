@@ -257,6 +257,10 @@ impl Sender for HybridSender {
         self.in_charge().on_loss(now, loss);
     }
 
+    fn on_idle(&mut self, now: Time) {
+        self.in_charge().on_idle(now);
+    }
+
     fn state(&self) -> State {
         match self.in_charge {
             InCharge::Window { .. } => self.window.state(),

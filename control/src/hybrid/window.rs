@@ -3,6 +3,7 @@
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
+use crate::reno::Reno;
 use crate::roles::{Sender, State};
 use crate::standard::StandardRule;
 use crate::units::Bytes;
@@ -32,25 +33,25 @@ pub(super) enum WindowSender {
 }
 
 impl WindowSender {
-    /// A sender in slow start from `initial` to `ssthresh` packets.
-    pub fn new(which: Fallback, initial: f64, ssthresh: f64, packet: Bytes) -> WindowSender {
-        fn window<R: WindowRule>(rule: R, initial: f64, ssthresh: f64, packet: Bytes) -> Window<R> {
-            Window::new(rule, initial, packet).slow_start_to(ssthresh)
+    /// A sender in slow start from `cwnd` to `ssthresh` packets.
+    pub fn new(which: Fallback, cwnd: f64, ssthresh: f64, packet: Bytes) -> WindowSender {
+        fn window<R: WindowRule>(rule: R, cwnd: f64, ssthresh: f64, packet: Bytes) -> Window<R> {
+            Window::new(rule, Reno::default().initial_window, packet).resumed(cwnd, ssthresh)
         }
         match which {
             Fallback::Cubic => {
                 let rule = cubic::CubicRule::new(&Cubic::default(), packet);
-                WindowSender::Cubic(window(rule, initial, ssthresh, packet))
+                WindowSender::Cubic(window(rule, cwnd, ssthresh, packet))
             }
             Fallback::Bic => {
                 let rule = bic::BicRule::new(&Bic::default());
-                WindowSender::Bic(window(rule, initial, ssthresh, packet))
+                WindowSender::Bic(window(rule, cwnd, ssthresh, packet))
             }
             Fallback::HighSpeed => {
                 let rule = highspeed::HighSpeedRule::new(&HighSpeed::default());
-                WindowSender::HighSpeed(window(rule, initial, ssthresh, packet))
+                WindowSender::HighSpeed(window(rule, cwnd, ssthresh, packet))
             }
-            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), initial, ssthresh, packet)),
+            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), cwnd, ssthresh, packet)),
         }
     }
 

@@ -52,7 +52,7 @@ impl HyStart {
         }
     }
 
-    /// After a timeout, before another slow start.
+    /// After a timeout or an idle period, before another slow start.
     pub(crate) fn restart(&mut self) {
         *self = match self {
             HyStart::Linux(_) => HyStart::Linux(Linux::default()), // Linux, bictcp_reset

@@ -41,6 +41,44 @@ fn a_lone_transfer_takes_what_slow_start_does() {
     }
 }
 
+/// RFC 5681, section 4.1. After a pause that is longer than the retransmission timeout, the next object of a web
+/// session begins with the initial window of 2 packets. It takes as long as the first object, without the round trip
+/// that opens the connection. If the window is kept, an object of 500 kB (521 packets) leaves as one burst or nearly so.
+#[test]
+fn after_a_pause_a_web_session_begins_with_the_initial_window() {
+    for idle_restart in [true, false] {
+        let run = run(&format!(
+            r#"
+            duration = "60 s"
+            sample = "10 ms"
+            idle-restart = {idle_restart}
+            path = {{ rate = "100 Mbps", rtt = "100 ms", buffer = "10000 packets" }}
+            traffic = [{{ kind = "web", per-second = 100, count = 1, objects = 100, object = "500 kB", think = "3 s" }}]
+            "#
+        ));
+        let transfers = &run.outcome.workloads[0].transfers;
+        let fresh = seconds(&transfers[0]) - 0.1;
+        let mut pauses = 0;
+        for pair in transfers.windows(2).filter(|pair| pair[1].completed.is_some()) {
+            let (begin, took) = (pair[1].start.as_secs(), seconds(&pair[1]));
+            if begin - pair[0].start.as_secs() - seconds(&pair[0]) < 0.5 {
+                continue; // not longer than the timeout of some 300 ms
+            }
+            pauses += 1;
+            // The request is at the server after 50 ms, and the second flight leaves at 150 ms.
+            let flight = (100.0 * begin) as usize + 5;
+            let burst = run.outcome.links[0].series.max_queue[flight..flight + 9].iter().copied().max().unwrap();
+            println!("idle-restart = {idle_restart}: {took:.3} s, {burst} packets wait; the first took {fresh:.3} s");
+            if idle_restart {
+                assert!(burst <= 2 && (took - fresh).abs() < 0.001, "{burst} packets, {took} s and not {fresh} s");
+            } else {
+                assert!(burst > 200 && took < 0.6 * fresh, "{burst} packets, {took} s");
+            }
+        }
+        assert!(pauses >= 5, "{pauses} pauses");
+    }
+}
+
 /// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on
 /// average.
 #[test]

@@ -62,6 +62,10 @@ pub struct Scenario {
     /// least timeout instead, of 1 s.)
     #[serde(default = "defaults::min_rto")]
     pub min_rto: Duration,
+    /// Whether the window of a connection begins again with slow start after the connection was idle for longer than
+    /// its retransmission timeout (RFC 5681, section 4.1; Linux's tcp_slow_start_after_idle); false if not given.
+    #[serde(default)]
+    pub idle_restart: bool,
     /// The common dumbbell: all flows share one link, which is named "bottleneck".
     pub path: Option<Path>,
     /// Links of an arbitrary network, for flows to name in their routes.

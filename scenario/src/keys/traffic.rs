@@ -71,6 +71,8 @@ pub(crate) struct HostKeys {
     pub delayed_ack: Option<Duration>,
     /// Whether packets are ECN-capable, as of a flow; the scenario's if not given.
     pub ecn: Option<bool>,
+    /// Whether the window begins again with slow start after an idle period; the scenario's if not given.
+    pub idle_restart: Option<bool>,
 }
 
 /// The keys of `flows` and `web`: a Poisson process of arrivals.

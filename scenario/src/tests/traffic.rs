@@ -54,6 +54,8 @@ fn connections_come_and_go() {
     let (_, _, tmix) = workload(r#"kind = "tmix", load = "70 Mbps", direction = "reverse", stop = "10 s""#);
     assert!(!tmix.route.reverse && tmix.stop.as_secs() == 10.0);
 
+    assert!(!tmix.idle_restart && workload(r#"kind = "tmix", load = "7 Mbps", idle-restart = true"#).2.idle_restart);
+
     // Two workloads of one kind have different names. [compare] controls `flows` that name no controller, and needs no
     // [[flow]].
     let two = r#"traffic=[{ kind = "flows", size = "1 kB", per-second = 1 }, { kind = "flows", size = "1 MB", per-second = 1 }]"#;
@@ -120,6 +122,7 @@ fn mistakes_in_connections_are_named() {
         (r#"kind = "web", per-second = 1, objects = 0.5"#, "objects: 0.5 is not a mean number of objects"),
         (r#"kind = "web", per-second = 1, think = 5"#, "think: integer `5` does not fit here"),
         (r#"kind = "web", per-second = 1, name = " ""#, "name: is empty"),
+        (r#"kind = "web", per-second = 1, idle-restart = 1"#, "idle-restart: integer `1` does not fit here"),
         (r#"kind = "web", per-second = 1, sise = "1 kB""#, "sise: there is no key `sise`"),
     ] {
         let problems = result(table).expect_err(table);

@@ -200,7 +200,7 @@ impl Place<'_, '_> {
         }
         let half = &mut self.slot.halves[side];
         let (source, _) = half.ends.as_mut()?;
-        let complete = source.offer(message.size, self.class.workload.header);
+        let complete = source.offer(now, message.size, self.class.workload.header);
         half.pending.push_back((complete, number, now));
         let flow = self.flow + side as u32;
         source.on_wake(now, &mut FlowEnvironment { network, now, flow });
@@ -226,6 +226,7 @@ impl Place<'_, '_> {
             receive_window: window.into_iter().chain(workload.receive_window).min(),
             max_burst: workload.max_burst,
             min_rto: workload.min_rto,
+            idle_restart: workload.idle_restart,
             flow: self.flow + side as u32,
             way_out: slot.access[side].first,
             ecn: workload.ecn,

@@ -114,6 +114,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
             max_burst: hosts.max_burst,
             delayed_ack: hosts.delayed_ack.or(scenario.delayed_ack),
             min_rto: scenario.min_rto,
+            idle_restart: hosts.idle_restart.unwrap_or(scenario.idle_restart),
             ecn,
             start: place.start,
             stop: place.stop,

@@ -60,6 +60,10 @@ pub struct Source {
     duplicates: u64,
     /// In this recovery without selective acknowledgments, a partial acknowledgment has restarted the timer.
     partial_before: bool,
+    /// Whether the controller is told when data comes after an idle period.
+    idle_restart: bool,
+    /// When the last packet left.
+    last_sent: Time,
     /// The source had no data left, or no room in the receiver's window, when it was last able to send.
     app_limited: bool,
     /// When to ask the controller again; [`Time::MAX`] if no such time is scheduled.
@@ -104,6 +108,8 @@ impl Source {
             repair_at_once: false,
             duplicates: 0,
             partial_before: false,
+            idle_restart: setup.idle_restart,
+            last_sent: Time::ZERO,
             app_limited: false,
             wake: Time::MAX,
             counters: SourceCounters::default(),
@@ -133,8 +139,17 @@ impl Source {
 
     /// The application hands over `size` bytes more, in packets of which `header` bytes each are not the application's.
     /// Returns how many segments have been handed over by then. Call [`Source::on_wake`] next.
-    pub fn offer(&mut self, size: Bytes, header: Bytes) -> u64 {
+    pub fn offer(&mut self, now: Time, size: Bytes, header: Bytes) -> u64 {
+        if self.idle_restart && self.was_idle(now) {
+            self.controller.on_idle(now);
+        }
         self.backlog.add(size, header, self.board.next())
+    }
+
+    /// RFC 5681, section 4.1: nothing was sent for longer than the retransmission timeout. All that was to be sent has
+    /// arrived, as else the timeout would have expired.
+    fn was_idle(&self, now: Time) -> bool {
+        self.board.next() > 0 && self.is_done() && now.since(self.last_sent) > self.timer.timeout.timeout()
     }
 
     /// The connection is to be opened. Returns the stamp for the packet that asks for it.
@@ -289,6 +304,7 @@ impl Source {
         // Most protocols write no stamp; then no bytes of it are copied.
         environment.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
         self.order = order.wrapping_add(1);
+        self.last_sent = now;
         let mut restarts = self.timer.is_off();
         if let Some(it) = &mut self.rack_tlp {
             it.on_send(now, order, segment);

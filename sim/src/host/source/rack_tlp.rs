@@ -231,6 +231,7 @@ mod tests {
             receive_window: None,
             max_burst: None,
             min_rto: Duration::from_millis(200),
+            idle_restart: false,
             flow: 0,
             way_out: 0,
             ecn: Ecn::NotEct,

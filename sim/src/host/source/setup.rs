@@ -19,6 +19,8 @@ pub struct Setup {
     pub max_burst: Option<u64>,
     /// The least margin of the retransmission timeout over the smoothed round-trip time.
     pub min_rto: Duration,
+    /// Whether the controller is told when data comes after an idle period.
+    pub idle_restart: bool,
     /// The flow's number.
     pub flow: u32,
     /// The position in the topology at which the flow's data begins.
