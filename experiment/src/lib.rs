@@ -24,7 +24,7 @@ pub use fairness::{jain_over_windows, median_jain, shares_of_active};
 pub use identity::{Identity, Place, describe};
 pub use link::mean_queue;
 pub use outcome::{
-    FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, WorkloadOutcome, WorkloadSeries,
+    FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome, Transfer, VideoSession, WorkloadOutcome, WorkloadSeries,
 };
 pub use run::{Finished, Run};
 pub use statistics::{jain, largest, mean, median, quantile};

@@ -110,6 +110,8 @@ pub struct WorkloadOutcome {
     pub most_active: u32,
     /// How many places in memory the runner used for connections.
     pub slots: u32,
+    /// The sessions of video players, in the order of their connections; of other connections none.
+    pub videos: Vec<VideoSession>,
     /// The time series, each as long as [`Outcome::sampled`].
     pub series: WorkloadSeries,
 }
@@ -142,6 +144,34 @@ pub struct Transfer {
     pub completed: Option<Duration>,
     /// How many packets were sent again for it.
     pub retransmitted: u32,
+}
+
+/// A session of a video player, until the video or the run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VideoSession {
+    /// The number of the connection in its workload, from 0.
+    pub connection: u32,
+    /// When the session and its connection began.
+    pub start: Time,
+    /// How long it took from then until the first segment had arrived and playing began; none if it never did.
+    pub startup: Option<Duration>,
+    /// How many segments have arrived.
+    pub segments: u64,
+    /// Their mean bitrate, bits per second; NaN without a segment.
+    pub bitrate: f64,
+    /// How many of them had another bitrate than the one before.
+    pub switches: u32,
+    /// How long the video has played. If all of it has arrived, its whole length.
+    pub played: Duration,
+    /// How long playing has stalled since it began, because the next segment had not arrived.
+    pub stalled: Duration,
+}
+
+impl VideoSession {
+    /// The share of the time since playing began in which it stalled, 0 to 1; NaN if it never began.
+    pub fn stalled_share(&self) -> f64 {
+        self.stalled.as_secs() / (self.played + self.stalled).as_secs()
+    }
 }
 
 /// A workload's samples, one per sampling interval.

@@ -251,6 +251,41 @@ fn transfers_read_back() {
     assert!(text.lines().any(|line| line.starts_with("surfers ")), "{text}");
 }
 
+/// Each segment of a video is a transfer, and each session has its figures in the summary and in the table.
+#[test]
+fn videos_read_back() {
+    let text = r#"
+        duration = "20 s"
+        path = { rate = "10 Mbps", rtt = "40 ms", buffer = "1 bdp" }
+        [[traffic]]
+        kind = "video"
+        count = 2
+        length = "10 s"
+        controller = "reno"
+        [[traffic]]
+        kind = "web"
+        per-second = 1
+    "#;
+    let machine = scenario::Machine::this(None);
+    let plan = scenario::read("test", text, &[], &machine).unwrap();
+    let runs = thalweg_lab::runner::run(&plan, machine.jobs, &(), &|_| true).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t", 1, &runs).unwrap();
+    let rows = rows(&dir.path().join("transfers.parquet"));
+    let segments = rows.iter().filter(|row| *field(row, "traffic") == Field::Str("video".into()));
+    assert_eq!(segments.count(), 6, "two sessions of 10 s in segments of 4 s");
+    let figures = json_of(&summary("t", 1, &runs))["runs"][0]["traffic"].clone();
+    let videos = figures[0]["videos"].as_array().unwrap();
+    assert_eq!((videos.len(), &figures[1]["videos"]), (2, &json!(null)), "web sessions play no video");
+    for (i, video) in videos.iter().enumerate() {
+        assert_eq!((&video["connection"], &video["segments"]), (&json!(i + 1), &json!(3)), "{video}");
+        assert!(video["startup_seconds"].as_f64().unwrap() > 0.06 && video["stalled_share"] == 0.0, "{video}");
+        assert!((1.0..=8.0).contains(&video["bitrate_mbps"].as_f64().unwrap()), "{video}");
+    }
+    let text = table(&summary("t", 1, &runs));
+    assert!(text.lines().any(|line| line.starts_with("video 2 ")), "{text}");
+}
+
 /// What a router allows is a column of its link's samples, and null without one; transfers are in bins of their sizes.
 #[test]
 fn routers_and_completion_times_read_back() {

@@ -261,11 +261,12 @@ class Flow(Keys):
 class Traffic(Keys):
     """Traffic beside the flows."""
 
-    kind: Literal["cbr", "poisson", "onoff", "flows", "web", "tmix"]
+    kind: Literal["cbr", "poisson", "onoff", "flows", "web", "video", "tmix"]
     """``cbr``: packets at equal intervals. ``poisson``: packets that leave independently of each other. ``onoff``:
     packets at equal intervals while it is on; the periods on and off have Pareto distributed lengths. ``flows``:
     transfers that arrive independently of each other. ``web``: web sessions: over a connection, requests and
-    objects one after the other, with time to think in between. ``tmix``: the connections in a file of Tmix, or a
+    objects one after the other, with time to think in between. ``video``: sessions of adaptive streaming: over a
+    connection, a player asks for one segment after the other. ``tmix``: the connections in a file of Tmix, or a
     synthetic mix like a campus link's.
     """
     rate: str | None = None
@@ -291,20 +292,24 @@ class Traffic(Keys):
     size: str | Mapping[str, Any] | None = None
     """What each transfer sends, on the wire."""
     per_second: float | None = None
-    """Mean number of connections per second."""
-    load: str | None = None
-    """The mean load that connections offer, on the wire, in `direction`; in place of `per-second`."""
+    """Mean number of connections per second, which arrive as a Poisson process. Sessions of video that have none
+    begin together.
+    """
     count: int | None = None
-    """The most connections that arrive; no limit if not given."""
+    """The most connections that arrive; no limit if not given. Of video without `per-second`: the number of
+    sessions; 1 if not given.
+    """
     rtt: str | Mapping[str, Any] | None = None
     """Round-trip propagation delay; if not given, the path's, or that of its route's links. { uniform = ["60 ms",
     "165 ms"] } draws one for each connection.
     """
+    load: str | None = None
+    """The mean load that connections offer, on the wire, in `direction`; in place of `per-second`."""
     name: str | None = None
     """What results call it; its kind if not given."""
     controller: str | None = None
-    """Congestion controller of both sides' data. If not given: of flows, those of `[compare]`; of web and tmix,
-    "reno".
+    """Congestion controller of both sides' data. If not given: of flows and video, those of `[compare]`; of web and
+    tmix, "reno".
     """
     handshake: bool | None = None
     """Whether a round trip opens each connection, as with TCP; true if not given."""
@@ -328,6 +333,16 @@ class Traffic(Keys):
     """Size of a request, without headers; "400 B" if not given."""
     think: str | None = None
     """Mean time from an object's arrival to the next request, exponentially distributed; 1 s if not given."""
+    segment: str | None = None
+    """Playing time of a segment; "4 s" if not given."""
+    bitrates: Sequence[str] | None = None
+    """The bitrates of the video, rising; 1, 2.5, 5 and 8 Mbps if not given."""
+    buffer: str | None = None
+    """The playing time in the player's buffer above which it does not ask for the next segment; "30 s" if not given."""
+    rule: Literal["throughput", "buffer"] | None = None
+    """How the player chooses the bitrate of a segment; "throughput" if not given."""
+    length: str | None = None
+    """Playing time of the video; without end if not given."""
     file: str | None = None
     """A file of connection vectors, beside the scenario."""
 

@@ -278,7 +278,7 @@ impl<'a> Simulation<'a> {
 
     fn outcome(&mut self) -> Outcome {
         let measured = self.experiment.measure;
-        let workloads = self.connections.finish();
+        let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
             + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();
         let flows = self.flows.iter_mut().map(|flow| {

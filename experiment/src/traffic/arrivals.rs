@@ -1,5 +1,6 @@
 //! Connections that come and go: the messages of each, and the order in which connections arrive.
 
+use super::video::{Player, Request};
 use control::{Bytes, Duration, Time};
 use std::fmt;
 
@@ -49,9 +50,23 @@ pub struct Connection {
     pub concurrent: bool,
     /// The messages, in order.
     pub messages: Vec<Message>,
+    /// Decides of further messages, as soon as the connection is open and each time that all messages have arrived:
+    /// requests of the initiator, which the acceptor answers.
+    pub player: Option<Box<Player>>,
 }
 
 impl Connection {
+    /// Adds the messages that its player decides on now. Returns false if there are none: it has no player, or its
+    /// player is at the end of the video.
+    pub fn extend(&mut self, now: Time) -> bool {
+        let Some(Request { wait, size, segment }) = self.player.as_mut().and_then(|player| player.next(now)) else {
+            return false;
+        };
+        self.messages.push(Message { from: Side::Initiator, wait, size });
+        self.messages.push(Message { from: Side::Acceptor, wait: Duration::ZERO, size: segment });
+        true
+    }
+
     /// Empties the connection, but keeps the memory of its messages.
     pub fn clear(&mut self) {
         let mut messages = std::mem::take(&mut self.messages);

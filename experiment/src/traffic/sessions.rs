@@ -1,17 +1,19 @@
-//! Connections that arrive independently of each other, as a Poisson process: single transfers, or web sessions.
+//! Connections that begin together, or arrive independently of each other, as a Poisson process: single transfers, or
+//! sessions of web browsers and video players.
 
-use super::{Arrivals, Connection, Message, Population, Random, Side, Sizes, Stream};
+use super::{Arrivals, Connection, Message, Player, Population, Random, Side, Sizes, Stream, Video};
 use control::{Bytes, Duration, Time};
+use std::sync::Arc;
 
-/// A Poisson process of connections.
+/// Connections of one kind.
 #[derive(Clone, Debug)]
 pub struct Sessions {
     /// The run's seed.
     pub seed: u64,
     /// The number of the workload in the run.
     pub index: u64,
-    /// Mean number of arrivals per second.
-    pub per_second: f64,
+    /// Mean number of arrivals per second, as a Poisson process; none if all connections begin at once.
+    pub per_second: Option<f64>,
     /// Number of connections in all; none if arrivals do not end.
     pub count: Option<u64>,
     /// The least and the largest round-trip propagation delay, between which that of a connection is drawn.
@@ -36,22 +38,25 @@ pub enum Talk {
         /// Mean time from an object's arrival to the next request; it is distributed exponentially.
         think: Duration,
     },
+    /// The initiator plays a video.
+    Video(Arc<Video>),
 }
 
 impl Talk {
     /// The mean number of bytes that a connection sends on the wire, in packets of `packet` bytes with a `header` each,
-    /// in the direction of the transfer or of the objects.
-    pub fn mean_size(&self, packet: Bytes, header: Bytes) -> f64 {
+    /// in the direction of the transfer or of the objects. None if that depends on the path, as of a video.
+    pub fn mean_size(&self, packet: Bytes, header: Bytes) -> Option<f64> {
         let (number, size) = match self {
             Talk::Transfer(size) => (1.0, size.mean()),
             Talk::Web { objects, object, .. } => (objects.max(1.0), object.mean()),
+            Talk::Video(_) => return None,
         };
         // An object's last packet is half full on average, unless it is its only one.
         let packets = match size / (packet - header).0.max(1) as f64 {
             few if few <= 0.5 => 1.0,
             many => many + 0.5,
         };
-        number * (size + packets * header.0 as f64)
+        Some(number * (size + packets * header.0 as f64))
     }
 }
 
@@ -76,7 +81,9 @@ impl Arrivals for Process {
             return Ok(false);
         }
         *begun += 1;
-        *now += Duration::from_secs(random.exponential(1.0 / sessions.per_second));
+        if let Some(per_second) = sessions.per_second {
+            *now += Duration::from_secs(random.exponential(1.0 / per_second));
+        }
         connection.clear();
         connection.start = *now;
         connection.rtt = random.between(sessions.rtt.0, sessions.rtt.1);
@@ -95,6 +102,7 @@ impl Arrivals for Process {
                     connection.messages.push(Message { from: Side::Acceptor, wait: Duration::ZERO, size });
                 }
             }
+            Talk::Video(video) => connection.player = Some(Box::new(Player::new(video.clone()))),
         }
         Ok(true)
     }

@@ -23,7 +23,7 @@ pub use runs::runs;
 pub use series::{SERIES, Series, flows, links};
 pub use summary::{Summary, summary};
 pub use table::table;
-pub use traffic::TrafficSummary;
+pub use traffic::{TrafficSummary, VideoSummary};
 pub use transfers::transfers;
 
 use experiment::Finished;

@@ -7,13 +7,14 @@ use super::{FlowSummary, LinkSummary, RunSummary, Summary};
 const FEW: usize = 32;
 
 /// The tables for the terminal: a row per run; then, unless they have more than [`FEW`] rows, traffic of connections
-/// that come and go, and the flows and links of runs that have several.
+/// that come and go, the sessions of video players in it, and the flows and links of runs that have several.
 ///
 /// Every line ends in a newline. A dash stands for a value that does not exist or an event that never happened.
 pub fn table(summary: &Summary) -> String {
     let rows = |n: usize| if n > 1 { n } else { 0 };
+    let traffic_rows = |run: &RunSummary| run.traffic.iter().map(|traffic| 1 + traffic.videos.len()).sum::<usize>();
     let details =
-        summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len()) + run.traffic.len()).sum::<usize>();
+        summary.runs.iter().map(|run| rows(run.flows.len()) + rows(run.links.len()) + traffic_rows(run)).sum::<usize>();
     let mut text = runs(summary).to_text();
     for table in [agreement(summary), emulated(summary)].into_iter().flatten() {
         text += "\n";
@@ -25,6 +26,10 @@ pub fn table(summary: &Summary) -> String {
     if summary.runs.iter().any(|run| !run.traffic.is_empty()) {
         text += "\n";
         text += &traffic(summary).to_text();
+    }
+    if summary.runs.iter().flat_map(|run| &run.traffic).any(|traffic| !traffic.videos.is_empty()) {
+        text += "\n";
+        text += &videos(summary).to_text();
     }
     for run in &summary.runs {
         let tables = [(run.flows.len() > 1).then(|| flows(run)), (run.links.len() > 1).then(|| links(run))];
@@ -199,6 +204,35 @@ pub fn traffic(summary: &Summary) -> Columns {
             maybe(traffic.completion_p90_seconds, 3),
             maybe(traffic.completion_p99_seconds, 3),
             traffic.retransmitted_packets.to_string(),
+        ]);
+    }
+    table
+}
+
+/// One row per run and session of a video player.
+pub fn videos(summary: &Summary) -> Columns {
+    let several = summary.runs.len() > 1;
+    let mut table = Columns::new(&[
+        if several { "run: video session" } else { "video session" },
+        "began\ns",
+        "startup\ns",
+        "segments",
+        "bitrate\nMbps",
+        "switches",
+        "stalled\n%",
+    ]);
+    let workloads = summary.runs.iter().flat_map(|run| run.traffic.iter().map(move |traffic| (run, traffic)));
+    let sessions = workloads.flat_map(|(run, traffic)| traffic.videos.iter().map(move |video| (run, traffic, video)));
+    for (run, traffic, video) in sessions {
+        let of_run = if several { format!("{}: ", run.name) } else { String::new() };
+        table.row([
+            format!("{of_run}{} {}", traffic.name, video.connection),
+            number(video.start_seconds, 1),
+            maybe(video.startup_seconds, 3),
+            video.segments.to_string(),
+            number(video.bitrate_mbps, 2),
+            video.switches.to_string(),
+            number(100.0 * video.stalled_share, 1),
         ]);
     }
     table

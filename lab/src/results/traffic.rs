@@ -4,7 +4,7 @@
 use super::completion::{SizeBin, by_size};
 use control::Time;
 use experiment::Finished;
-use experiment::{Workload, WorkloadOutcome, mean, median, quantile};
+use experiment::{VideoSession, Workload, WorkloadOutcome, mean, median, quantile};
 use serde::Serialize;
 
 /// The connections of one `[[traffic]]`. Of a pair, the first is in the traffic's `direction`: that of the data of
@@ -41,12 +41,48 @@ pub struct TrafficSummary {
     pub completion_p99_seconds: Option<f64>,
     /// The completed transfers by size.
     pub completion_by_size: Vec<SizeBin>,
+    /// The sessions of video players, over the whole run; left out for other connections.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub videos: Vec<VideoSummary>,
     /// How many packets were sent again, over the whole run.
     pub retransmitted_packets: u64,
     /// How many loss events there were, timeouts included, over the whole run.
     pub loss_events: u64,
     /// How many timeouts there were, over the whole run.
     pub timeouts: u64,
+}
+
+/// A session of a video player, until the video or the run ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct VideoSummary {
+    /// The number of its connection, from 1, in the order of their beginning.
+    pub connection: u32,
+    /// When it began, in seconds.
+    pub start_seconds: f64,
+    /// How long it took from then until playing began; none if it never did.
+    pub startup_seconds: Option<f64>,
+    /// How many segments arrived.
+    pub segments: u64,
+    /// Their mean bitrate, in Mbps; NaN without a segment.
+    pub bitrate_mbps: f64,
+    /// How many of them had another bitrate than the one before.
+    pub switches: u32,
+    /// The share of the time since playing began in which it stalled, 0 to 1; NaN if it never began.
+    pub stalled_share: f64,
+}
+
+impl VideoSummary {
+    fn of(session: &VideoSession) -> VideoSummary {
+        VideoSummary {
+            connection: session.connection + 1,
+            start_seconds: session.start.as_secs(),
+            startup_seconds: session.startup.map(|time| time.as_secs()),
+            segments: session.segments,
+            bitrate_mbps: session.bitrate / 1e6,
+            switches: session.switches,
+            stalled_share: session.stalled_share(),
+        }
+    }
 }
 
 /// The metrics of each workload of `run`.
@@ -87,6 +123,7 @@ fn summarize(
         completion_p90_seconds: known(quantile(&mut times, 0.9)),
         completion_p99_seconds: known(quantile(&mut times, 0.99)),
         completion_by_size,
+        videos: outcome.videos.iter().map(VideoSummary::of).collect(),
         retransmitted_packets: outcome.retransmitted_packets,
         loss_events: outcome.loss_events,
         timeouts: outcome.timeouts,

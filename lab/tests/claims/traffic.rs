@@ -1,7 +1,7 @@
 //! Connections that come and go, and packets without acknowledgments.
 
 use super::simulate::{figures, run};
-use experiment::{Transfer, WorkloadOutcome, median};
+use experiment::{Transfer, VideoSession, WorkloadOutcome, median};
 use std::time::Instant;
 
 /// The run's only workload.
@@ -53,7 +53,7 @@ fn after_a_pause_a_web_session_begins_with_the_initial_window() {
             sample = "10 ms"
             idle-restart = {idle_restart}
             path = {{ rate = "100 Mbps", rtt = "100 ms", buffer = "10000 packets" }}
-            traffic = [{{ kind = "web", per-second = 100, count = 1, objects = 100, object = "500 kB", think = "3 s" }}]
+            traffic = [{{ kind = "web", per-second = 100, count = 1, objects = 20, object = "500 kB", think = "3 s" }}]
             "#
         ));
         let transfers = &run.outcome.workloads[0].transfers;
@@ -77,6 +77,51 @@ fn after_a_pause_a_web_session_begins_with_the_initial_window() {
         }
         assert!(pauses >= 5, "{pauses} pauses");
     }
+}
+
+/// Runs two minutes of a video session with these `keys` over 40 ms. Of a packet of 1000 bytes, 960 are the video's.
+fn session(mbps: f64, keys: &str) -> Vec<VideoSession> {
+    let workload = workload(&format!(
+        r#"
+        duration = "120 s"
+        path = {{ rate = "{mbps} Mbps", rtt = "40 ms", buffer = "1 bdp" }}
+        traffic = [{{ kind = "video", controller = "cubic", {keys} }}]
+        "#
+    ));
+    for video in &workload.videos {
+        let (mbps, share) = (video.bitrate / 1e6, 100.0 * video.stalled_share());
+        println!("{keys}: {mbps:.2} Mbps, {} switches, stalled {share:.1} %, {:?}", video.switches, video.startup);
+    }
+    workload.videos
+}
+
+/// A video of a single bitrate that the link carries plays without a stall, as fast as time passes and `buffer` ahead.
+/// One that the link does not carry plays for the share of time that the link's rate is of its bitrate.
+#[test]
+fn a_video_stalls_for_the_share_of_its_bitrate_that_the_link_lacks() {
+    let video = session(10.0, r#"bitrates = ["4 Mbps"]"#).remove(0);
+    assert_eq!((video.stalled_share(), video.bitrate, video.switches), (0.0, 4e6, 0));
+    // What has been played, 30 s in the buffer, and a segment on its way or just arrived.
+    let ahead = 4.0 * video.segments as f64 - (120.0 - video.startup.unwrap().as_secs());
+    assert!((26.0..=34.0).contains(&ahead), "{ahead} s");
+
+    let video = session(10.0, r#"bitrates = ["20 Mbps"]"#).remove(0);
+    let expected = 1.0 - 0.96 * 10.0 / 20.0;
+    assert!((video.stalled_share() / expected - 1.0).abs() < 0.03, "{} and not {expected}", video.stalled_share());
+}
+
+/// The throughput rule goes to the highest bitrate that the link carries. Four players of equal round-trip times, whose
+/// fair share is 2.4 Mbps, are between the bitrates around it.
+#[test]
+fn players_choose_bitrates_that_the_link_carries() {
+    let video = session(10.0, "").remove(0);
+    assert!(video.bitrate > 7e6 && video.switches <= 4 && video.stalled_share() == 0.0, "{video:?}");
+    let all = session(10.0, "count = 4");
+    let total: f64 = all.iter().map(|video| video.bitrate).sum();
+    assert!(all.iter().all(|video| video.bitrate >= 1e6) && total < 9.6e6 && all.len() == 4, "{total}");
+    // Between 2.5 and 5 Mbps, the buffer rule changes from one to the other, so that the mean is near the link's 3.84.
+    let video = session(4.0, r#"rule = "buffer""#).remove(0);
+    assert!((2.5e6..4e6).contains(&video.bitrate) && video.stalled_share() == 0.0, "{video:?}");
 }
 
 /// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on

@@ -11,6 +11,8 @@ use lab::results::{Columns, Summary, table as tables};
 const MAX_FLOWS: usize = 32;
 /// Rows of the table of traffic at most.
 const MAX_TRAFFIC: usize = 64;
+/// Rows of the table of video sessions at most.
+const MAX_VIDEOS: usize = 64;
 /// Rows of the table of completion times at most.
 const MAX_BINS: usize = 128;
 
@@ -47,12 +49,14 @@ fn further_tables(summary: &Summary) -> Vec<(&'static str, Columns)> {
     };
     let workloads = || summary.runs.iter().flat_map(|run| &run.traffic);
     let rows = workloads().count();
+    let videos: usize = workloads().map(|workload| workload.videos.len()).sum();
     let bins: usize = workloads().map(|workload| workload.completion_by_size.len()).sum();
     let tables = [
         ("Real and simulated", tables::agreement(summary)),
         ("The emulator", tables::emulated(summary)),
         ("Flows", flows),
         ("Traffic", (1..=MAX_TRAFFIC).contains(&rows).then(|| tables::traffic(summary))),
+        ("Video", (1..=MAX_VIDEOS).contains(&videos).then(|| tables::videos(summary))),
         ("Completion by size", (1..=MAX_BINS).contains(&bins).then(|| tables::completion(summary))),
     ];
     tables.into_iter().filter_map(|(heading, table)| Some((heading, table?))).collect()

@@ -49,14 +49,14 @@ pub(crate) struct OnOffKeys {
     pub shape: f64,
 }
 
-/// The keys of `flows`, `web` and `tmix`: what their hosts do.
+/// The keys of all kinds of connections: what their hosts do.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct HostKeys {
     /// What results call it; its kind if not given.
     pub name: Option<String>,
-    /// Congestion controller of both sides' data. If not given: of flows, those of `[compare]`; of web and tmix,
-    /// "reno".
+    /// Congestion controller of both sides' data. If not given: of flows and video, those of `[compare]`; of web and
+    /// tmix, "reno".
     pub controller: Option<String>,
     /// Whether a round trip opens each connection, as with TCP; true if not given.
     #[serde(default = "defaults::handshake")]
@@ -75,19 +75,26 @@ pub(crate) struct HostKeys {
     pub idle_restart: Option<bool>,
 }
 
-/// The keys of `flows` and `web`: a Poisson process of arrivals.
+/// The keys of `flows`, `web` and `video`: when connections arrive.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct ArrivalKeys {
-    /// Mean number of connections per second.
+    /// Mean number of connections per second, which arrive as a Poisson process. Sessions of video that have none begin
+    /// together.
     pub per_second: Option<f64>,
-    /// The mean load that connections offer, on the wire, in `direction`; in place of `per-second`.
-    pub load: Option<OfferedLoad>,
-    /// The most connections that arrive; no limit if not given.
+    /// The most connections that arrive; no limit if not given. Of video without `per-second`: the number of sessions; 1
+    /// if not given.
     pub count: Option<u64>,
     /// Round-trip propagation delay; if not given, the path's, or that of its route's links.
     /// { uniform = ["60 ms", "165 ms"] } draws one for each connection.
     pub rtt: Option<TimeRange>,
+}
+
+/// The keys of `flows` and `web`: how many connections arrive.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct LoadKeys {
+    /// The mean load that connections offer, on the wire, in `direction`; in place of `per-second`.
+    pub load: Option<OfferedLoad>,
 }
 
 /// The keys of `flows`.
@@ -110,6 +117,35 @@ pub(crate) struct WebKeys {
     /// Mean time from an object's arrival to the next request, exponentially distributed; 1 s if not given.
     #[serde(default = "defaults::think")]
     pub think: Duration,
+}
+
+/// The keys of `video`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct VideoKeys {
+    /// Playing time of a segment; "4 s" if not given.
+    #[serde(default = "defaults::segment")]
+    pub segment: Duration,
+    /// The bitrates of the video, rising; 1, 2.5, 5 and 8 Mbps if not given.
+    pub bitrates: Option<Vec<Rate>>,
+    /// The playing time in the player's buffer above which it does not ask for the next segment; "30 s" if not given.
+    #[serde(default = "defaults::buffer")]
+    pub buffer: Duration,
+    /// How the player chooses the bitrate of a segment; "throughput" if not given.
+    #[serde(default)]
+    pub rule: BitrateRule,
+    /// Playing time of the video; without end if not given.
+    pub length: Option<Duration>,
+}
+
+/// How a player chooses the bitrate of a segment.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum BitrateRule {
+    /// The highest below the harmonic mean of the throughputs of the last five segments.
+    #[default]
+    Throughput,
+    /// By the playing time in the buffer (BBA-0).
+    Buffer,
 }
 
 /// The keys of `tmix`.
@@ -137,6 +173,12 @@ mod defaults {
     pub fn think() -> Duration {
         Duration::from_millis(1000)
     }
+    pub fn segment() -> Duration {
+        Duration::from_millis(4000)
+    }
+    pub fn buffer() -> Duration {
+        Duration::from_millis(30_000)
+    }
 }
 
 /// The JSON Schema of a struct.
@@ -153,7 +195,7 @@ pub(crate) struct TrafficKind {
 }
 
 /// All kinds of traffic, in the order in which users read of them.
-pub(crate) static KINDS: [TrafficKind; 6] = [
+pub(crate) static KINDS: [TrafficKind; 7] = [
     TrafficKind {
         name: "cbr",
         summary: "Packets at equal intervals.",
@@ -172,12 +214,29 @@ pub(crate) static KINDS: [TrafficKind; 6] = [
     TrafficKind {
         name: "flows",
         summary: "Transfers that arrive independently of each other.",
-        keys: &[FlowsKeys::json_schema, ArrivalKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
+        keys: &[
+            FlowsKeys::json_schema,
+            ArrivalKeys::json_schema,
+            LoadKeys::json_schema,
+            HostKeys::json_schema,
+            CommonKeys::json_schema,
+        ],
     },
     TrafficKind {
         name: "web",
         summary: "Web sessions: over a connection, requests and objects one after the other, with time to think in between.",
-        keys: &[WebKeys::json_schema, ArrivalKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
+        keys: &[
+            WebKeys::json_schema,
+            ArrivalKeys::json_schema,
+            LoadKeys::json_schema,
+            HostKeys::json_schema,
+            CommonKeys::json_schema,
+        ],
+    },
+    TrafficKind {
+        name: "video",
+        summary: "Sessions of adaptive streaming: over a connection, a player asks for one segment after the other.",
+        keys: &[VideoKeys::json_schema, ArrivalKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
     },
     TrafficKind {
         name: "tmix",

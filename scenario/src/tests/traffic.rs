@@ -3,6 +3,7 @@
 use super::*;
 use control::{Bytes, Duration};
 use experiment::Pattern;
+use experiment::traffic::Connection;
 
 const TRAFFIC: &str = r#"duration = "60 s"
 
@@ -55,6 +56,14 @@ fn connections_come_and_go() {
     assert!(!tmix.route.reverse && tmix.stop.as_secs() == 10.0);
 
     assert!(!tmix.idle_restart && workload(r#"kind = "tmix", load = "7 Mbps", idle-restart = true"#).2.idle_restart);
+    let (_, n, video) = workload(r#"kind = "video", controller = "bbr", count = 3"#);
+    assert_eq!((n, video.sends, video.header), (0, [true, true], Bytes(40)));
+    let mut starts = Vec::new();
+    let (mut arrivals, mut session) = (video.population.arrivals().unwrap(), Connection::default());
+    while arrivals.next(&mut session).unwrap() {
+        starts.push((session.start.as_secs(), session.player.is_some()));
+    }
+    assert_eq!(starts, [(0.0, true); 3], "all begin at `start`");
 
     // Two workloads of one kind have different names. [compare] controls `flows` that name no controller, and needs no
     // [[flow]].
@@ -63,6 +72,13 @@ fn connections_come_and_go() {
     let names: Vec<&str> = runs[0].experiment.workloads.iter().map(|w| w.name.as_str()).collect();
     assert_eq!((names, runs[0].experiment.flows.len()), (vec!["flows", "flows 2"], 0));
     assert_eq!(runs[1].experiment.workloads[0].controller, "reno");
+}
+
+#[test]
+fn compare_controls_video_that_names_no_controller() {
+    let runs = runs(TRAFFIC, &[r#"traffic=[{ kind = "video" }]"#, r#"compare.controllers=["bic", "reno"]"#]);
+    let controllers: Vec<&str> = runs.iter().map(|run| run.experiment.workloads[0].controller.as_str()).collect();
+    assert_eq!((controllers, runs[0].experiment.flows.len()), (vec!["bic", "reno"], 0));
 }
 
 /// Of each mistake: the table with the mistake, and the message after `traffic[0].`.
@@ -122,6 +138,20 @@ fn mistakes_in_connections_are_named() {
         (r#"kind = "web", per-second = 1, objects = 0.5"#, "objects: 0.5 is not a mean number of objects"),
         (r#"kind = "web", per-second = 1, think = 5"#, "think: integer `5` does not fit here"),
         (r#"kind = "web", per-second = 1, name = " ""#, "name: is empty"),
+        (r#"kind = "video""#, "controller: is missing; write controller = \"reno\""),
+        (r#"kind = "video", controller = "reno", load = "1 Mbps""#, "load: there is no key `load`"),
+        (r#"kind = "video", controller = "reno", segment = "0 s""#, "segment: 0 ps is not within 10 ms and 3600 s"),
+        (r#"kind = "video", controller = "reno", buffer = "0 s""#, "buffer: is zero; write one like \"30 s\""),
+        (r#"kind = "video", controller = "reno", length = "0 s""#, "length: is zero"),
+        (r#"kind = "video", controller = "reno", bitrates = []"#, "bitrates: is empty; write one or more"),
+        (r#"kind = "video", controller = "reno", bitrates = ["0 bps"]"#, "bitrates: has a bitrate of zero"),
+        (
+            r#"kind = "video", controller = "reno", bitrates = ["2 Mbps", "1 Mbps"]"#,
+            "bitrates: does not rise from the first to the last",
+        ),
+        (r#"kind = "video", controller = "reno", rule = "bufer""#, "rule: there is no choice `bufer`"),
+        (r#"kind = "video", controller = "reno", count = 0"#, "count: is zero"),
+        (r#"kind = "video", controller = "reno", per-second = 0"#, "per-second: makes 0 connections per second"),
         (r#"kind = "web", per-second = 1, idle-restart = 1"#, "idle-restart: integer `1` does not fit here"),
         (r#"kind = "web", per-second = 1, sise = "1 kB""#, "sise: there is no key `sise`"),
     ] {

@@ -160,18 +160,19 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// The outcomes of all workloads.
-    pub fn finish(&mut self) -> Vec<WorkloadOutcome> {
+    /// The outcomes of all workloads, at the `end` of the run.
+    pub fn finish(&mut self, end: Time) -> Vec<WorkloadOutcome> {
         for number in 0..self.slots.len() {
             let mut place = self.place(number);
             if place.slot.state != State::Free {
                 place.give_up();
-                place.account();
+                place.account(end);
             }
         }
         let outcomes = self.classes.drain(..).map(|class| class.outcome);
         let tight = |mut outcome: WorkloadOutcome| {
             outcome.transfers.shrink_to_fit(); // it is kept after the run, with those of other runs
+            outcome.videos.sort_by_key(|session| session.connection);
             outcome
         };
         outcomes.map(tight).collect()

@@ -147,6 +147,7 @@ impl Place<'_, '_> {
     pub fn open(&mut self, now: Time, rtt: Option<Duration>, network: &mut Network) {
         self.slot.state = State::Open(rtt);
         self.slot.due = [Time::MAX; 2];
+        self.extend(now);
         let threads = if self.slot.connection.concurrent { 2 } else { 1 };
         for thread in 0..threads {
             self.slot.next[thread] = self.slot.following(0, thread);
@@ -159,6 +160,21 @@ impl Place<'_, '_> {
             self.wait_for(known + first.wait, thread, now, network);
         }
         self.close_if_done(now);
+    }
+
+    /// Adds the messages that the connection's player decides on now, if it has a player.
+    fn extend(&mut self, now: Time) {
+        let known = self.slot.connection.messages.len();
+        if !self.slot.connection.extend(now) {
+            return;
+        }
+        let measured = self.class.is_measured(now);
+        for message in &self.slot.connection.messages[known..] {
+            self.slot.left += 1;
+            if measured {
+                self.class.outcome.offered[message.from.index()] += self.class.on_wire(message.size);
+            }
+        }
     }
 
     /// Hands over the thread's next message after `wait`. A thread is a sequence of messages, of which a concurrent
@@ -269,6 +285,9 @@ impl Place<'_, '_> {
             self.slot.exchange = self.slot.new_exchange(handed);
             self.slot.exchange.sent[message.from.index()] = message.size;
         }
+        if self.slot.left == 0 {
+            self.extend(now);
+        }
         let next = self.slot.connection.messages.get(number + 1).copied();
         let answered = next.is_some_and(|next| next.from != message.from);
         if self.slot.connection.concurrent || next.is_none() || self.slot.begins_exchange(number + 1) {
@@ -297,7 +316,7 @@ impl Place<'_, '_> {
         if self.slot.left > 0 || !self.slot.halves.iter().all(Half::is_done) {
             return;
         }
-        self.account();
+        self.account(now);
         self.class.outcome.completed += 1;
         self.class.active -= 1;
         self.slot.state = State::Free;
@@ -325,8 +344,11 @@ impl Place<'_, '_> {
         }
     }
 
-    /// Adds the hosts' counters to the outcome.
-    pub fn account(&mut self) {
+    /// The connection ends, or the run does: adds its hosts' counters, and its player's session, to the outcome.
+    pub fn account(&mut self, now: Time) {
+        if let Some(player) = &self.slot.connection.player {
+            self.class.outcome.videos.push(player.session(self.slot.number, self.slot.began, now));
+        }
         for (source, sink) in self.slot.halves.iter().filter_map(|half| half.ends.as_ref()) {
             self.class.outcome.packets_delivered += sink.packets();
             self.class.outcome.retransmitted_packets += source.counters.retransmitted;

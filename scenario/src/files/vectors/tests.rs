@@ -70,6 +70,7 @@ fn both_forms_give_the_same_connections() {
             loss: [0.0, 0.01],
             concurrent: false,
             messages: vec![message(i, 0, 245), message(a, 51257, 510)],
+            player: None,
         },
         Connection {
             start: Time(1429381 * 1_000_000),
@@ -78,6 +79,7 @@ fn both_forms_give_the_same_connections() {
             loss: [0.0; 2],
             concurrent: true,
             messages: vec![message(i, 0, 222), message(a, 0, 726), message(i, 62436302, 16), message(a, 62400173, 84)],
+            player: None,
         },
     ];
     assert_eq!(read(ORIGINAL).unwrap(), expected);

@@ -7,6 +7,7 @@ mod sessions;
 mod source;
 mod table;
 mod tmix;
+mod video;
 mod workloads;
 
 pub(super) use cross::cross;

@@ -1,11 +1,12 @@
-//! Connections that arrive as a Poisson process: `kind = "flows"`, `"web"`.
+//! Connections that begin together or arrive as a Poisson process: `kind = "flows"`, `"web"`, `"video"`.
 
 use super::placement::Placement;
 use super::source::{ConnectionSource, Expected};
 use super::table::TrafficTable;
+use super::video::video;
 use crate::files::{regular, size_distribution};
 use crate::key_path::KeyPath;
-use crate::keys::traffic::{ArrivalKeys, FlowsKeys, WebKeys};
+use crate::keys::traffic::{ArrivalKeys, FlowsKeys, LoadKeys, WebKeys};
 use crate::problem::reason;
 use crate::problems::Problems;
 use crate::resolve::context::Context;
@@ -32,44 +33,60 @@ pub(super) fn sessions(
         Size::Distribution(sizes) => Some(sizes),
         Size::File(file) => distribution_in(&context.vectors.path(&file), &file, at.key(key), problems),
     };
-    let (talk, exchanges) = if table.kind == "flows" {
-        let FlowsKeys { size } = table.read(problems)?;
-        (Talk::Transfer(sizes(size, "size", problems)?), 1.0)
-    } else {
-        let WebKeys { objects, object, request, think } = table.read(problems)?;
-        let message = format!("{objects} is not a mean number of objects; write 1 to 10000, like 5");
-        problems.unless((1.0..=10_000.0).contains(&objects), at.key("objects"), message);
-        let object = object.unwrap_or(Size::Distribution(Sizes::Pareto { mean: 12_000.0, shape: 1.2 }));
-        let request = request.unwrap_or(Size::Distribution(Sizes::Fixed(400.0)));
-        let (object, request) = (sizes(object, "object", problems)?, sizes(request, "request", problems)?);
-        (Talk::Web { objects, request, object, think }, objects)
+    let lasts = place.stop.since(place.start);
+    let (talk, exchanges) = match table.kind {
+        "flows" => {
+            let FlowsKeys { size } = table.read(problems)?;
+            (Talk::Transfer(sizes(size, "size", problems)?), 1.0)
+        }
+        "web" => {
+            let WebKeys { objects, object, request, think } = table.read(problems)?;
+            let message = format!("{objects} is not a mean number of objects; write 1 to 10000, like 5");
+            problems.unless((1.0..=10_000.0).contains(&objects), at.key("objects"), message);
+            let object = object.unwrap_or(Size::Distribution(Sizes::Pareto { mean: 12_000.0, shape: 1.2 }));
+            let request = request.unwrap_or(Size::Distribution(Sizes::Fixed(400.0)));
+            let (object, request) = (sizes(object, "object", problems)?, sizes(request, "request", problems)?);
+            (Talk::Web { objects, request, object, think }, objects)
+        }
+        _ => {
+            let video = video(table, problems)?;
+            let segments = lasts.as_secs() / video.segment.as_secs();
+            let segments = video.segments.map_or(segments, |all| segments.min(all as f64));
+            (Talk::Video(Arc::new(video)), segments)
+        }
     };
-    let (per_second, key) = match (arrivals.per_second, arrivals.load) {
-        (Some(number), None) => (number, "per-second"),
+    let load = if table.kind == "video" { None } else { table.read::<LoadKeys>(problems)?.load };
+    let (per_second, key) = match (arrivals.per_second, load) {
+        (Some(number), None) => (Some(number), "per-second"),
         (None, Some(load)) => {
             let load = load.rate(context.network.narrowest(&place.route));
-            (load.as_bps() / 8.0 / talk.mean_size(place.packet, header).max(1.0), "load")
+            (Some(load.as_bps() / 8.0 / talk.mean_size(place.packet, header)?.max(1.0)), "load")
         }
         (Some(_), Some(_)) => {
             problems.add(at.key("load"), "is given together with `per-second`; remove one of the two");
             return None;
         }
+        (None, None) if table.kind == "video" => (None, "count"),
         (None, None) => {
             problems.add(at.key("load"), "is missing; write load = \"90 Mbps\", or per-second = 100");
             return None;
         }
     };
-    let message = format!("makes {per_second} connections per second; write more than 0 and at most {MOST_ARRIVALS:e}");
-    problems.unless(per_second > 0.0 && per_second <= MOST_ARRIVALS, at.key(key), message);
+    if let Some(number) = per_second {
+        let message = format!("makes {number} connections per second; write more than 0 and at most {MOST_ARRIVALS:e}");
+        problems.unless(number > 0.0 && number <= MOST_ARRIVALS, at.key(key), message);
+    }
     problems.unless(arrivals.count != Some(0), at.key("count"), "is zero; write 1 or more, or remove it");
     let rtt = context.network.flow_rtt(arrivals.rtt, &place.route, at, problems);
-    let expected = per_second * place.stop.since(place.start).as_secs();
-    let connections = arrivals.count.map_or(expected, |count| expected.min(count as f64));
+    // Without a rate of arrivals, all begin together: one if no number is given.
+    let count = arrivals.count.or(per_second.is_none().then_some(1));
+    let expected = per_second.map_or(f64::INFINITY, |number| number * lasts.as_secs());
+    let connections = count.map_or(expected, |count| expected.min(count as f64));
     let population = Arc::new(Sessions {
         seed: context.scenario.seed,
         index: table.index as u64,
         per_second,
-        count: arrivals.count,
+        count,
         rtt: (rtt.low, rtt.high),
         talk,
     });

@@ -1,4 +1,4 @@
-//! Connections that come and go: what `kind = "flows"`, `"web"` and `"tmix"` have in common.
+//! Connections that come and go: what `kind = "flows"`, `"web"`, `"video"` and `"tmix"` have in common.
 
 use super::placement::Placement;
 use super::sessions::sessions;
@@ -26,16 +26,21 @@ pub(crate) struct PlannedWorkload {
     pub expected: Expected,
 }
 
+/// The kinds of connections that those controllers control that `[compare]` compares, unless they name one.
+const COMPARED: [&str; 2] = ["flows", "video"];
+
 /// Whether the controllers of `[compare]` control some of the scenario's connections.
 pub(crate) fn compares(scenario: &Scenario) -> bool {
-    let flows = |table: &&Map<String, Value>| table.get("kind").and_then(Value::as_str) == Some("flows");
-    scenario.traffic.iter().filter(flows).any(|table| !table.contains_key("controller"))
+    let kind = |table: &Map<String, Value>| {
+        table.get("kind").and_then(Value::as_str).is_some_and(|kind| COMPARED.contains(&kind))
+    };
+    scenario.traffic.iter().any(|table| kind(table) && !table.contains_key("controller"))
 }
 
 /// All workloads of a scenario. A name that is taken already gets a number.
 pub(crate) fn workloads(context: &Context, problems: &mut Problems) -> Vec<PlannedWorkload> {
     let mut all: Vec<PlannedWorkload> = Vec::new();
-    for table in tables(context.scenario, &["flows", "web", "tmix"]) {
+    for table in tables(context.scenario, &["flows", "web", "video", "tmix"]) {
         let Some(mut planned) = workload(&table, context, problems) else { continue };
         let name = &planned.workload.name;
         let taken = |name: &String| all.iter().any(|other| other.workload.name == *name);
@@ -67,7 +72,8 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
     checks::receive_window(hosts.receive_window, at.key("receive-window"), problems);
     checks::max_burst(hosts.max_burst, at.key("max-burst"), problems);
     checks::delayed_ack(hosts.delayed_ack, at.key("delayed-ack"), problems);
-    let implied = if table.kind == "flows" { compared } else { Some("reno") };
+    let is_compared = COMPARED.contains(&table.kind);
+    let implied = if is_compared { compared } else { Some("reno") };
     let controller = match hosts.controller.as_deref().or(implied).map(controllers::find) {
         Some(Ok(controller)) => controller,
         Some(Err(message)) => {
@@ -87,7 +93,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
         "tmix" => tmix(table, &place, context, problems)?,
         _ => sessions(table, &place, header, context, problems)?,
     };
-    let named = hosts.controller.is_some() || !flows;
+    let named = hosts.controller.is_some() || !is_compared;
     let ecn = controllers::ecn(controller, hosts.ecn, named, scenario, at.key("ecn"), problems);
     if problems.found.len() > found {
         return None;
