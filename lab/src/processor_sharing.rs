@@ -56,8 +56,8 @@ pub fn sojourns(jobs: &[(f64, f64)]) -> Vec<f64> {
 
 /// The completion time of each transfer of `run`'s only traffic under processor sharing, in seconds: a round trip to
 /// open the connection if there is a handshake, the fluid's time on the narrowest link of the route, and half a round
-/// trip to arrive. None if anything else sends in the run, if a link of the route changes over time, or if both sides
-/// send.
+/// trip to arrive. None if anything else sends in the run, if a link of the route changes over time, if both sides
+/// send, or if a connection has several transfers.
 pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
     let experiment = &run.run.experiment;
     let ([workload], [outcome], [], []) =
@@ -70,6 +70,9 @@ pub fn ideal(run: &Finished) -> Option<Vec<f64>> {
         [false, true] => 1,
         _ => return None,
     };
+    if outcome.transfers.len() as u64 > outcome.connections {
+        return None;
+    }
     // The acceptors' data crosses the route the other way.
     let directions = workload.route.directions(side == 1);
     let links = || directions.iter().map(|direction| direction.setup(&experiment.links));

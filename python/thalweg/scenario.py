@@ -261,13 +261,14 @@ class Flow(Keys):
 class Traffic(Keys):
     """Traffic beside the flows."""
 
-    kind: Literal["cbr", "poisson", "onoff", "flows", "web", "video", "tmix"]
+    kind: Literal["cbr", "poisson", "onoff", "flows", "web", "video", "frames", "tmix"]
     """``cbr``: packets at equal intervals. ``poisson``: packets that leave independently of each other. ``onoff``:
     packets at equal intervals while it is on; the periods on and off have Pareto distributed lengths. ``flows``:
     transfers that arrive independently of each other. ``web``: web sessions: over a connection, requests and
     objects one after the other, with time to think in between. ``video``: sessions of adaptive streaming: over a
-    connection, a player asks for one segment after the other. ``tmix``: the connections in a file of Tmix, or a
-    synthetic mix like a campus link's.
+    connection, a player asks for one segment after the other. ``frames``: sources of a video call: over a
+    connection, frames at equal intervals. ``tmix``: the connections in a file of Tmix, or a synthetic mix like a
+    campus link's.
     """
     rate: str | None = None
     """Its rate on the wire; of onoff, while it is on."""
@@ -278,8 +279,8 @@ class Traffic(Keys):
     route: Sequence[str] | None = None
     """The links it crosses, in order; the path's bottleneck if not given."""
     direction: Literal["forward", "reverse"] | None = None
-    """Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows`, the
-    responses of other kinds.
+    """Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows` and
+    `frames`, the responses of other kinds.
     """
     packet: str | None = None
     """Size of its full packets on the wire, if not the scenario's."""
@@ -292,12 +293,12 @@ class Traffic(Keys):
     size: str | Mapping[str, Any] | None = None
     """What each transfer sends, on the wire."""
     per_second: float | None = None
-    """Mean number of connections per second, which arrive as a Poisson process. Sessions of video that have none
-    begin together.
+    """Mean number of connections per second, which arrive as a Poisson process. Sessions of video and frames that
+    have none begin together.
     """
     count: int | None = None
-    """The most connections that arrive; no limit if not given. Of video without `per-second`: the number of
-    sessions; 1 if not given.
+    """The most connections that arrive; no limit if not given. Of video and frames without `per-second`: the number
+    of sessions; 1 if not given.
     """
     rtt: str | Mapping[str, Any] | None = None
     """Round-trip propagation delay; if not given, the path's, or that of its route's links. { uniform = ["60 ms",
@@ -308,8 +309,8 @@ class Traffic(Keys):
     name: str | None = None
     """What results call it; its kind if not given."""
     controller: str | None = None
-    """Congestion controller of both sides' data. If not given: of flows and video, those of `[compare]`; of web and
-    tmix, "reno".
+    """Congestion controller of both sides' data. If not given: of flows, video and frames, those of `[compare]`; of
+    web and tmix, "reno".
     """
     handshake: bool | None = None
     """Whether a round trip opens each connection, as with TCP; true if not given."""
@@ -342,7 +343,11 @@ class Traffic(Keys):
     rule: Literal["throughput", "buffer"] | None = None
     """How the player chooses the bitrate of a segment; "throughput" if not given."""
     length: str | None = None
-    """Playing time of the video; without end if not given."""
+    """Playing time of a video, or the time in which a source produces frames; without end if not given."""
+    fps: float | None = None
+    """Frames per second; 30 if not given."""
+    bitrate: str | None = None
+    """The rate at which frames are produced, without headers. All have the same size."""
     file: str | None = None
     """A file of connection vectors, beside the scenario."""
 

@@ -1,5 +1,5 @@
 //! Connections that begin together, or arrive independently of each other, as a Poisson process: single transfers, or
-//! sessions of web browsers and video players.
+//! sessions of web browsers, video players and cameras.
 
 use super::{Arrivals, Connection, Message, Player, Population, Random, Side, Sizes, Stream, Video};
 use control::{Bytes, Duration, Time};
@@ -40,6 +40,16 @@ pub enum Talk {
     },
     /// The initiator plays a video.
     Video(Arc<Video>),
+    /// The initiator sends a frame after each interval, as a camera produces them, whether or not those before have
+    /// arrived.
+    Frames {
+        /// The time from a frame to the next.
+        interval: Duration,
+        /// Size of a frame.
+        size: Bytes,
+        /// Number of frames.
+        number: u64,
+    },
 }
 
 impl Talk {
@@ -50,6 +60,7 @@ impl Talk {
             Talk::Transfer(size) => (1.0, size.mean()),
             Talk::Web { objects, object, .. } => (objects.max(1.0), object.mean()),
             Talk::Video(_) => return None,
+            Talk::Frames { size, number, .. } => (*number as f64, size.0 as f64),
         };
         // An object's last packet is half full on average, unless it is its only one.
         let packets = match size / (packet - header).0.max(1) as f64 {
@@ -100,6 +111,13 @@ impl Arrivals for Process {
                     connection.messages.push(Message { from: Side::Initiator, wait, size });
                     let size = object.draw(random);
                     connection.messages.push(Message { from: Side::Acceptor, wait: Duration::ZERO, size });
+                }
+            }
+            Talk::Frames { interval, size, number } => {
+                connection.concurrent = true;
+                for i in 0..*number {
+                    let wait = if i == 0 { Duration::ZERO } else { *interval };
+                    connection.messages.push(Message { from: Side::Initiator, wait, size: *size });
                 }
             }
             Talk::Video(video) => connection.player = Some(Box::new(Player::new(video.clone()))),

@@ -8,7 +8,7 @@ use experiment::{VideoSession, Workload, WorkloadOutcome, mean, median, quantile
 use serde::Serialize;
 
 /// The connections of one `[[traffic]]`. Of a pair, the first is in the traffic's `direction`: that of the data of
-/// `flows`, or of the responses of other kinds.
+/// `flows` and `frames`, or of the responses of other kinds.
 #[derive(Clone, Debug, Serialize)]
 pub struct TrafficSummary {
     /// The name that the scenario gives it, or its kind.
@@ -26,7 +26,8 @@ pub struct TrafficSummary {
     pub offered_mbps: [f64; 2],
     /// Pair: what was delivered for the first time in the measured interval, headers included, in Mbps.
     pub carried_mbps: [f64; 2],
-    /// How many transfers began in the measured interval. A transfer is a request and its response, or a flow.
+    /// How many transfers began in the measured interval. A transfer is a request and its response,
+    /// a flow, or a frame.
     pub transfers: u64,
     /// How many of these transfers were completed before the run ended.
     pub completed_transfers: u64,

@@ -1,6 +1,7 @@
 //! Connections that come and go, and packets without acknowledgments.
 
 use super::simulate::{figures, run};
+use control::{Duration, Time};
 use experiment::{Transfer, VideoSession, WorkloadOutcome, median};
 use std::time::Instant;
 
@@ -53,7 +54,7 @@ fn after_a_pause_a_web_session_begins_with_the_initial_window() {
             sample = "10 ms"
             idle-restart = {idle_restart}
             path = {{ rate = "100 Mbps", rtt = "100 ms", buffer = "10000 packets" }}
-            traffic = [{{ kind = "web", per-second = 100, count = 1, objects = 20, object = "500 kB", think = "3 s" }}]
+            traffic = [{{ kind = "web", per-second = 100, count = 1, objects = 100, object = "500 kB", think = "3 s" }}]
             "#
         ));
         let transfers = &run.outcome.workloads[0].transfers;
@@ -105,7 +106,7 @@ fn a_video_stalls_for_the_share_of_its_bitrate_that_the_link_lacks() {
     let ahead = 4.0 * video.segments as f64 - (120.0 - video.startup.unwrap().as_secs());
     assert!((26.0..=34.0).contains(&ahead), "{ahead} s");
 
-    let video = session(10.0, r#"bitrates = ["20 Mbps"]"#).remove(0);
+    let video = session(10.0, r#"bitrates = ["20 Mbps"], segment = "1 s""#).remove(0);
     let expected = 1.0 - 0.96 * 10.0 / 20.0;
     assert!((video.stalled_share() / expected - 1.0).abs() < 0.03, "{} and not {expected}", video.stalled_share());
 }
@@ -122,6 +123,39 @@ fn players_choose_bitrates_that_the_link_carries() {
     // Between 2.5 and 5 Mbps, the buffer rule changes from one to the other, so that the mean is near the link's 3.84.
     let video = session(4.0, r#"rule = "buffer""#).remove(0);
     assert!((2.5e6..4e6).contains(&video.bitrate) && video.stalled_share() == 0.0, "{video:?}");
+}
+
+/// Frames of 2.4 Mbps, 30 per second, are 10000 bytes: ten packets of 960 bytes and a last one of 400, which with their
+/// headers take 8.352 ms on a link of 10 Mbps, and 20 ms to arrive. Slow start is over after some frames. A source that
+/// is faster than the link waits the longer the longer it sends.
+#[test]
+fn frames_arrive_as_fast_as_the_link_carries_them() {
+    let frames = |bitrate: &str| {
+        workload(&format!(
+            r#"
+            duration = "30 s"
+            measure.from = "5 s"
+            path = {{ rate = "10 Mbps", rtt = "40 ms", buffer = "100 packets" }}
+            traffic = [{{ kind = "frames", bitrate = "{bitrate}", controller = "reno" }}]
+            "#
+        ))
+    };
+    let slow = frames("2.4 Mbps");
+    assert_eq!(
+        (slow.connections, slow.transfers.len(), slow.retransmitted_packets),
+        (1, 899, 0),
+        "the last one would leave at 0.04 + 899/30 s"
+    );
+    let span = (Time::ZERO + Duration::from_secs(5.0), Time::ZERO + Duration::from_secs(29.9));
+    let delays = slow.completion_seconds(span);
+    println!("a slow source: {} frames, {} to {} s", delays.len(), delays[0], delays[delays.len() - 1]);
+    assert!(delays.iter().all(|delay| (delay - 0.028352).abs() < 1e-6), "{delays:?}");
+
+    // 12 Mbps on a link that carries 9.6: after t seconds, the frame that arrives was produced at 0.8 t.
+    let fast = frames("12 Mbps");
+    let last = fast.transfers.iter().rev().find(|frame| frame.completed.is_some()).unwrap();
+    println!("a fast source: {} s for the frame of {} s", seconds(last), last.start.as_secs());
+    assert!((seconds(last) - 0.2 * 30.0).abs() < 0.6, "{}", seconds(last));
 }
 
 /// On a link of capacity C, Poisson packets of one size wait as the theory of M/D/1 says: rho^2 / (2 (1 - rho)) wait on

@@ -22,8 +22,8 @@ pub(crate) struct CommonKeys {
     pub stop: Option<Duration>,
     /// The links it crosses, in order; the path's bottleneck if not given.
     pub route: Option<Vec<String>>,
-    /// Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows`, the
-    /// responses of other kinds.
+    /// Whether it crosses its route in the order given, or from its far end. Of connections: the data of `flows` and
+    /// `frames`, the responses of other kinds.
     #[serde(default)]
     pub direction: Direction,
     /// Size of its full packets on the wire, if not the scenario's.
@@ -55,8 +55,8 @@ pub(crate) struct OnOffKeys {
 pub(crate) struct HostKeys {
     /// What results call it; its kind if not given.
     pub name: Option<String>,
-    /// Congestion controller of both sides' data. If not given: of flows and video, those of `[compare]`; of web and
-    /// tmix, "reno".
+    /// Congestion controller of both sides' data. If not given: of flows, video and frames, those of `[compare]`; of
+    /// web and tmix, "reno".
     pub controller: Option<String>,
     /// Whether a round trip opens each connection, as with TCP; true if not given.
     #[serde(default = "defaults::handshake")]
@@ -75,15 +75,15 @@ pub(crate) struct HostKeys {
     pub idle_restart: Option<bool>,
 }
 
-/// The keys of `flows`, `web` and `video`: when connections arrive.
+/// The keys of `flows`, `web`, `video` and `frames`: when connections arrive.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct ArrivalKeys {
-    /// Mean number of connections per second, which arrive as a Poisson process. Sessions of video that have none begin
-    /// together.
+    /// Mean number of connections per second, which arrive as a Poisson process. Sessions of video and frames that have
+    /// none begin together.
     pub per_second: Option<f64>,
-    /// The most connections that arrive; no limit if not given. Of video without `per-second`: the number of sessions; 1
-    /// if not given.
+    /// The most connections that arrive; no limit if not given. Of video and frames without `per-second`: the number of
+    /// sessions; 1 if not given.
     pub count: Option<u64>,
     /// Round-trip propagation delay; if not given, the path's, or that of its route's links.
     /// { uniform = ["60 ms", "165 ms"] } draws one for each connection.
@@ -133,8 +133,23 @@ pub(crate) struct VideoKeys {
     /// How the player chooses the bitrate of a segment; "throughput" if not given.
     #[serde(default)]
     pub rule: BitrateRule,
-    /// Playing time of the video; without end if not given.
+}
+
+/// The keys of `video` and `frames`: how long a session lasts.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct LengthKeys {
+    /// Playing time of a video, or the time in which a source produces frames; without end if not given.
     pub length: Option<Duration>,
+}
+
+/// The keys of `frames`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+pub(crate) struct FramesKeys {
+    /// Frames per second; 30 if not given.
+    #[serde(default = "defaults::fps")]
+    pub fps: f64,
+    /// The rate at which frames are produced, without headers. All have the same size.
+    pub bitrate: Rate,
 }
 
 /// How a player chooses the bitrate of a segment.
@@ -173,6 +188,9 @@ mod defaults {
     pub fn think() -> Duration {
         Duration::from_millis(1000)
     }
+    pub fn fps() -> f64 {
+        30.0
+    }
     pub fn segment() -> Duration {
         Duration::from_millis(4000)
     }
@@ -195,7 +213,7 @@ pub(crate) struct TrafficKind {
 }
 
 /// All kinds of traffic, in the order in which users read of them.
-pub(crate) static KINDS: [TrafficKind; 7] = [
+pub(crate) static KINDS: [TrafficKind; 8] = [
     TrafficKind {
         name: "cbr",
         summary: "Packets at equal intervals.",
@@ -236,7 +254,24 @@ pub(crate) static KINDS: [TrafficKind; 7] = [
     TrafficKind {
         name: "video",
         summary: "Sessions of adaptive streaming: over a connection, a player asks for one segment after the other.",
-        keys: &[VideoKeys::json_schema, ArrivalKeys::json_schema, HostKeys::json_schema, CommonKeys::json_schema],
+        keys: &[
+            VideoKeys::json_schema,
+            LengthKeys::json_schema,
+            ArrivalKeys::json_schema,
+            HostKeys::json_schema,
+            CommonKeys::json_schema,
+        ],
+    },
+    TrafficKind {
+        name: "frames",
+        summary: "Sources of a video call: over a connection, frames at equal intervals.",
+        keys: &[
+            FramesKeys::json_schema,
+            LengthKeys::json_schema,
+            ArrivalKeys::json_schema,
+            HostKeys::json_schema,
+            CommonKeys::json_schema,
+        ],
     },
     TrafficKind {
         name: "tmix",

@@ -152,6 +152,10 @@ fn mistakes_in_connections_are_named() {
         (r#"kind = "video", controller = "reno", rule = "bufer""#, "rule: there is no choice `bufer`"),
         (r#"kind = "video", controller = "reno", count = 0"#, "count: is zero"),
         (r#"kind = "video", controller = "reno", per-second = 0"#, "per-second: makes 0 connections per second"),
+        (r#"kind = "frames", controller = "reno""#, "bitrate: is missing; write bitrate = "),
+        (r#"kind = "frames", controller = "reno", bitrate = "0 bps""#, "bitrate: 0 bps is not within 1 bps and"),
+        (r#"kind = "frames", controller = "reno", bitrate = "1 Mbps", fps = 0"#, "fps: 0 is not a number of frames"),
+        (r#"kind = "frames", controller = "reno", bitrate = "1 Mbps", length = "0 s""#, "length: is zero"),
         (r#"kind = "web", per-second = 1, idle-restart = 1"#, "idle-restart: integer `1` does not fit here"),
         (r#"kind = "web", per-second = 1, sise = "1 kB""#, "sise: there is no key `sise`"),
     ] {

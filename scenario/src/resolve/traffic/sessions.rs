@@ -1,9 +1,10 @@
-//! Connections that begin together or arrive as a Poisson process: `kind = "flows"`, `"web"`, `"video"`.
+//! Connections that begin together or arrive as a Poisson process: `kind = "flows"`, `"web"`, `"video"`,
+//! `"frames"`.
 
 use super::placement::Placement;
 use super::source::{ConnectionSource, Expected};
 use super::table::TrafficTable;
-use super::video::video;
+use super::video::{frames, video};
 use crate::files::{regular, size_distribution};
 use crate::key_path::KeyPath;
 use crate::keys::traffic::{ArrivalKeys, FlowsKeys, LoadKeys, WebKeys};
@@ -48,6 +49,11 @@ pub(super) fn sessions(
             let (object, request) = (sizes(object, "object", problems)?, sizes(request, "request", problems)?);
             (Talk::Web { objects, request, object, think }, objects)
         }
+        "frames" => {
+            let talk = frames(table, lasts, problems)?;
+            let number = if let Talk::Frames { number, .. } = talk { number } else { 0 };
+            (talk, number as f64)
+        }
         _ => {
             let video = video(table, problems)?;
             let segments = lasts.as_secs() / video.segment.as_secs();
@@ -55,7 +61,9 @@ pub(super) fn sessions(
             (Talk::Video(Arc::new(video)), segments)
         }
     };
-    let load = if table.kind == "video" { None } else { table.read::<LoadKeys>(problems)?.load };
+    // The kinds of which all connections begin together if nothing else is said.
+    let begin_together = matches!(table.kind, "video" | "frames");
+    let load = if begin_together { None } else { table.read::<LoadKeys>(problems)?.load };
     let (per_second, key) = match (arrivals.per_second, load) {
         (Some(number), None) => (Some(number), "per-second"),
         (None, Some(load)) => {
@@ -66,7 +74,7 @@ pub(super) fn sessions(
             problems.add(at.key("load"), "is given together with `per-second`; remove one of the two");
             return None;
         }
-        (None, None) if table.kind == "video" => (None, "count"),
+        (None, None) if begin_together => (None, "count"),
         (None, None) => {
             problems.add(at.key("load"), "is missing; write load = \"90 Mbps\", or per-second = 100");
             return None;
@@ -78,7 +86,6 @@ pub(super) fn sessions(
     }
     problems.unless(arrivals.count != Some(0), at.key("count"), "is zero; write 1 or more, or remove it");
     let rtt = context.network.flow_rtt(arrivals.rtt, &place.route, at, problems);
-    // Without a rate of arrivals, all begin together: one if no number is given.
     let count = arrivals.count.or(per_second.is_none().then_some(1));
     let expected = per_second.map_or(f64::INFINITY, |number| number * lasts.as_secs());
     let connections = count.map_or(expected, |count| expected.min(count as f64));

@@ -1,4 +1,5 @@
-//! Connections that come and go: what `kind = "flows"`, `"web"`, `"video"` and `"tmix"` have in common.
+//! Connections that come and go: what `kind = "flows"`, `"web"`, `"video"`, `"frames"` and `"tmix"`
+//! have in common.
 
 use super::placement::Placement;
 use super::sessions::sessions;
@@ -27,7 +28,7 @@ pub(crate) struct PlannedWorkload {
 }
 
 /// The kinds of connections that those controllers control that `[compare]` compares, unless they name one.
-const COMPARED: [&str; 2] = ["flows", "video"];
+const COMPARED: [&str; 3] = ["flows", "video", "frames"];
 
 /// Whether the controllers of `[compare]` control some of the scenario's connections.
 pub(crate) fn compares(scenario: &Scenario) -> bool {
@@ -40,7 +41,7 @@ pub(crate) fn compares(scenario: &Scenario) -> bool {
 /// All workloads of a scenario. A name that is taken already gets a number.
 pub(crate) fn workloads(context: &Context, problems: &mut Problems) -> Vec<PlannedWorkload> {
     let mut all: Vec<PlannedWorkload> = Vec::new();
-    for table in tables(context.scenario, &["flows", "web", "video", "tmix"]) {
+    for table in tables(context.scenario, &["flows", "web", "video", "frames", "tmix"]) {
         let Some(mut planned) = workload(&table, context, problems) else { continue };
         let name = &planned.workload.name;
         let taken = |name: &String| all.iter().any(|other| other.workload.name == *name);
@@ -85,8 +86,9 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
             return None;
         }
     };
-    let flows = table.kind == "flows";
-    let header = if flows { Bytes(0) } else { scenario.ack };
+    // Whether only initiators send.
+    let one_way = matches!(table.kind, "flows" | "frames");
+    let header = if table.kind == "flows" { Bytes(0) } else { scenario.ack };
     let message = format!("{} is not more than its header, the `ack` of {header}; write more", place.packet);
     problems.unless(place.packet > header, at.key("packet"), message);
     let ConnectionSource { population, key, expected } = match table.kind {
@@ -99,9 +101,9 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
         return None;
     }
     let mut route = place.route;
-    // The direction that a scenario gives is that of responses, which acceptors send, or of the data of `flows`, which
-    // initiators send. The direction of a workload is that of what initiators send.
-    route.reverse ^= !flows;
+    // The direction that a scenario gives is that of responses, which acceptors send, or of the data of `flows` and
+    // `frames`, which initiators send. The direction of a workload is that of what initiators send.
+    route.reverse ^= !one_way;
     Some(PlannedWorkload {
         at: at.key(key),
         expected,
@@ -111,7 +113,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
             parameters: context.parameters_of(controller.name),
             recovery: hosts.recovery.unwrap_or(controller.recovery),
             route,
-            sends: [true, !flows],
+            sends: [true, !one_way],
             packet: place.packet,
             header,
             ack_size: scenario.ack,
