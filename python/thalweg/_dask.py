@@ -43,7 +43,8 @@ def make_on(
     first = _thalweg.Shard.read(*source, jobs, 1, shards)
     numbers = range(1, shards + 1)
     sweep = Sweep(source, shards, first.plan, place, jobs)
-    # What all tasks need is the result of a task of its own: it is sent once to each worker, and made again if it is lost.
+    # What all tasks need is the result of a task of its own: it is sent once to each worker, and made again if it is
+    # lost.
     shared = client.submit(_shared, sweep, key=f"thalweg-sweep-{uuid4()}", pure=False)
     tasks = client.map(_make, numbers, key="thalweg-shard", pure=False, retries=retries, sweep=shared)
     number_of = {future.key: number for future, number in zip(tasks, numbers, strict=True)}

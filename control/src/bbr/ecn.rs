@@ -1,7 +1,7 @@
 //! The response to marks of BBR version 3 as Linux has it (`net/ipv4/tcp_bbr.c` of the branch `v3` of
 //! github.com/google/bbr, functions named here); the draft leaves it out. Like DCTCP's, it counts on queues that mark
-//! early, as in data centres: each round trip with marks lowers the volume in flight by a third of the smoothed share of
-//! marked packets, and half of the packets marked mean that a probe went too high.
+//! early, as in data centres: each round trip with marks lowers the volume in flight by a third of the smoothed share
+//! of marked packets, and half of the packets marked mean that a probe went too high.
 //!
 //! It is off where the round-trip time is above `ecn-max-rtt`.
 
@@ -123,8 +123,8 @@ impl BbrSender {
             && self.rs.marked as f64 > THRESHOLD * self.rs.delivered as f64
     }
 
-    /// The part of `bbr_check_time_to_probe_bw` for marks: a cycle had marks and no losses, and the marks have ceased. In
-    /// Linux, that is when the window may grow again, one round trip after the last mark. Returns with how many
+    /// The part of `bbr_check_time_to_probe_bw` for marks: a cycle had marks and no losses, and the marks have ceased.
+    /// In Linux, that is when the window may grow again, one round trip after the last mark. Returns with how many
     /// doublings of its step the probe begins.
     pub(super) fn rounds_of_reprobe(&self) -> Option<u32> {
         let marks = self.marks.filter(|marks| marks.eligible && marks.in_cycle && !marks.loss_in_cycle)?;

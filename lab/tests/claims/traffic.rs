@@ -44,7 +44,8 @@ fn a_lone_transfer_takes_what_slow_start_does() {
 
 /// RFC 5681, section 4.1. After a pause that is longer than the retransmission timeout, the next object of a web
 /// session begins with the initial window of 2 packets. It takes as long as the first object, without the round trip
-/// that opens the connection. If the window is kept, an object of 500 kB (521 packets) leaves as one burst or nearly so.
+/// that opens the connection. If the window is kept, an object of 500 kB (521 packets) leaves as one burst or nearly
+/// so.
 #[test]
 fn after_a_pause_a_web_session_begins_with_the_initial_window() {
     for idle_restart in [true, false] {

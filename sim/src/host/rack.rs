@@ -85,8 +85,8 @@ impl Rack {
                 self.latest = Some((heard.sent, heard.order));
             }
         }
-        // Linux, too, takes the arrival of a packet that was found lost for reordering. By the pseudo-code, which does not,
-        // a window of 0 would find packets lost before it could see that they are late.
+        // Linux, too, takes the arrival of a packet that was found lost for reordering. By the pseudo-code, which does
+        // not, a window of 0 would find packets lost before it could see that they are late.
         self.reordering |= heard.reordered || heard.spurious;
         if self.grown.is_some_and(|end| board.una() >= end) {
             self.grown = None;

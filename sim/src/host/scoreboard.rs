@@ -25,7 +25,8 @@ enum SegmentState {
 /// A segment counts as lost when this many later segments have arrived (RFC 6675, DupThresh).
 pub const DUP_THRESH: u32 = 3;
 
-/// Segments that were found lost, not to be lost, or to have arrived in another order than that in which they were sent.
+/// Segments that were found lost, not to be lost, or to have arrived in another order than that in which they were
+/// sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// How many times a segment was found lost.

@@ -68,8 +68,8 @@ impl Source {
         (bytes(news.lost), bytes(if is_original { news.late } else { 0 }))
     }
 
-    /// Whether packet number `order` was sent before the last reduction. Then it is an original: what was sent again was
-    /// sent after the reduction (RFC 3522, section 3.2, with orders in place of timestamps).
+    /// Whether packet number `order` was sent before the last reduction. Then it is an original: what was sent again
+    /// was sent after the reduction (RFC 3522, section 3.2, with orders in place of timestamps).
     pub(super) fn is_before_reduction(&self, order: u32) -> bool {
         (order.wrapping_sub(self.reduced) as i32) < 0
     }

@@ -92,8 +92,8 @@ impl Source {
         };
         it.rack.on_ack(now, &heard, &self.board);
         it.window_ends = it.rack.find_lost(now, smoothed, &mut self.board);
-        // Section 7.4.2. An acknowledgment names the packet that caused it, so that it is known whether the packet arrived
-        // that the probe repeats. If that one's acknowledgment was lost, it counts as lost, as without DSACK.
+        // Section 7.4.2. An acknowledgment names the packet that caused it, so that it is known whether the packet
+        // arrived that the probe repeats. If that one's acknowledgment was lost, it counts as lost, as without DSACK.
         if let Some(probe) = it.probe
             && self.board.una() >= probe.end
         {
@@ -149,7 +149,8 @@ impl Source {
     }
 
     /// Sends a probe, whatever the congestion window allows (section 7.3): new data if there is any, and else the last
-    /// segment once more. A sender that paces packets keeps its pace; returns when the probe may leave, if that is later.
+    /// segment once more. A sender that paces packets keeps its pace; returns when the probe may leave, if that is
+    /// later.
     pub(super) fn send_probe(&mut self, now: Time, environment: &mut impl Environment) -> Option<Time> {
         let next = self.board.next();
         let repeats = next >= self.limit();
@@ -216,8 +217,8 @@ mod tests {
         }
     }
 
-    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Each is acknowledged after a round trip.
-    /// Returns the source, when everything was acknowledged, and the times and segments of all packets.
+    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Each is acknowledged after a round
+    /// trip. Returns the source, when everything was acknowledged, and the times and segments of all packets.
     fn transfer(recovery: Recovery, lost: &[u32]) -> (Source, Time, Vec<(Time, u64)>) {
         let newreno = registry::find("newreno").unwrap();
         let mut parameters = newreno.defaults().clone();
@@ -266,8 +267,8 @@ mod tests {
     #[test]
     fn a_lost_tail_is_found_by_a_probe_after_two_round_trips() {
         let (source, done, log) = transfer(Recovery::RackTlp, &[8, 9]);
-        // The first eight are acknowledged at 100 ms. The probe, segment 9 once more, leaves at 300; its acknowledgment at
-        // 400 shows that segment 8 is lost.
+        // The first eight are acknowledged at 100 ms. The probe, segment 9 once more, leaves at 300; its acknowledgment
+        // at 400 shows that segment 8 is lost.
         assert_eq!(log[10..], [(ms(300), 9), (ms(400), 8)]);
         assert_eq!((done, source.counters.timeouts, source.counters.loss_events), (ms(500), 0, 1));
 
