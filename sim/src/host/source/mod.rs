@@ -250,6 +250,7 @@ impl Source {
     }
 
     /// The first segment that the application has not handed over, or for which the receiver has no room.
+    #[inline(always)]
     fn limit(&self) -> u64 {
         self.backlog.segments.min(self.board.una().saturating_add(self.receive_window))
     }
@@ -318,7 +319,11 @@ impl Source {
     #[inline]
     fn restart_timer(&mut self, now: Time, environment: &mut impl Environment) {
         let outstanding = self.board.una() != self.board.next();
-        let expires = if outstanding { self.next_expiry(now) } else { Time::MAX };
+        let expires = match (outstanding, self.recovery) {
+            (false, _) => Time::MAX,
+            (true, Recovery::RackTlp) => self.next_expiry(now),
+            (true, _) => now + self.timer.timeout.timeout(),
+        };
         self.expire_at(expires, environment);
     }
 

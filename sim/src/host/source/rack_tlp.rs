@@ -125,6 +125,7 @@ impl Source {
     }
 
     /// When the timer expires that is restarted `now`, while packets are in flight (sections 7.2 and 8).
+    #[cold]
     pub(super) fn next_expiry(&mut self, now: Time) -> Time {
         let timeout = now + self.timer.timeout.timeout();
         let recovering = self.board.una() < self.recover;
