@@ -7,6 +7,7 @@ mod losses;
 mod rack_tlp;
 mod setup;
 mod timer;
+mod times;
 
 pub use setup::{Setup, SourceCounters};
 
@@ -229,7 +230,7 @@ impl Source {
             Passed::Obsolete | Passed::Off => {}
             Passed::Later(time) => environment.timer_at(time),
             Passed::Expired => {
-                match self.rack_tlp.as_ref().map_or(Expiry::Timeout, |it| it.waits_for()) {
+                match self.rack_tlp.as_ref().map_or(Expiry::Timeout, |it| it.waits_for) {
                     Expiry::Timeout => self.on_timeout(now),
                     Expiry::Window => {
                         self.on_window_end(now);
@@ -309,7 +310,7 @@ impl Source {
         let mut restarts = self.timer.is_off();
         if let Some(it) = &mut self.rack_tlp {
             it.on_send(now, order, segment);
-            restarts |= it.waits_for() == Expiry::Probe && repair.is_none();
+            restarts |= it.waits_for == Expiry::Probe && repair.is_none();
         }
         if restarts {
             self.restart_timer(now, environment);

@@ -1,24 +1,22 @@
-//! RACK-TLP (RFC 8985): losses found by time, and probes for lost tails, in place of RFC 6675's rules and of most
-//! timeouts.
+//! The state of RACK-TLP (RFC 8985) at a source.
 
-use super::{Environment, Source};
-use crate::host::rack::{Heard, Rack};
-use crate::packet::Packet;
-use control::{Bytes, Duration, Next, Pipe, Time};
+use crate::host::rack::Rack;
+use control::{Duration, Time};
 
 /// What a source with RACK-TLP knows beside the scoreboard.
 pub struct RackTlp {
-    rack: Rack,
+    /// When packets were sent, and which of them are lost by now.
+    pub rack: Rack,
     /// When the reordering window of packets ends that would be lost then.
-    window_ends: Option<Time>,
+    pub window_ends: Option<Time>,
     /// What the timer waits for.
-    waits_for: Expiry,
+    pub waits_for: Expiry,
     /// The probe that has been sent and neither arrived nor was overtaken by a recovery.
-    probe: Option<Probe>,
+    pub probe: Option<Probe>,
     /// The round-trip time was measured since the last probe.
-    sampled: bool,
+    pub sampled: bool,
     /// By how much an acknowledgment of a single packet may be late (`TLP.max_ack_delay`).
-    ack_delay: Duration,
+    pub ack_delay: Duration,
 }
 
 /// What the one timer of a source waits for (section 8).
@@ -34,13 +32,13 @@ pub enum Expiry {
 
 /// A tail loss probe.
 #[derive(Clone, Copy, Debug)]
-struct Probe {
+pub struct Probe {
     /// It has arrived, or the packet that it repeats, when everything before this segment has (`TLP.end_seq`).
-    end: u64,
+    pub end: u64,
     /// Its order among the flow's packets.
-    order: u32,
+    pub order: u32,
     /// It repeats the last segment (`TLP.is_retrans`).
-    repeats: bool,
+    pub repeats: bool,
 }
 
 impl RackTlp {
@@ -61,241 +59,8 @@ impl RackTlp {
         self.rack.on_send(now, order, segment);
     }
 
-    /// What the timer waits for.
-    pub fn waits_for(&self) -> Expiry {
-        self.waits_for
-    }
-
     /// Losses begin to be repaired (section 7.1).
     pub fn forget_probe(&mut self) {
         self.probe = None;
-    }
-}
-
-impl Source {
-    /// Marks what is lost by now, after `packet`, an acknowledgment that tells of `acked` segments.
-    #[cold]
-    pub(super) fn read_times(&mut self, now: Time, packet: &Packet, acked: u64) {
-        let news = self.board.news();
-        let recovering = self.board.una() < self.recover;
-        let is_original = self.is_before_reduction(packet.order);
-        let smoothed = self.timer.timeout.smoothed();
-        let Some(it) = &mut self.rack_tlp else { return };
-        it.sampled |= acked > 0;
-        let heard = Heard {
-            sent: packet.sent,
-            order: packet.order,
-            news: acked > 0,
-            reordered: news.reordered > 0,
-            spurious: news.late > 0 && is_original,
-            recovering,
-        };
-        it.rack.on_ack(now, &heard, &self.board);
-        it.window_ends = it.rack.find_lost(now, smoothed, &mut self.board);
-        // Section 7.4.2. An acknowledgment names the packet that caused it, so that it is known whether the packet
-        // arrived that the probe repeats. If that one's acknowledgment was lost, it counts as lost, as without DSACK.
-        if let Some(probe) = it.probe
-            && self.board.una() >= probe.end
-        {
-            it.probe = None;
-            if probe.repeats && (packet.order.wrapping_sub(probe.order) as i32) >= 0 {
-                self.enter_recovery(now);
-            }
-        }
-    }
-
-    /// The reordering window ends: packets in it are lost.
-    pub(super) fn on_window_end(&mut self, now: Time) {
-        let smoothed = self.timer.timeout.smoothed();
-        if let Some(it) = &mut self.rack_tlp {
-            it.window_ends = it.rack.find_lost(now, smoothed, &mut self.board);
-        }
-        if self.board.lost_since(self.recover, self.reduced) {
-            self.enter_recovery(now);
-        }
-    }
-
-    /// The retransmission timer has expired: marks what is lost (section 6.3).
-    pub(super) fn lose_by_timeout(&mut self, now: Time) {
-        let smoothed = self.timer.timeout.smoothed();
-        if let Some(it) = &mut self.rack_tlp {
-            it.rack.on_timeout(now, smoothed, &mut self.board);
-            (it.window_ends, it.probe) = (None, None);
-        }
-    }
-
-    /// When the timer expires that is restarted `now`, while packets are in flight (sections 7.2 and 8).
-    #[cold]
-    pub(super) fn next_expiry(&mut self, now: Time) -> Time {
-        let timeout = now + self.timer.timeout.timeout();
-        let recovering = self.board.una() < self.recover;
-        let Some(it) = &mut self.rack_tlp else { return timeout };
-        if let Some(end) = it.window_ends {
-            it.waits_for = Expiry::Window;
-            return end;
-        }
-        let probes = it.sampled && it.probe.is_none() && !recovering && self.board.sacked() == 0;
-        match self.timer.timeout.smoothed() {
-            Some(smoothed) if probes => {
-                let alone = self.board.in_flight() == 1;
-                let wait = Duration(smoothed.0.saturating_mul(2)) + if alone { it.ack_delay } else { Duration::ZERO };
-                it.waits_for = Expiry::Probe;
-                (now + wait).min(timeout)
-            }
-            _ => {
-                it.waits_for = Expiry::Timeout;
-                timeout
-            }
-        }
-    }
-
-    /// Sends a probe, whatever the congestion window allows (section 7.3): new data if there is any, and else the last
-    /// segment once more. A sender that paces packets keeps its pace; returns when the probe may leave, if that is
-    /// later.
-    pub(super) fn send_probe(&mut self, now: Time, environment: &mut impl Environment) -> Option<Time> {
-        let next = self.board.next();
-        let repeats = next >= self.limit();
-        if repeats && !self.board.is_in_flight(next - 1) {
-            return None;
-        }
-        let pipe = Pipe {
-            in_flight: self.in_flight(),
-            backlog: self.backlog.left(next),
-            packet: Bytes(u64::from(self.backlog.packet)),
-            repairing: repeats,
-        };
-        if let Next::At(time) = self.controller.next(now, &pipe)
-            && time > now
-        {
-            return Some(time);
-        }
-        let order = self.order;
-        if let Some(it) = &mut self.rack_tlp {
-            it.sampled = false;
-            it.probe = Some(Probe { end: if repeats { next } else { next + 1 }, order, repeats });
-            if repeats {
-                it.rack.replace(next - 1);
-            }
-        }
-        self.send(now, repeats.then(|| next - 1), &pipe, environment);
-        None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::host::source::{Environment, Setup, Source};
-    use crate::host::{Answer, Sink};
-    use crate::packet::{Body, Packet};
-    use control::{Bytes, Conditions, Duration, Recovery, Stamp, Time, registry};
-    use path::Ecn;
-    use std::collections::BTreeSet;
-
-    const PACKET: Bytes = Bytes(1000);
-    const RTT: Duration = Duration::from_millis(100);
-
-    fn ms(ms: u64) -> Time {
-        Time::ZERO + Duration::from_millis(ms)
-    }
-
-    /// What a source has sent, and when it is to be called.
-    #[derive(Default)]
-    struct Calls {
-        sent: Vec<Packet>,
-        wakes: BTreeSet<Time>,
-        timers: BTreeSet<Time>,
-    }
-
-    impl Environment for Calls {
-        fn send(&mut self, _: u32, _: u32, make: impl FnOnce() -> Packet) {
-            self.sent.push(make());
-        }
-        fn wake_at(&mut self, time: Time) {
-            self.wakes.insert(time);
-        }
-        fn timer_at(&mut self, time: Time) {
-            self.timers.insert(time);
-        }
-    }
-
-    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Each is acknowledged after a round
-    /// trip. Returns the source, when everything was acknowledged, and the times and segments of all packets.
-    fn transfer(recovery: Recovery, lost: &[u32]) -> (Source, Time, Vec<(Time, u64)>) {
-        let newreno = registry::find("newreno").unwrap();
-        let mut parameters = newreno.defaults().clone();
-        parameters["initial-window"] = 10.into();
-        let controller = newreno.build(&parameters, &Conditions::exact(PACKET)).unwrap().sender;
-        let mut source = Source::new(Setup {
-            controller,
-            recovery,
-            size: Some(Bytes(10 * PACKET.0)),
-            packet: PACKET,
-            receive_window: None,
-            max_burst: None,
-            min_rto: Duration::from_millis(200),
-            idle_restart: false,
-            flow: 0,
-            way_out: 0,
-            ecn: Ecn::NotEct,
-        });
-        let mut sink = Sink::new(None, 10, 40, 0, None);
-        let mut calls = Calls::default();
-        source.on_wake(ms(0), &mut calls);
-        let (mut acknowledged, mut log, mut now) = (0, Vec::new(), ms(0));
-        while !source.is_done() {
-            // An acknowledgment comes before a timer of the same time.
-            let ack = calls.sent.get(acknowledged).map(|packet| packet.sent + RTT);
-            let timer = calls.timers.first().copied();
-            now = ack.into_iter().chain(timer).min().expect("the transfer goes on");
-            if ack == Some(now) {
-                let packet = calls.sent[acknowledged];
-                acknowledged += 1;
-                log.push((packet.sent, packet.segment));
-                if lost.contains(&packet.order) {
-                    continue;
-                }
-                let Answer::Send(ack) = sink.on_arrival(now, &packet, &Stamp::None) else { panic!("not delayed") };
-                let Body::Ack { out_of_order, marked, report } = ack.body else { panic!("an acknowledgment") };
-                source.on_ack(now, &ack, (out_of_order, marked, report), &mut sink, &mut calls);
-            } else {
-                calls.timers.pop_first();
-                source.on_timer(now, &mut calls);
-            }
-        }
-        (source, now, log)
-    }
-
-    #[test]
-    fn a_lost_tail_is_found_by_a_probe_after_two_round_trips() {
-        let (source, done, log) = transfer(Recovery::RackTlp, &[8, 9]);
-        // The first eight are acknowledged at 100 ms. The probe, segment 9 once more, leaves at 300; its acknowledgment
-        // at 400 shows that segment 8 is lost.
-        assert_eq!(log[10..], [(ms(300), 9), (ms(400), 8)]);
-        assert_eq!((done, source.counters.timeouts, source.counters.loss_events), (ms(500), 0, 1));
-
-        let (source, done, log) = transfer(Recovery::Sack, &[8, 9]);
-        assert_eq!(log[10..], [(ms(400), 8), (ms(500), 9)], "the timeout is 100 + 200 ms");
-        assert_eq!((done, source.counters.timeouts), (ms(600), 1));
-    }
-
-    #[test]
-    fn a_loss_that_the_probe_repairs_is_a_loss_event() {
-        let (source, done, log) = transfer(Recovery::RackTlp, &[9]);
-        // For a single packet, 2 SRTT and the longest delay of acknowledgments are later than the timeout.
-        assert_eq!(log[10..], [(ms(400), 9)]);
-        assert_eq!((done, source.counters.timeouts, source.counters.loss_events), (ms(500), 0, 1));
-    }
-
-    #[test]
-    fn a_probe_that_is_lost_is_followed_by_the_timeout() {
-        let (source, done, log) = transfer(Recovery::RackTlp, &[8, 9, 10]);
-        assert_eq!(log[10..], [(ms(300), 9), (ms(600), 8), (ms(700), 9)]);
-        assert_eq!((done, source.counters.timeouts), (ms(800), 1));
-    }
-
-    #[test]
-    fn nothing_is_sent_again_without_a_loss() {
-        let (source, done, log) = transfer(Recovery::RackTlp, &[]);
-        assert_eq!((done, log.len(), source.counters.loss_events), (ms(100), 10, 0));
     }
 }
