@@ -3,10 +3,10 @@
 //! In this crate, [runner] makes the runs of a [plan](scenario::Plan) on all cores, and [cache] keeps them, so that
 //! none is made twice by the same [code]; [results] writes summaries, tables and Parquet files; [shards] joins the
 //! results of machines that divide a plan's runs; [draw] draws random paths, and [score] scores controllers on them;
-//! [reproduce] has the catalogue of the papers' tables and figures and judges what they claim; [theory] and
-//! [processor_sharing] have the papers' formulas, with which claims and tests compare the simulator. Elsewhere are
-//! simulating (`sim`), reading scenarios (`scenario`), drawing (`report`), and terminals, signals and the folder for
-//! results (the command line).
+//! [estimators] measures the errors of bandwidth estimators; [reproduce] has the catalogue of the papers' tables and
+//! figures and judges what they claim; [theory] and [processor_sharing] have the papers' formulas, with which claims
+//! and tests compare the simulator. Elsewhere are simulating (`sim`), reading scenarios (`scenario`), drawing
+//! (`report`), and terminals, signals and the folder for results (the command line).
 //!
 //! The same plan gives the same bytes in every file, on any number of cores. CONTRIBUTING.md says how to add a measure,
 //! a metric, a time series and an artefact.
@@ -15,6 +15,7 @@ pub mod cache;
 pub mod code;
 pub mod connections;
 pub mod draw;
+pub mod estimators;
 pub mod files;
 pub mod processor_sharing;
 pub mod reproduce;

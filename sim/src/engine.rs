@@ -11,8 +11,9 @@ use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross::CrossSource;
 use control::registry::Parties;
-use control::{Conditions, Time};
+use control::{Conditions, Router, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
+use path::LinkDirection;
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When
 /// `progress` returns false, the run ends early and there is no outcome.
@@ -123,6 +124,13 @@ impl<'a> Simulation<'a> {
         let recorder = Recorder::new(experiment);
         let end = Time::ZERO + experiment.duration;
         Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end })
+    }
+
+    /// The same run with this router in one direction of a link, before it begins: the router sees each packet that
+    /// arrives there and leaves, in place of the router that the experiment names.
+    pub fn with_router(mut self, direction: LinkDirection, router: Box<dyn Router>) -> Simulation<'a> {
+        self.network.topology.links[direction.index()].put_router(router);
+        self
     }
 
     /// Simulates until `time`, all that happens at that time included, or until the end of the run.

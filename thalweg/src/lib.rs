@@ -11,7 +11,7 @@
 //! It is a library, so that the Python package has the same command line; the program is `main.rs`.
 
 mod args;
-#[cfg(feature = "wire")]
+#[cfg(any(feature = "lab", feature = "wire"))]
 mod bench;
 #[cfg(feature = "lab")]
 mod check;
@@ -137,7 +137,7 @@ fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
         Command::Controllers { name: Some(name), .. } => controllers::describe(&name),
         #[cfg(feature = "lab")]
         Command::Vectors(args) => vectors::vectors(&args),
-        #[cfg(feature = "wire")]
+        #[cfg(any(feature = "lab", feature = "wire"))]
         Command::Bench(args) => bench::bench(&args),
         #[cfg(feature = "lab")]
         Command::Schema => print::json(&scenario::schema()),

@@ -393,3 +393,33 @@ fn pacing_is_measured_and_mistakes_are_answered_in_a_line() {
         assert!(err.contains(option), "{err}");
     }
 }
+
+#[test]
+fn estimators_are_measured_and_mistakes_are_answered_in_a_line() {
+    let home = tempfile::tempdir().unwrap();
+    let bench = ["bench", "estimators", "--rate", "10Mbps", "--count", "2", "--beside", "p-stream", "--quiet"];
+    let (code, out, err) = thalweg(home.path(), &bench);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.starts_with("p-streams of 60 packets, m = 1.025, through a link of 10 Mbps; seed 1.\n"), "{out}");
+    assert!(out.contains("\n1 p-stream 75 %"), "{out}");
+    let (_, json, _) = thalweg(home.path(), &[&bench[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let row = &json["rows"][8];
+    assert_eq!((json["rows"].as_array().unwrap().len(), row["traffic"].as_str()), (9, Some("p-stream")));
+    assert_eq!((row["load"].as_f64(), row["ratio"].as_f64()), (Some(0.75), Some(1.3)));
+    assert_eq!(row["estimators"][3]["estimator"].as_str(), Some("regression"));
+    for (option, value, said) in [
+        ("--rate", "1kbps", "--rate: 1 kbps is not within 1 Mbps and 100 Gbps; write one like 1Gbps"),
+        ("--stream", "9", "--stream: 9 packets are not within 10 and 1000; write one like 60"),
+        ("--spread", "1", "--spread: 1 is not within 1.0001 and 4, or too much for 60 packets; write one like 1.025"),
+        ("--spread", "1.6", "--spread: 1.6 is not within 1.0001 and 4, or too much for 60 packets"),
+        ("--share", "0", "--share: 0 is not within 0.01 and 1; write one like 0.5"),
+        ("--count", "1", "--count: 1 streams are not within 2 and 100000; write one like 300"),
+        ("--beside", "webs", "--beside: there is no traffic `webs`; write one of none, cbr, poisson, onoff, web, "),
+        ("--beside", "cbr", "--beside: `cbr` is there twice; remove one of the two"),
+    ] {
+        let (code, out, err) = thalweg(home.path(), &["bench", "estimators", "--beside", "cbr", option, value]);
+        assert_eq!((code, out.as_str(), err.lines().count()), (2, "", 1), "{option} {value}: {err}");
+        assert!(err.contains(said), "{option} {value}: {err}");
+    }
+}

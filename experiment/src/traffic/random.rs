@@ -17,6 +17,8 @@ pub enum Stream {
     Mix = 4,
     /// Late departures of a flow's packets; one stream per flow.
     Jitter = 5,
+    /// Rests between the p-streams of a sender that does not react; one stream per flow.
+    Rests = 6,
 }
 
 /// A stream of random numbers. What one stream draws does not depend on what others draw.

@@ -19,7 +19,7 @@ impl Columns {
         Columns { heads: heads.to_vec(), rows: Vec::new() }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
         self.rows.push(cells.into());
     }
 
@@ -30,9 +30,14 @@ impl Columns {
 
     /// The table for the terminal; every line ends in a newline.
     pub(crate) fn to_text(&self) -> String {
+        self.to_text_within(WIDTH)
+    }
+
+    /// The same, up to `width` characters wide.
+    pub(crate) fn to_text_within(&self, width: u16) -> String {
         let mut table = Table::new();
         table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')));
-        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         let height = self.heads.iter().map(|head| head.lines().count()).max().unwrap_or(0);
         table.set_header(self.heads.iter().map(|head| "\n".repeat(height - head.lines().count()) + head));
         table.add_rows(&self.rows);

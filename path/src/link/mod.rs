@@ -105,8 +105,15 @@ impl<P: Packet> Link<P> {
     }
 
     /// The same link with a router at its queue.
-    pub fn with_router(self, router: Box<dyn Router>) -> Link<P> {
-        Link { special: true, router: Some(router), ..self }
+    pub fn with_router(mut self, router: Box<dyn Router>) -> Link<P> {
+        self.put_router(router);
+        self
+    }
+
+    /// Puts a router at the queue of a link that no packet is on.
+    pub fn put_router(&mut self, router: Box<dyn Router>) {
+        debug_assert!(self.transmitter.pipe.is_empty(), "the router would miss packets that wait");
+        (self.special, self.router) = (true, Some(router));
     }
 
     /// From here on, the link keeps the packets that its queue drops for [`Link::dropped`].

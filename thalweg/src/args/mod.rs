@@ -1,6 +1,6 @@
 //! What the command line accepts: a variant per command here, and a file for the arguments of each.
 
-#[cfg(feature = "wire")]
+#[cfg(any(feature = "lab", feature = "wire"))]
 mod bench;
 #[cfg(all(feature = "copy", unix))]
 mod cp;
@@ -27,14 +27,13 @@ mod serve;
 #[cfg(feature = "lab")]
 mod vectors;
 
-#[cfg(feature = "wire")]
+#[cfg(any(feature = "lab", feature = "wire"))]
 pub use bench::Bench;
 #[cfg(all(feature = "real", target_os = "linux"))]
 pub use emulate::Emulate;
-#[cfg(all(feature = "copy", unix))]
-pub use {cp::Cp, drive::Drive, serve::Serve};
 #[cfg(feature = "lab")]
 pub use {
+    bench::BenchEstimators,
     draw::Draw,
     merge::Merge,
     output::{Format, Output},
@@ -44,6 +43,8 @@ pub use {
     score::Score,
     vectors::Vectors,
 };
+#[cfg(all(feature = "copy", unix))]
+pub use {cp::Cp, drive::Drive, serve::Serve};
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
@@ -112,8 +113,8 @@ pub enum Command {
     /// Write a synthetic mix of TCP connections as Tmix connection vectors, for scenarios and for ns-2.
     #[cfg(feature = "lab")]
     Vectors(Vectors),
-    /// Measure how this machine sends packets.
-    #[cfg(feature = "wire")]
+    /// Measure how this machine sends packets, or how well estimators find the available bandwidth.
+    #[cfg(any(feature = "lab", feature = "wire"))]
     #[command(subcommand)]
     Bench(Bench),
     /// Print the JSON Schema of scenario files, for editors.
