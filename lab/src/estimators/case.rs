@@ -75,7 +75,7 @@ pub struct Case {
     pub jitter: Duration,
     /// The probe's receiver hears of a packet, and of all that arrived after it, this long after its arrival.
     pub coalesce: Duration,
-    /// The probe's sender cannot keep shorter gaps and sends bursts; zero: it can keep any.
+    /// Senders of p-streams cannot keep shorter gaps and send bursts; zero: they can keep any.
     pub quantum: Duration,
 }
 
@@ -99,8 +99,8 @@ impl Case {
         }
     }
 
-    /// All cases beside the kinds in `beside`: each kind at each load; then, beside no traffic and beside packets that
-    /// come at random, other sizes of packets and each kind of noise.
+    /// All cases beside the kinds in `beside`: each kind at each load; then, beside no traffic, beside packets that
+    /// come at random and beside p-streams, other sizes of packets and each kind of noise.
     pub fn all(beside: &[Traffic]) -> Vec<Case> {
         let mut all = Vec::new();
         for &traffic in beside {
@@ -110,7 +110,7 @@ impl Case {
         for &traffic in beside {
             let plain = match traffic {
                 Traffic::None => Case::plain(traffic, 0.0),
-                Traffic::Poisson => Case::plain(traffic, 0.5),
+                Traffic::Poisson | Traffic::Streams(4) => Case::plain(traffic, 0.5),
                 _ => continue,
             };
             let us = Duration::from_micros;
@@ -123,7 +123,7 @@ impl Case {
             all.extend([30, 100].map(|coalesce| Case { coalesce: us(coalesce), ..plain }));
             all.extend([50, 200].map(|quantum| Case { quantum: us(quantum), ..plain }));
             let noise = Case { quantum: us(50), jitter: us(15), ..plain };
-            all.extend([noise, Case { coalesce: us(100), ..noise }]);
+            all.extend([noise, Case { coalesce: us(100), ..noise }, Case { quantum: us(200), ..noise }]);
         }
         all
     }
@@ -162,6 +162,9 @@ impl Case {
             Traffic::Tmix => traffic(&format!("kind = \"tmix\"\nload = \"{load}\"")),
             Traffic::Streams(flows) => {
                 let _ = write!(text, "[[flow]]\ncontroller = \"thalweg\"\npacket = \"{bytes}\"\ncount = {flows}\n");
+                if self.quantum > Duration::ZERO {
+                    let _ = writeln!(text, "quantum = \"{}\"", self.quantum);
+                }
             }
         }
         text
