@@ -60,7 +60,7 @@ fn receive(socket: &UdpSocket, mut receiver: Option<Box<dyn Receiver>>, over: &A
         }
         let (kind, stream, rate) = match report {
             None => (0, 0, 0.0),
-            Some(Report::Available { stream, rate }) => (1, stream, rate),
+            Some(Report::Available { stream, rate, .. }) => (1, stream, rate),
             Some(Report::Received { rate }) => (2, 0, rate),
             Some(Report::Allowed { rate }) => (3, 0, rate),
             Some(Report::Feedback { whole, part }) => (4, whole as u32, part),
@@ -100,7 +100,7 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                 let (stream, rate) = (word(24) as u32, f32::from_bits((word(24) >> 32) as u32));
                 let report = match word(16) {
                     0 => None,
-                    1 => Some(Report::Available { stream, rate }),
+                    1 => Some(Report::Available { stream, rate, interval: 0.0 }),
                     2 => Some(Report::Received { rate }),
                     3 => Some(Report::Allowed { rate }),
                     _ => Some(Report::Feedback { whole: stream as i32, part: rate }),

@@ -80,7 +80,7 @@ fn estimates(len: u16, spare: Rate, noise: &Noise, estimator: Estimator, smoothi
     let mut receiver = RapidReceiver::new(analysis, smoothing, len as usize);
     let mut found = Vec::new();
     for (stamp, time) in arrivals(len, spare, noise) {
-        if let Some(Report::Available { stream, rate }) = receiver.on_arrival(time, &stamp, PACKET)
+        if let Some(Report::Available { stream, rate, .. }) = receiver.on_arrival(time, &stamp, PACKET)
             && stream > 2
         {
             found.push(rate as f64 / spare.as_bps());

@@ -42,8 +42,9 @@ impl Message {
             }
             Message::Grant => vec![GRANT],
             Message::Refuse => vec![REFUSE],
-            Message::Report(Report::Available { stream, rate }) => {
-                [&[AVAILABLE][..], &stream.to_be_bytes(), &rate.to_be_bytes()].concat()
+            Message::Report(Report::Available { stream, rate, interval }) => {
+                let numbers = [stream.to_be_bytes(), rate.to_be_bytes(), interval.to_be_bytes()].concat();
+                [&[AVAILABLE][..], &numbers].concat()
             }
             Message::Report(Report::Received { rate }) => [&[RECEIVED][..], &rate.to_be_bytes()].concat(),
             Message::Report(Report::Allowed { rate }) => [&[ALLOWED][..], &rate.to_be_bytes()].concat(),
@@ -57,7 +58,7 @@ impl Message {
     /// The message in `bytes`; none if they are no message.
     pub fn decode(bytes: &[u8]) -> Option<Message> {
         let (kind, rest) = bytes.split_first()?;
-        let rate = |bytes: [u8; 4]| Some(f32::from_be_bytes(bytes)).filter(|rate| rate.is_finite() && *rate >= 0.0);
+        let number = |bytes: [u8; 4]| Some(f32::from_be_bytes(bytes)).filter(|it| it.is_finite() && *it >= 0.0);
         match *kind {
             ASK if bytes.len() <= LONGEST => {
                 let (name, rest) = rest.split_first()?;
@@ -69,14 +70,16 @@ impl Message {
             REFUSE if rest.is_empty() => Some(Message::Refuse),
             AVAILABLE => {
                 let (stream, rest) = rest.split_first_chunk()?;
-                let rate = rate(rest.try_into().ok()?)?;
-                Some(Message::Report(Report::Available { stream: u32::from_be_bytes(*stream), rate }))
+                let (estimate, rest) = rest.split_first_chunk()?;
+                let (estimate, interval) = (number(*estimate)?, number(rest.try_into().ok()?)?);
+                let stream = u32::from_be_bytes(*stream);
+                Some(Message::Report(Report::Available { stream, rate: estimate, interval }))
             }
-            RECEIVED => Some(Message::Report(Report::Received { rate: rate(rest.try_into().ok()?)? })),
-            ALLOWED => Some(Message::Report(Report::Allowed { rate: rate(rest.try_into().ok()?)? })),
+            RECEIVED => Some(Message::Report(Report::Received { rate: number(rest.try_into().ok()?)? })),
+            ALLOWED => Some(Message::Report(Report::Allowed { rate: number(rest.try_into().ok()?)? })),
             FEEDBACK => {
                 let (whole, rest) = rest.split_first_chunk()?;
-                let part = rate(rest.try_into().ok()?).filter(|part| *part <= 1.0)?;
+                let part = number(rest.try_into().ok()?).filter(|part| *part <= 1.0)?;
                 Some(Message::Report(Report::Feedback { whole: i32::from_be_bytes(*whole), part }))
             }
             _ => None,
@@ -94,7 +97,7 @@ mod tests {
             Message::Ask { controller: "rapid".into(), parameters: "{}".into() },
             Message::Grant,
             Message::Refuse,
-            Message::Report(Report::Available { stream: 7, rate: 9.5e8 }),
+            Message::Report(Report::Available { stream: 7, rate: 9.5e8, interval: 0.004 }),
             Message::Report(Report::Received { rate: 0.0 }),
             Message::Report(Report::Allowed { rate: 1e9 }),
             Message::Report(Report::Feedback { whole: -7, part: 0.5 }),

@@ -89,7 +89,7 @@ impl HybridSender {
 
     /// The estimate of a report, if its stream differs from that of the last report.
     fn new_estimate(&mut self, report: Option<Report>) -> Option<Rate> {
-        let Some(Report::Available { stream, rate }) = report else { return None };
+        let Some(Report::Available { stream, rate, .. }) = report else { return None };
         (self.last_stream.replace(stream) != Some(stream)).then_some(Rate::from_bps(f64::from(rate)))
     }
 
@@ -307,7 +307,7 @@ mod tests {
     }
 
     fn estimate(stream: u32, mbps: f64) -> Ack {
-        Ack { report: Some(Report::Available { stream, rate: mbps as f32 * 1e6 }), ..ack(1, RTT) }
+        Ack { report: Some(Report::Available { stream, rate: mbps as f32 * 1e6, interval: 0.0 }), ..ack(1, RTT) }
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub const SMOOTHING: Duration = Duration::from_micros(1);
 /// A buffering event begins with a gap that is more than this many times as long as the longest gap near zero.
 const LONG_GAP_FACTOR: u64 = 8;
 /// A stream needs smoothing if at least one in this many packets arrived together with the packet before it.
-const PACKETS_PER_FOLLOWER: usize = 16;
+pub(super) const PACKETS_PER_FOLLOWER: usize = 16;
 
 /// Watches a stream's arrivals for buffering events.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +48,11 @@ impl Bunches {
         self.followers += (follows && self.inside) as usize;
         // Gaps that shrink little by little, as in slow start, are no buffering event.
         self.inside = if follows { self.inside } else { gap.0 > LONG_GAP_FACTOR * self.within.0 };
+    }
+
+    /// Whether the last packet is of a buffering event.
+    pub fn is_inside(&self) -> bool {
+        self.inside
     }
 
     /// Whether so many of the `len` packets of a stream were held back that it cannot be analysed packet by packet.

@@ -6,6 +6,11 @@
 //! lengths of streams count bursts, and the rate of a burst is k P over the gap before it. On a host that can time any
 //! gap, a burst is a packet. A stream of N bursts lasts about N quanta times r_N/r_avg, at any rate.
 //!
+//! **A path that hands packets on in batches** (Wi-Fi, cable, interrupt coalescing) hides all gaps that are shorter than
+//! the time between two batches. So the quantum is at least this time, which the receiver tells
+//! ([`Batches`](super::batches::Batches)). It sees batches only while several bursts arrive together. So the quantum
+//! is halved every 30 s, and rises again if it is then too short.
+//!
 //! **A short buffer** holds no long bursts: of 53 packets that arrive together, 20 places keep 20. The sender learns it
 //! from losses while no queue stands, that is, while the shortest round-trip time of a stream is about the shortest one
 //! that the path once had. A short buffer loses packets of each stream, so that one such loss does not count: a host
@@ -20,6 +25,10 @@ use crate::units::{Bytes, Duration, Rate, Time};
 pub struct Bursts {
     quantum: Duration,
     packet: Bytes,
+    /// The time between two batches in which packets arrive; zero: they arrive one by one.
+    batches: Duration,
+    /// When that last changed.
+    told: Time,
     /// By how much departures are late, picoseconds; a moving average over about [`MEMORY`] of them.
     late: f64,
     /// The same over about [`LONG_MEMORY`] departures.
@@ -57,6 +66,12 @@ const REGROW: Duration = Duration::from_millis(10_000);
 /// The delay by a standing queue up to which the queue does not count.
 const TOLERANCE: Duration = Duration::from_millis(1);
 
+/// The time after which the time between batches is halved, as the path may have fewer of them or none.
+const FORGET_BATCHES: Duration = Duration::from_millis(30_000);
+/// Batches that come more often than this are not heeded, and rarer ones as if they came so often.
+const MOST_FREQUENT_BATCHES: Duration = Duration::from_micros(10);
+const RAREST_BATCHES: Duration = Duration::from_millis(50);
+
 /// The most packets in a burst. A burst of so many packets of 1000 bytes takes a quantum of 50 us at 10 Tbps.
 const LONGEST: u16 = u16::MAX;
 
@@ -66,6 +81,8 @@ impl Bursts {
         Bursts {
             quantum: host.quantum,
             packet: host.packet,
+            batches: Duration::ZERO,
+            told: Time::ZERO,
             late: 0.0,
             late_for_long: 0.0,
             longest: LONGEST,
@@ -79,9 +96,21 @@ impl Bursts {
         }
     }
 
-    /// The shortest time between two departures that the host can keep.
+    /// The shortest time between two departures that the host can keep and the path shows.
     pub fn quantum(&self) -> Duration {
-        self.quantum.max(Duration((LATE_FACTOR * self.late) as u64))
+        self.quantum.max(self.batches).max(Duration((LATE_FACTOR * self.late) as u64))
+    }
+
+    /// The receiver tells the time between two batches in which packets arrive; zero: it saw none.
+    pub fn on_batches(&mut self, now: Time, interval: Duration) {
+        if interval > Duration::ZERO {
+            (self.batches, self.told) = (interval.min(RAREST_BATCHES), now);
+        } else if self.batches > Duration::ZERO && now.since(self.told) >= FORGET_BATCHES {
+            (self.batches, self.told) = (Duration(self.batches.0 / 2), now);
+            if self.batches < MOST_FREQUENT_BATCHES {
+                self.batches = Duration::ZERO;
+            }
+        }
     }
 
     /// A burst left this much later than it was to leave.
@@ -137,9 +166,9 @@ impl Bursts {
         (self.streams, self.rounds) = (0, 0);
     }
 
-    /// Whether each burst is a packet at any rate, as the host can time any gap.
+    /// Whether each burst is a packet at any rate, as the host can time any gap and the path shows it.
     pub fn are_packets(&self) -> bool {
-        self.quantum == Duration::ZERO
+        self.quantum == Duration::ZERO && self.batches == Duration::ZERO
     }
 
     /// The number of packets in each burst of a stream with this highest rate, at least 1.
@@ -211,6 +240,27 @@ mod tests {
         assert_eq!([after(13, 16, 53_000, false), after(14, 16, 50_000, false)], [16, 32], "10 s after 4 s");
         (15..20).for_each(|now| assert_eq!(after(now, 32, 50_000, false), 32));
         assert_eq!(after(20, 32, 50_200, true), 32, "the last loss is five round trips ago");
+    }
+
+    #[test]
+    fn the_quantum_is_at_least_the_time_between_batches_and_is_halved_when_none_are_seen() {
+        let (ms, second) = (Duration::from_millis, |seconds: u64| Time::ZERO + Duration::from_millis(1000 * seconds));
+        let mut bursts = bursts(0);
+        bursts.on_batches(second(0), Duration::ZERO);
+        assert!(bursts.are_packets());
+        bursts.on_batches(second(1), ms(4));
+        // A packet of 1000 bytes takes 80 us at 100 Mbps.
+        assert_eq!((bursts.are_packets(), bursts.packets(Rate::from_mbps(100.0))), (false, 50));
+        bursts.on_batches(second(30), Duration::ZERO);
+        assert_eq!(bursts.quantum(), ms(4), "after 29 s");
+        bursts.on_batches(second(31), Duration::ZERO);
+        assert_eq!(bursts.quantum(), ms(2));
+        bursts.on_batches(second(32), ms(4));
+        assert_eq!(bursts.quantum(), ms(4), "they are still there");
+        (0..20).for_each(|i| bursts.on_batches(second(100 + 40 * i), Duration::ZERO));
+        assert!(bursts.are_packets(), "they are gone");
+        bursts.on_batches(second(1000), ms(5000));
+        assert_eq!(bursts.quantum(), RAREST_BATCHES);
     }
 
     #[test]

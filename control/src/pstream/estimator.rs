@@ -75,15 +75,23 @@ impl Analysis {
     }
 
     /// The bandwidth available to a stream of packets (or bursts) of this size, bits per second; none if there are too
-    /// few samples. A stream that arrived in bunches can only be analysed by regression. The samples' delays may be
-    /// changed.
-    pub fn estimate(&mut self, samples: &mut [Sample], bunches: &Bunches, packet: Bytes) -> Option<f64> {
-        let in_bunches = bunches.are_many(samples.len());
+    /// few samples. A stream that arrived in bunches, or over a path that hands packets on in batches, a time of
+    /// `batches` apart, can only be analysed by regression. The samples' delays may be changed.
+    pub fn estimate(
+        &mut self,
+        samples: &mut [Sample],
+        bunches: &Bunches,
+        batches: Duration,
+        packet: Bytes,
+    ) -> Option<f64> {
+        let in_bunches = batches > Duration::ZERO || bunches.are_many(samples.len());
+        // Packets waited for their batch for up to the time between two.
+        let resolution = self.resolution.max(batches.0.min(i64::MAX as u64) as i64);
         match self.estimator {
-            Estimator::Onset if !in_bunches => onset(samples, self.resolution),
-            Estimator::MinimumFiltered if !in_bunches => minimum_filtered_onset(samples, self.resolution),
-            Estimator::PathChirp if !in_bunches => pathchirp(samples, self.resolution),
-            _ => regression::estimate(samples, packet, bunches.within(), self.resolution, &mut self.points),
+            Estimator::Onset if !in_bunches => onset(samples, resolution),
+            Estimator::MinimumFiltered if !in_bunches => minimum_filtered_onset(samples, resolution),
+            Estimator::PathChirp if !in_bunches => pathchirp(samples, resolution),
+            _ => regression::estimate(samples, packet, bunches.within(), resolution, &mut self.points),
         }
     }
 }

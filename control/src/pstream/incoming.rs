@@ -6,6 +6,7 @@
 //! how many packets its bursts have. The number that arrived of most is what the path carries per burst.) If none
 //! arrived, the burst is a hole as a packet is.
 
+use super::batches::Batches;
 use super::bunches::Bunches;
 use super::holes::Holes;
 use super::sample::Sample;
@@ -28,6 +29,7 @@ pub struct Incoming {
     /// The index of the last packet that arrived in any order.
     last: u16,
     bunches: Bunches,
+    batches: Batches,
     holes: Holes,
     begins: Begins,
 }
@@ -47,6 +49,8 @@ pub struct Received<'a> {
     pub samples: &'a mut [Sample],
     /// Whether they arrived in bunches.
     pub bunches: &'a Bunches,
+    /// The time between the batches in which the path hands packets on; zero: it does not.
+    pub batches: Duration,
     /// The packets that did not arrive.
     pub holes: &'a Holes,
     /// The index after the last packet that arrived.
@@ -74,6 +78,7 @@ impl Incoming {
             next: 0,
             last: 0,
             bunches: Bunches::new(smoothing),
+            batches: Batches::new(smoothing),
             holes: Holes::new(longest),
             begins,
         }
@@ -122,6 +127,7 @@ impl Incoming {
             return report;
         }
         self.last = index;
+        self.batches.on_arrival(now);
         if index > self.next {
             self.holes.on_hole(self.next, index, self.samples.len());
         } else if index < self.next {
@@ -164,14 +170,15 @@ impl Incoming {
     fn end(&mut self, analyse: &mut impl FnMut(Received) -> Option<f64>) -> Option<Report> {
         let stream = self.open.take()?;
         self.ended = Some(stream);
-        let Incoming { samples, bunches, holes, next, counts, .. } = self;
+        let Incoming { samples, bunches, batches, holes, next, counts, .. } = self;
         let burst = burst(samples, counts);
         if burst > 1 {
             holes.count_packets(burst, samples);
         }
-        let rate = analyse(Received { samples, bunches, holes, next: *next, burst });
+        let rate = analyse(Received { samples, bunches, batches: batches.interval(), holes, next: *next, burst });
         self.samples.clear();
-        Some(Report::Available { stream, rate: rate? as f32 })
+        let rate = rate? as f32;
+        Some(Report::Available { stream, rate, interval: batches.tell().as_secs() as f32 })
     }
 }
 
@@ -204,7 +211,7 @@ mod tests {
         let now = Time(50 + u64::from(index));
         let report = incoming.on_arrival(now, &stamp, |received| Some(received.samples.len() as f64));
         report.map(|report| match report {
-            Report::Available { stream, rate } => (stream, rate),
+            Report::Available { stream, rate, .. } => (stream, rate),
             other => panic!("{other:?}"),
         })
     }

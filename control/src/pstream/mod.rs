@@ -13,6 +13,7 @@
 //! where `r_0 = r_avg`, and the rate `r_(k+1)` of 2017. Slow start of 2009 is an exception: by its table IV, all rates
 //! of a stream rise from the first packet on, so that the packet with index k has the rate `r_(k+1)` there, too.
 
+mod batches;
 mod bunches;
 mod bursts;
 mod estimator;

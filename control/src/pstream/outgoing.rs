@@ -113,6 +113,11 @@ impl Outgoing {
         self.bursts.on_rtt(now, rtt, self.burst);
     }
 
+    /// The receiver says how often packets arrive in batches; zero: they arrive one by one, or it does not know.
+    pub fn on_batches(&mut self, now: Time, interval: Duration) {
+        self.bursts.on_batches(now, interval);
+    }
+
     /// A loss event that transmission errors do not explain.
     pub fn on_loss(&mut self, now: Time) {
         self.bursts.on_loss(now);

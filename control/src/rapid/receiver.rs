@@ -22,7 +22,8 @@ impl Receiver for RapidReceiver {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
         let RapidReceiver { incoming, analysis } = self;
         incoming.on_arrival(now, stamp, |received| {
-            let rate = analysis.estimate(received.samples, received.bunches, received.size_of_burst(size))?;
+            let rate =
+                analysis.estimate(received.samples, received.bunches, Duration::ZERO, received.size_of_burst(size))?;
             Some(known_to_pass(rate, &received))
         })
     }
@@ -64,7 +65,7 @@ mod tests {
     }
 
     fn available(rate: f32) -> Option<Report> {
-        Some(Report::Available { stream: 1, rate })
+        Some(Report::Available { stream: 1, rate, interval: 0.0 })
     }
 
     #[test]

@@ -81,8 +81,10 @@ pub struct StreamStart {
     pub estimate: Rate,
     /// How long the stream would last at the present average rate.
     pub duration: Duration,
-    /// The number of its packets over the number of packets in a full stream.
+    /// The number of its bursts over the number of bursts in a full stream.
     pub fullness: f64,
+    /// The number of packets in each of its bursts.
+    pub burst: u16,
     /// The newest round-trip time.
     pub rtt: Duration,
 }
@@ -153,7 +155,9 @@ impl RateRule {
     fn least_kappa(&self, start: &StreamStart) -> f64 {
         let RateRuleParameters { tau, climb_in_round_trip, climb_in_stream, .. } = self.parameters;
         let full_stream = start.duration.as_secs() / start.fullness;
-        tau.as_secs() * (climb_in_round_trip / start.rtt.as_secs()).min(climb_in_stream / full_stream)
+        // A stream of bursts is as long as so many streams of packets.
+        let in_stream = (climb_in_stream * f64::from(start.burst)).min(climb_in_round_trip);
+        tau.as_secs() * (climb_in_round_trip / start.rtt.as_secs()).min(in_stream / full_stream)
     }
 
     /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue of delay q
@@ -195,7 +199,13 @@ mod tests {
 
     fn start(mbps: f64, duration_ms: f64) -> StreamStart {
         let duration = Duration::from_secs(duration_ms / 1e3);
-        StreamStart { estimate: Rate::from_mbps(mbps), duration, fullness: 1.0, rtt: Duration::from_millis(100) }
+        StreamStart {
+            estimate: Rate::from_mbps(mbps),
+            duration,
+            fullness: 1.0,
+            burst: 1,
+            rtt: Duration::from_millis(100),
+        }
     }
 
     fn after(rule: &mut RateRule, mbps: f64, start: StreamStart) -> f64 {

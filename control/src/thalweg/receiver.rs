@@ -27,7 +27,12 @@ impl Receiver for ThalwegReceiver {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
         let ThalwegReceiver { incoming, analysis, unexplained } = self;
         incoming.on_arrival(now, stamp, |received| {
-            let rate = analysis.estimate(received.samples, received.bunches, received.size_of_burst(size))?;
+            let Received { bunches, .. } = received;
+            // Where packets are lost, the queue may be too short to delay a packet by the time between two batches.
+            let lost = received.holes.arrived_before_first().is_some();
+            let batches = if lost { Duration::ZERO } else { received.batches };
+            let burst = received.size_of_burst(size);
+            let rate = analysis.estimate(received.samples, bunches, batches, burst)?;
             known_to_pass(rate, &received, unexplained, size)
         })
     }

@@ -203,7 +203,8 @@ impl ThalwegSender {
         if let Some(estimate) = self.estimate {
             let bursts = at_most(self.burst(), self.len());
             let fullness = f64::from(bursts) / f64::from(self.parts.len);
-            let start = StreamStart { estimate, duration: self.duration(bursts), fullness, rtt: self.rtt };
+            let burst = self.packets_in_burst();
+            let start = StreamStart { estimate, duration: self.duration(bursts), fullness, burst, rtt: self.rtt };
             let average = self.parts.rule.apply(self.average, &start);
             self.set_average(average);
         }
@@ -211,9 +212,14 @@ impl ThalwegSender {
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, Layout::AllRising));
     }
 
+    /// The number of packets in a burst of the next stream.
+    fn packets_in_burst(&self) -> u16 {
+        self.outgoing.bursts().packets(self.average * self.top)
+    }
+
     /// The size of a burst of the next stream.
     fn burst(&self) -> Bytes {
-        Bytes(self.packet.0 * u64::from(self.outgoing.bursts().packets(self.average * self.top)))
+        Bytes(self.packet.0 * u64::from(self.packets_in_burst()))
     }
 
     /// The number of bursts in the next stream, if there is enough data to send.
@@ -428,7 +434,8 @@ impl Sender for ThalwegSender {
         if ack.recovery && self.mode == Mode::Probing && self.parts.classifier.exceeds_chance() {
             self.begin_recovery(now, Interrupted::Probing);
         }
-        if let Some(Report::Available { stream, rate }) = ack.report {
+        if let Some(Report::Available { stream, rate, interval }) = ack.report {
+            self.outgoing.on_batches(now, Duration::from_secs(f64::from(interval)));
             self.on_estimate(now, stream, Rate::from_bps(f64::from(rate)));
         }
         if ack.recovery {

@@ -72,7 +72,7 @@ impl Receiver for AllEstimators {
             for (analysis, rate) in analyses.iter_mut().zip(&mut rates) {
                 copy.clear();
                 copy.extend_from_slice(samples);
-                *rate = analysis.estimate(copy, bunches, unit);
+                *rate = analysis.estimate(copy, bunches, Duration::ZERO, unit);
             }
             Some(0.0) // so that there is a report, which names the stream
         });

@@ -1,0 +1,140 @@
+//! How often packets arrive where a path or a host hands them on in batches: a Wi-Fi access point that aggregates
+//! frames, a cable modem that waits for its turn, interrupt coalescing. All times shorter than that between two batches
+//! are lost, so that a stream of single packets shows nothing unless it lasts for many batches. The sender hears of it
+//! and sends bursts instead ([`Bursts`](super::bursts::Bursts)).
+
+use super::bunches::{Bunches, PACKETS_PER_FOLLOWER};
+use crate::units::{Duration, Time};
+
+/// The number of batches of several packets of which the shortest time counts.
+const BATCHES: u32 = 4;
+
+/// For so long after batches were seen, the path is taken to have some still, as bursts that are a batch's time apart
+/// do not show them. It is longer than the time after which the sender shortens its bursts to find out.
+const MEMORY: Duration = Duration::from_millis(60_000);
+
+/// Watches the arrivals of a flow, packet by packet, or burst by burst where the sender sends bursts.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches {
+    /// Which packets arrived together with the one before them.
+    bunches: Bunches,
+    /// When the last packet arrived, and the first packets of the present and of the previous batch.
+    last: Option<Time>,
+    begins: [Option<Time>; 2],
+    /// Whether the present batch has several packets.
+    several: bool,
+    /// Of the batches of several packets that are being counted: the packets since the first of them, those that came
+    /// together with the one before them, the number of batches, and the shortest time since the batch before one.
+    packets: usize,
+    followers: usize,
+    batches: u32,
+    shortest: Duration,
+    /// The last time found, when it was found, and whether it has been told.
+    interval: Duration,
+    found: Option<Time>,
+    told: bool,
+}
+
+impl Batches {
+    /// Packets that arrive at most `within` apart after a long gap are of the same batch; zero: there are no batches.
+    pub fn new(within: Duration) -> Batches {
+        Batches {
+            bunches: Bunches::new(within),
+            last: None,
+            begins: [None; 2],
+            several: false,
+            packets: 0,
+            followers: 0,
+            batches: 0,
+            shortest: Duration::MAX,
+            interval: Duration::ZERO,
+            found: None,
+            told: true,
+        }
+    }
+
+    /// A packet arrived.
+    ///
+    /// **Decided**: only the time before a batch of several packets counts. There the sender's gaps are shorter than
+    /// the time between batches, so that no batch was left out; but one may have been lost, so that the shortest of some
+    /// such times is that of the path.
+    #[inline]
+    pub fn on_arrival(&mut self, now: Time) {
+        self.packets += 1;
+        let Some(last) = self.last.replace(now) else { return };
+        self.bunches.on_gap(now.since(last));
+        if !self.bunches.is_inside() {
+            (self.begins, self.several) = ([None; 2], false);
+        } else if now.since(last) > self.bunches.within() {
+            (self.begins, self.several) = ([self.begins[1], Some(now)], false);
+        } else {
+            self.followers += 1;
+            if !core::mem::replace(&mut self.several, true)
+                && let [Some(before), Some(begin)] = self.begins
+            {
+                self.add(now, begin.since(before));
+            }
+        }
+    }
+
+    /// A batch of several packets came this long after the one before it.
+    fn add(&mut self, now: Time, interval: Duration) {
+        (self.batches, self.shortest) = (self.batches + 1, self.shortest.min(interval));
+        if self.batches < BATCHES {
+            return;
+        }
+        // A queue of another flow's packets at a fast link may push two packets together now and then.
+        let often = self.followers * PACKETS_PER_FOLLOWER >= self.packets;
+        if often {
+            (self.interval, self.found) = (self.shortest, Some(now));
+            self.told = false;
+        }
+        (self.packets, self.followers, self.batches, self.shortest) = (0, 0, 0, Duration::MAX);
+    }
+
+    /// The time between batches, if packets arrived in batches not long ago; otherwise zero.
+    pub fn interval(&self) -> Duration {
+        let are_there = self.found.zip(self.last).is_some_and(|(found, last)| last.since(found) < MEMORY);
+        if are_there { self.interval } else { Duration::ZERO }
+    }
+
+    /// The time between batches, if it was found since the last call; otherwise zero.
+    pub fn tell(&mut self) -> Duration {
+        if core::mem::replace(&mut self.told, true) { Duration::ZERO } else { self.interval }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// The intervals that are told, in microseconds, where packets arrive at these times, in microseconds.
+    fn told(arrivals: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut batches = Batches::new(Duration::from_micros(1));
+        let after = arrivals.map(|us| {
+            batches.on_arrival(Time::ZERO + Duration::from_micros(us));
+            batches.tell().0 / 1_000_000
+        });
+        after.filter(|&interval| interval > 0).collect()
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_path_and_not_that_of_the_sender() {
+        // A packet every `gap`, held back until the next multiple of 4 ms.
+        let held = |gap: u64| told((1..400).map(move |i| (i * gap).next_multiple_of(4000)));
+        for gap in [100, 900, 1900, 2500] {
+            let found = held(gap);
+            assert!(!found.is_empty() && found.iter().all(|&interval| interval == 4000), "{gap}: {found:?}");
+        }
+        assert!(held(4000).is_empty() && held(9000).is_empty(), "no two packets in a batch");
+    }
+
+    #[test]
+    fn packets_that_arrive_one_by_one_are_no_batches() {
+        assert!(told((1..400).map(|i| i * 100)).is_empty());
+        assert!(told(1..400).is_empty(), "a fast link");
+        // Two of 200 packets arrive together.
+        assert!(told((1..4000).map(|i| if i % 200 == 0 { i * 100 - 99 } else { i * 100 })).is_empty());
+    }
+}
