@@ -100,7 +100,7 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                 let (stream, rate) = (word(24) as u32, f32::from_bits((word(24) >> 32) as u32));
                 let report = match word(16) {
                     0 => None,
-                    1 => Some(Report::Available { stream, rate, interval: 0.0 }),
+                    1 => Some(Report::Available { stream, rate, interval: 0 }),
                     2 => Some(Report::Received { rate }),
                     3 => Some(Report::Allowed { rate }),
                     _ => Some(Report::Feedback { whole: stream as i32, part: rate }),

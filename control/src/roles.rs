@@ -257,9 +257,9 @@ pub enum Report {
         stream: u32,
         /// The estimate in bits per second, in single precision, as it travels.
         rate: f32,
-        /// The time between two batches in which packets arrive, in seconds and single precision; 0: they arrive one
-        /// by one, or the time is not known.
-        interval: f32,
+        /// The time between two batches in which packets arrive, in microseconds, 65,535 for any longer one; 0: they
+        /// arrive one by one, or the time is not known.
+        interval: u16,
     },
     /// The rate at which packets arrive (RRRP).
     Received {

@@ -112,7 +112,7 @@ impl Stack {
         self.host.on_report(
             self.now,
             match kind % 4 {
-                0 => Report::Available { stream: word % 64, rate, interval: word as f32 / 1e6 },
+                0 => Report::Available { stream: word % 64, rate, interval: word as u16 },
                 1 => Report::Received { rate },
                 2 => Report::Allowed { rate },
                 _ => Report::Feedback { whole: word as i32, part },

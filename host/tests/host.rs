@@ -231,7 +231,7 @@ fn whatever_a_sender_asks_for_it_gets_a_small_multiple_of_what_is_confirmed() {
     let mut in_flight = full(&mut host, ms(0), 10_000);
     assert_eq!(in_flight, 64);
     // No report changes that, neither a liar's nor a forger's.
-    host.on_report(ms(1), Report::Available { stream: 1, rate: 1e15, interval: 0.0 });
+    host.on_report(ms(1), Report::Available { stream: 1, rate: 1e15, interval: 0 });
     assert_eq!(full(&mut host, ms(1), 1), 0);
     for round in 0..3 {
         let (sent, now) = (ms(100 * round), ms(100 * (round + 1)));

@@ -43,8 +43,7 @@ impl Message {
             Message::Grant => vec![GRANT],
             Message::Refuse => vec![REFUSE],
             Message::Report(Report::Available { stream, rate, interval }) => {
-                let numbers = [stream.to_be_bytes(), rate.to_be_bytes(), interval.to_be_bytes()].concat();
-                [&[AVAILABLE][..], &numbers].concat()
+                [&[AVAILABLE][..], &stream.to_be_bytes(), &rate.to_be_bytes(), &interval.to_be_bytes()].concat()
             }
             Message::Report(Report::Received { rate }) => [&[RECEIVED][..], &rate.to_be_bytes()].concat(),
             Message::Report(Report::Allowed { rate }) => [&[ALLOWED][..], &rate.to_be_bytes()].concat(),
@@ -70,10 +69,10 @@ impl Message {
             REFUSE if rest.is_empty() => Some(Message::Refuse),
             AVAILABLE => {
                 let (stream, rest) = rest.split_first_chunk()?;
-                let (estimate, rest) = rest.split_first_chunk()?;
-                let (estimate, interval) = (number(*estimate)?, number(rest.try_into().ok()?)?);
-                let stream = u32::from_be_bytes(*stream);
-                Some(Message::Report(Report::Available { stream, rate: estimate, interval }))
+                let (rate, rest) = rest.split_first_chunk()?;
+                let (stream, rate) = (u32::from_be_bytes(*stream), number(*rate)?);
+                let interval = u16::from_be_bytes(rest.try_into().ok()?);
+                Some(Message::Report(Report::Available { stream, rate, interval }))
             }
             RECEIVED => Some(Message::Report(Report::Received { rate: number(rest.try_into().ok()?)? })),
             ALLOWED => Some(Message::Report(Report::Allowed { rate: number(rest.try_into().ok()?)? })),
@@ -97,7 +96,7 @@ mod tests {
             Message::Ask { controller: "rapid".into(), parameters: "{}".into() },
             Message::Grant,
             Message::Refuse,
-            Message::Report(Report::Available { stream: 7, rate: 9.5e8, interval: 0.004 }),
+            Message::Report(Report::Available { stream: 7, rate: 9.5e8, interval: 4000 }),
             Message::Report(Report::Received { rate: 0.0 }),
             Message::Report(Report::Allowed { rate: 1e9 }),
             Message::Report(Report::Feedback { whole: -7, part: 0.5 }),

@@ -307,7 +307,7 @@ mod tests {
     }
 
     fn estimate(stream: u32, mbps: f64) -> Ack {
-        Ack { report: Some(Report::Available { stream, rate: mbps as f32 * 1e6, interval: 0.0 }), ..ack(1, RTT) }
+        Ack { report: Some(Report::Available { stream, rate: mbps as f32 * 1e6, interval: 0 }), ..ack(1, RTT) }
     }
 
     #[test]

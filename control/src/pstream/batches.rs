@@ -56,8 +56,8 @@ impl Batches {
     /// A packet arrived.
     ///
     /// **Decided**: only the time before a batch of several packets counts. There the sender's gaps are shorter than
-    /// the time between batches, so that no batch was left out; but one may have been lost, so that the shortest of some
-    /// such times is that of the path.
+    /// the time between batches, so that no batch was left out; but one may have been lost, so that the shortest of
+    /// some such times is that of the path.
     #[inline]
     pub fn on_arrival(&mut self, now: Time) {
         self.packets += 1;

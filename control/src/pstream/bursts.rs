@@ -6,8 +6,8 @@
 //! lengths of streams count bursts, and the rate of a burst is k P over the gap before it. On a host that can time any
 //! gap, a burst is a packet. A stream of N bursts lasts about N quanta times r_N/r_avg, at any rate.
 //!
-//! **A path that hands packets on in batches** (Wi-Fi, cable, interrupt coalescing) hides all gaps that are shorter than
-//! the time between two batches. So the quantum is at least this time, which the receiver tells
+//! **A path that hands packets on in batches** (Wi-Fi, cable, interrupt coalescing) hides all gaps shorter than the
+//! time between two batches. So the quantum is at least this time, which the receiver tells
 //! ([`Batches`](super::batches::Batches)). It sees batches only while several bursts arrive together. So the quantum
 //! is halved every 30 s, and rises again if it is then too short.
 //!

@@ -178,7 +178,8 @@ impl Incoming {
         let rate = analyse(Received { samples, bunches, batches: batches.interval(), holes, next: *next, burst });
         self.samples.clear();
         let rate = rate? as f32;
-        Some(Report::Available { stream, rate, interval: batches.tell().as_secs() as f32 })
+        let microseconds = batches.tell().0.div_ceil(Duration::from_micros(1).0);
+        Some(Report::Available { stream, rate, interval: u16::try_from(microseconds).unwrap_or(u16::MAX) })
     }
 }
 

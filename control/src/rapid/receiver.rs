@@ -65,7 +65,7 @@ mod tests {
     }
 
     fn available(rate: f32) -> Option<Report> {
-        Some(Report::Available { stream: 1, rate, interval: 0.0 })
+        Some(Report::Available { stream: 1, rate, interval: 0 })
     }
 
     #[test]

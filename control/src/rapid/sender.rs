@@ -380,7 +380,7 @@ mod tests {
         let mut sender = sender();
         sender.on_loss(Time::ZERO, &Loss::Event);
         assert_eq!(sender.mode, Mode::Recovery(Interrupted::SlowStart));
-        let report = Some(Report::Available { stream: 1, rate: 60e6, interval: 0.0 });
+        let report = Some(Report::Available { stream: 1, rate: 60e6, interval: 0 });
         sender.on_ack(Time::ZERO, &Ack { recovery: true, report, ..Ack::default() });
         sender.on_ack(Time::ZERO, &Ack::default());
         assert_eq!(shown(&sender), (Phase::Probing, 30.0));
@@ -430,7 +430,7 @@ mod tests {
             assert!(now > begun, "a thousand packets at once, in round {stream}");
             let stream = sender.outgoing.stream();
             let report =
-                Some(Report::Available { stream: stream.id(), rate: stream.range().1.as_bps() as f32, interval: 0.0 });
+                Some(Report::Available { stream: stream.id(), rate: stream.range().1.as_bps() as f32, interval: 0 });
             sender.on_ack(now, &Ack { report, rtt: Some(Duration::from_millis(50)), ..Ack::default() });
         }
     }

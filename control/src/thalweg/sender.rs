@@ -435,7 +435,7 @@ impl Sender for ThalwegSender {
             self.begin_recovery(now, Interrupted::Probing);
         }
         if let Some(Report::Available { stream, rate, interval }) = ack.report {
-            self.outgoing.on_batches(now, Duration::from_secs(f64::from(interval)));
+            self.outgoing.on_batches(now, Duration::from_micros(interval.into()));
             self.on_estimate(now, stream, Rate::from_bps(f64::from(rate)));
         }
         if ack.recovery {

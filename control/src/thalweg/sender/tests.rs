@@ -72,7 +72,7 @@ fn after_a_timeout() -> ThalwegSender {
 }
 
 fn found(sender: &ThalwegSender, mbps: f32, recovery: bool) -> Ack {
-    let report = Some(Report::Available { stream: sender.outgoing.stream().id(), rate: mbps * 1e6, interval: 0.0 });
+    let report = Some(Report::Available { stream: sender.outgoing.stream().id(), rate: mbps * 1e6, interval: 0 });
     Ack { report, recovery, ..Ack::default() }
 }
 
