@@ -178,6 +178,7 @@ impl Incoming {
         let rate = analyse(Received { samples, bunches, batches: batches.interval(), holes, next: *next, burst });
         self.samples.clear();
         let rate = rate? as f32;
+        // Rounded up, so that bursts are at least as far apart as batches.
         let microseconds = batches.tell().0.div_ceil(Duration::from_micros(1).0);
         Some(Report::Available { stream, rate, interval: u16::try_from(microseconds).unwrap_or(u16::MAX) })
     }
