@@ -1,4 +1,4 @@
-//! Puts the catalogue into the program, so that `thalweg reproduce` works anywhere, and names the code that makes runs
+//! Puts the catalogue and the blocks into the program, so that it can reproduce and evaluate anywhere, and names the code that makes runs
 //! and records (`src/code.rs`), so that results of other code are not taken for those of this program.
 
 mod code;
@@ -12,21 +12,28 @@ use std::{env, fs};
 
 fn main() {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
-    // In a package, the link to the workspace's folder is the folder.
-    let folder = here.join("catalogue");
-    let mut catalogue = Vec::new();
-    files(&folder, "toml", &mut catalogue);
-    files(&folder, "trace", &mut catalogue);
-    let mut text = String::from("&[\n");
-    for path in catalogue {
-        let name = path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('\\', "/");
-        writeln!(text, "    ({name:?}, include_str!({path:?})),").unwrap();
-    }
-    fs::write(PathBuf::from(env::var("OUT_DIR").unwrap()).join("catalogue.rs"), text + "]\n").unwrap();
+    // In a package, the links to the workspace's folders are the folders.
+    embed(&here.join("catalogue"), &["toml", "trace"]);
+    embed(&here.join("blocks"), &["toml"]);
 
     let root = here.parent().unwrap();
     println!("cargo::rustc-env=THALWEG_SIMULATION={}", name_of(root, "sim"));
     println!("cargo::rustc-env=THALWEG_CODE={}", name_of(root, "report"));
+}
+
+/// Writes a list of the files in `folder` with these endings, with their texts, as Rust into a file of its name.
+fn embed(folder: &Path, endings: &[&str]) {
+    let mut found = Vec::new();
+    for ending in endings {
+        files(folder, ending, &mut found);
+    }
+    let mut text = String::from("&[\n");
+    for path in found {
+        let name = path.strip_prefix(folder).unwrap().to_str().unwrap().replace('\\', "/");
+        writeln!(text, "    ({name:?}, include_str!({path:?})),").unwrap();
+    }
+    let out = PathBuf::from(env::var("OUT_DIR").unwrap()).join(folder.file_name().unwrap()).with_extension("rs");
+    fs::write(out, text + "]\n").unwrap();
 }
 
 /// All files below `folder` with this ending, in the order of their names.

@@ -17,6 +17,7 @@ mod svg;
 
 pub use artefact::Drawn;
 pub use figure::Page;
+pub use html::evaluation::html as evaluation;
 pub use html::gallery;
 pub use runs::page;
 pub use svg::svg;

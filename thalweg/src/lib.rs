@@ -22,6 +22,8 @@ mod cp;
 mod draw;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod emulate;
+#[cfg(feature = "lab")]
+mod evaluate;
 mod failure;
 #[cfg(feature = "lab")]
 mod folder;
@@ -124,6 +126,8 @@ fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
         Command::Draw(args) => draw::draw(&args),
         #[cfg(feature = "lab")]
         Command::Score(args) => score::score(&args),
+        #[cfg(feature = "lab")]
+        Command::Evaluate(args) => evaluate::evaluate(&args),
         #[cfg(feature = "lab")]
         Command::Check(args) => check::check(&args),
         #[cfg(all(feature = "real", target_os = "linux"))]

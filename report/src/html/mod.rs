@@ -1,6 +1,7 @@
 //! Pages of HTML, each one file that needs no network.
 
 mod claims;
+pub mod evaluation;
 pub mod gallery;
 mod name;
 pub mod report;

@@ -11,6 +11,8 @@ mod drive;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod emulate;
 #[cfg(feature = "lab")]
+mod evaluate;
+#[cfg(feature = "lab")]
 mod merge;
 #[cfg(feature = "lab")]
 mod output;
@@ -35,6 +37,7 @@ pub use emulate::Emulate;
 pub use {
     bench::BenchEstimators,
     draw::Draw,
+    evaluate::Evaluate,
     merge::Merge,
     output::{Format, Output},
     reproduce::Reproduce,
@@ -90,6 +93,9 @@ pub enum Command {
     /// Score controllers on drawn paths: use, fairness, delay, loss and harm, and the paths on which they do worst.
     #[cfg(feature = "lab")]
     Score(Score),
+    /// Compare a controller with a baseline by the criteria of RFC 9743, and say for each: better, like, worse, broken.
+    #[cfg(feature = "lab")]
+    Evaluate(Evaluate),
     /// Say what is wrong with a scenario, or what it would run.
     #[cfg(feature = "lab")]
     Check(Check),

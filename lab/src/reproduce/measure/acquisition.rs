@@ -11,6 +11,7 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("slow-start-rtts", "Slow start (RTTs)", slow_start_rtts),
     Measure::of_run("slow-start-streams", "Streams of slow start", slow_start_streams),
     Measure::of_run("reach-seconds", "Reached after (s)", reach_seconds),
+    Measure::of_run("delivered-seconds", "Delivered after (s)", delivered_seconds).ranging_widely(),
 ];
 
 /// Round trips from the flow's start, or from the beginning of the span, to the first time from which its mean
@@ -89,4 +90,14 @@ fn reach_seconds(it: &Excerpt) -> f64 {
     let width = it.samples_in(it.scope.window.unwrap_or(1.0));
     let reached = |bits: &[f64]| bits.iter().sum::<f64>() >= it.scope.level * 1e6 * width as f64 * every;
     it.bits().windows(width).position(reached).map_or(f64::INFINITY, |i| i as f64 * every)
+}
+
+/// Seconds from the beginning of the span until the flows have delivered `level` bytes in it.
+fn delivered_seconds(it: &Excerpt) -> f64 {
+    let delivered = it.bits().into_iter().scan(0.0, |sum, bits| {
+        *sum += bits / 8.0;
+        Some(*sum)
+    });
+    let reached = delivered.take_while(|bytes| *bytes < it.scope.level).count();
+    if reached < it.samples.len() { (reached + 1) as f64 * it.sampling_interval() } else { f64::INFINITY }
 }

@@ -2,13 +2,14 @@
 
 use super::definition::Measure;
 use super::excerpt::{Excerpt, Scope};
-use experiment::{jain, jain_over_windows, mean, quantile, shares_of_active, synchronization_ratio};
+use experiment::{FlowOutcome, jain, jain_over_windows, mean, quantile, shares_of_active, synchronization_ratio};
 
 pub(super) const ALL: &[Measure] = &[
     Measure::of_run("jain", "Jain index", jain_of_active),
     Measure::of_run("jain-of-all", "Jain index", jain_of_all),
     Measure::of_run("least-share", "Least share of an equal one (%)", least_share),
     Measure::of_run("fair-seconds", "Fair after (s)", fair_seconds),
+    Measure::of_run("starved-seconds", "Starved for (s)", starved_seconds),
     Measure::of_run("synchronization", "Synchronisation ratio", synchronization),
 ];
 
@@ -45,6 +46,29 @@ fn fair_seconds(it: &Excerpt) -> f64 {
     };
     let first = ends.iter().rposition(|end| !fair(end)).map_or(0, |last| last + 1);
     ends.get(first).map_or(f64::INFINITY, |end| end - it.from)
+}
+
+/// The longest time of the span, in seconds, for which a flow gets less than `level` per cent of an equal share of the
+/// narrowest link in each second, or in each window. All flows of the run have an equal share.
+fn starved_seconds(it: &Excerpt) -> f64 {
+    let window = it.scope.window.unwrap_or(1.0);
+    let width = it.samples_in(window);
+    let equal = it.narrowest_bps() / it.run.run.experiment.flows.len() as f64;
+    let least = it.scope.level / 100.0 * equal * width as f64 * it.sampling_interval();
+    let longest = |flow: &FlowOutcome| {
+        let delivered = flow.series.delivered[it.samples.clone()].chunks_exact(width);
+        let starved = delivered.map(|bytes| 8.0 * bytes.iter().sum::<u64>() as f64).map(|bits| bits < least);
+        let lengths = starved.scan(0_usize, |length, starved| {
+            *length = if starved { *length + 1 } else { 0 };
+            Some(*length)
+        });
+        lengths.max().unwrap_or(0)
+    };
+    it.flow_outcomes()
+        .iter()
+        .map(longest)
+        .max()
+        .map_or(f64::NAN, |longest| longest as f64 * width as f64 * it.sampling_interval())
 }
 
 /// Of the intervals in which flows lose, the share in which at least the share `level` of them do (BIC-2004, section

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 pub(super) const ALL: &[Measure] = &[
     Measure::of_run("rtt", "RTT (ms)", rtt).ranging_widely(),
     Measure::of_run("loss", "Loss (%)", loss).ranging_widely(),
+    Measure::of_run("resent", "Sent again (packets)", resent).ranging_widely(),
     Measure::of_run("available", "Estimate (Mbps)", available),
     Measure::of_run("window", "Window (packets)", window),
     Measure::of_run("phases", "Phases", phases),
@@ -24,9 +25,14 @@ fn rtt(it: &Excerpt) -> f64 {
 fn loss(it: &Excerpt) -> f64 {
     let packet = it.run.run.experiment.flows.get(it.flow()).map_or(1.0, |flow| flow.packet.0 as f64);
     let arrived = it.bits().iter().sum::<f64>() / 8.0 / packet;
-    let again = |i: usize| it.flow_outcomes().iter().map(|flow| f64::from(flow.series.retransmitted[i])).sum::<f64>();
-    let again: f64 = it.samples.clone().map(again).sum();
+    let again = resent(it);
     100.0 * again / (arrived + again)
+}
+
+/// Packets that the flows send again over the span.
+fn resent(it: &Excerpt) -> f64 {
+    let again = |i: usize| it.flow_outcomes().iter().map(|flow| f64::from(flow.series.retransmitted[i])).sum::<f64>();
+    it.samples.clone().map(again).sum()
 }
 
 /// The quantile of the flows' estimates of the available bandwidth over the span, in Mbps.

@@ -9,7 +9,9 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("mean-queue", "Mean queue (packets)", mean_queue).ranging_widely(),
     Measure::of_run("max-queue", "Longest queue (packets)", max_queue).ranging_widely(),
     Measure::of_run("max-growth", "Largest allowed growth (packets)", max_growth).ranging_widely(),
+    Measure::of_run("queueing-delay", "Queueing delay (ms)", queueing_delay).ranging_widely(),
     Measure::of_run("drops", "Drops (packets)", drops).ranging_widely(),
+    Measure::of_run("drop-share", "Dropped (%)", drop_share).ranging_widely(),
     Measure::of_run("allowed", "Allowed rate (Mbps)", allowed),
 ];
 
@@ -34,6 +36,42 @@ fn over_windows(it: &Excerpt, samples: &[f64]) -> f64 {
 /// The most packets that wait at any time of the span.
 fn max_queue(it: &Excerpt) -> f64 {
     it.of_busiest_link(|series, i| series.max_queue[i] as f64).into_iter().fold(0.0, f64::max)
+}
+
+/// The quantile of the queueing delay, sample by sample, in ms: how long the link takes for the packets that wait on
+/// average if all of them are full. Samples without capacity do not count.
+fn queueing_delay(it: &Excerpt) -> f64 {
+    let bits = packet_bits(it);
+    let waiting = it.of_busiest_link(|series, i| series.queue[i]).into_iter();
+    let delays = waiting.zip(capacities(it)).map(|(packets, rate)| 1e3 * packets * bits / rate);
+    quantile(&mut delays.filter(|delay| delay.is_finite()).collect::<Vec<_>>(), it.scope.quantile)
+}
+
+/// The size of full packets of the first flow, or of the first traffic if there is no flow, in bits.
+fn packet_bits(it: &Excerpt) -> f64 {
+    let experiment = &it.run.run.experiment;
+    let traffic = experiment.workloads.first().map(|workload| workload.packet);
+    let packet = experiment.flows.first().map(|flow| flow.packet).or(traffic);
+    packet.map_or(f64::NAN, |packet| packet.as_bits())
+}
+
+/// The capacity of the busiest link in each sample of the span, in bits per second.
+fn capacities(it: &Excerpt) -> Vec<f64> {
+    let experiment = &it.run.run.experiment;
+    let Some(busiest) = it.busiest_link() else { return vec![] };
+    let listed = experiment.listed_directions().into_iter().zip(&it.run.outcome.links);
+    let Some((direction, _)) = listed.into_iter().find(|(_, link)| std::ptr::eq(*link, busiest)) else { return vec![] };
+    let setup = direction.setup(&experiment.links);
+    it.samples.clone().map(|i| setup.capacity_at(it.run.outcome.sampled[i]).as_bps()).collect()
+}
+
+/// Packets that the queue drops over the span, in per cent of those that it drops or the link transmits, all of them full.
+fn drop_share(it: &Excerpt) -> f64 {
+    let bits = packet_bits(it);
+    let busy = it.of_busiest_link(|series, i| series.utilization[i]).into_iter();
+    let sent: f64 = busy.zip(capacities(it)).map(|(busy, rate)| busy * rate * it.sampling_interval() / bits).sum();
+    let drops = drops(it);
+    100.0 * drops / (drops + sent)
 }
 
 /// By how many packets the router lets traffic grow in an interval, at most, in the span; NaN without a router that

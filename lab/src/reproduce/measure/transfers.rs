@@ -8,6 +8,7 @@ use experiment::{Transfer, mean, quantile};
 
 pub(super) const ALL: &[Measure] = &[
     Measure::of_run("response", "Response time (ms)", response_time),
+    Measure::of_run("transfer-time", "Time of transfers (ms)", transfer_time).ranging_widely(),
     Measure::of_run("completion", "Mean completion time (ms)", completion),
     Measure::of_run("completion-ideal", "Processor sharing (ms)", completion_ideal),
     Measure::of_run("offered", "Offered load (%)", offered),
@@ -19,6 +20,17 @@ fn response_time(it: &Excerpt) -> f64 {
     let workloads = it.run.outcome.workloads.iter();
     let mut seconds: Vec<f64> = workloads.flat_map(|all| all.completion_seconds((at(it.from), at(it.to)))).collect();
     1e3 * quantile(&mut seconds, it.scope.quantile)
+}
+
+/// The quantile of the times that transfers take which begin in the span and whose size is within `sizes`, in ms. One
+/// that is not completed counts with the time until the end of the run, so that it is not better to let transfers hang.
+fn transfer_time(it: &Excerpt) -> f64 {
+    let [least, most] = it.scope.sizes;
+    let end = Time::ZERO + it.run.run.experiment.duration;
+    let transfers = it.run.outcome.workloads.iter().flat_map(|all| &all.transfers).filter(|one| begins(one, it));
+    let sized = transfers.filter(|one| (least..most).contains(&((one.sent[0] + one.sent[1]).0 as f64)));
+    let took = |one: &Transfer| one.completed.unwrap_or(end.since(one.start)).as_secs();
+    1e3 * quantile(&mut sized.map(took).collect::<Vec<_>>(), it.scope.quantile)
 }
 
 /// Mean completion time in ms of transfers whose size is within `sizes`.

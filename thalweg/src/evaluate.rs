@@ -1,0 +1,134 @@
+//! `thalweg evaluate`.
+
+use crate::args::{Evaluate, Format};
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::print;
+use crate::progress::Bar;
+use lab::cache::{MOST_CACHED, RunFolder};
+use lab::evaluate::{self, Block, Evaluation, Task, Verdict};
+use lab::runner::Stopped;
+use scenario::{Machine, nearest, reason};
+use std::path::Path;
+
+/// Compares controllers with a baseline, prints the verdicts, and writes the reports.
+pub fn evaluate(args: &Evaluate) -> Result<(), Failure> {
+    let known = evaluate::blocks().map_err(Failure::Failed)?;
+    if args.list {
+        return list(&known);
+    }
+    let tasks = tasks(args, &known)?;
+    let machine = Machine::this(args.jobs);
+    let planned =
+        tasks.iter().map(|task| task.plan(&machine)).collect::<Result<Vec<_>, _>>().map_err(Failure::Wrong)?;
+    let cache = RunFolder::of(args.out.join("cache"));
+    let unwritable = |e| {
+        let (out, why) = (args.out.display(), reason(&e));
+        Failure::Wrong(vec![format!("--out {out}: cannot be written ({why}); name another folder")])
+    };
+    cache.prepare().map_err(unwritable)?;
+    let interrupt = Interrupt::catch();
+    let mut evaluations = Vec::new();
+    for planned in &planned {
+        let bar = Bar::new(planned.runs(), planned.seconds(), args.quiet);
+        let made = planned.make(&machine, &cache, &|progress| {
+            bar.show(progress);
+            !interrupt.came()
+        });
+        drop(bar);
+        cache.shrink(MOST_CACHED);
+        let evaluation = made.map_err(|stopped| match stopped {
+            Stopped::Cancelled => Failure::Interrupted,
+            Stopped::Refused(why) => Failure::Failed(why),
+        })?;
+        evaluate::write(&args.out, &evaluation).map_err(unwritable)?;
+        let page = args.out.join(format!("{}.html", evaluation.subject));
+        let html = report::evaluation(&evaluation);
+        lab::files::write(&page, |out| out.write_all(html.as_bytes())).map_err(unwritable)?;
+        if args.format == Format::Table {
+            print::text(&format!("{}\n{}\n", evaluate::table(&evaluation), page.display()))?;
+        }
+        evaluations.push(evaluation);
+    }
+    if args.format == Format::Json {
+        print::json(&evaluations)?;
+    }
+    if let Some(file) = &args.markdown {
+        let table = evaluate::markdown(&evaluations);
+        lab::files::write(file, |out| out.write_all(table.as_bytes())).map_err(|e| {
+            let (file, why) = (file.display(), reason(&e));
+            Failure::Wrong(vec![format!("--markdown {file}: cannot be written ({why}); name another file")])
+        })?;
+    }
+    let broken = |one: &&Evaluation| one.rows.iter().any(|row| row.verdict == Verdict::Broken);
+    let broken: Vec<&str> = evaluations.iter().filter(broken).map(|one| one.subject.as_str()).collect();
+    if broken.is_empty() { Ok(()) } else { Err(Failure::Failed(format!("broken in a row: {}", broken.join(", ")))) }
+}
+
+/// Prints the names of all blocks, and their titles.
+fn list(blocks: &[Block]) -> Result<(), Failure> {
+    let widest = blocks.iter().map(|block| block.id.len()).max().unwrap_or(0);
+    let line = |block: &Block| format!("{:widest$}  {}", block.id, block.title);
+    print::text(&blocks.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// What the arguments ask for: a task for each controller.
+fn tasks(args: &Evaluate, known: &[Block]) -> Result<Vec<Task>, Failure> {
+    let mut wrong = Vec::new();
+    for (i, name) in args.controllers.iter().enumerate() {
+        if let Err(why) = scenario::controller(name) {
+            wrong.push(why);
+        } else if args.controllers[..i].contains(name) {
+            wrong.push(format!("`{name}` is there twice; remove one of the two"));
+        }
+    }
+    wrong.extend(scenario::controller(&args.baseline).err().map(|why| format!("--baseline: {why}")));
+    for set in &args.sets {
+        let key = set.path.to_string();
+        if key.starts_with(&format!("controller.{}.", args.baseline)) {
+            wrong.push(format!("--set {key}: would change the baseline, too; name another --baseline"));
+        } else if ["sweep", "compare", "flow", "traffic", "seed"].iter().any(|part| key.starts_with(part)) {
+            wrong.push(format!("--set {key}: is what the blocks are made of; set a parameter of the controller"));
+        }
+    }
+    let mut blocks: Vec<Block> = Vec::new();
+    for name in &args.blocks {
+        match block(name, known) {
+            Ok(block) if blocks.iter().any(|other| other.id == block.id) => {
+                wrong.push(format!("--blocks: there are two blocks `{}`; remove or rename one", block.id));
+            }
+            Ok(block) => blocks.push(block),
+            Err(why) => wrong.push(why),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Failure::Wrong(wrong));
+    }
+    if args.blocks.is_empty() {
+        blocks = known.to_vec();
+    }
+    let task = |subject: &String| Task {
+        subject: subject.clone(),
+        baseline: args.baseline.clone(),
+        blocks: blocks.clone(),
+        scale: args.scale(),
+        sets: args.sets.clone(),
+    };
+    Ok(args.controllers.iter().map(task).collect())
+}
+
+/// The block of this name, or in the file of this name.
+fn block(name: &str, known: &[Block]) -> Result<Block, String> {
+    if let Some(stem) = name.strip_suffix(".toml") {
+        let text = scenario::text_of(Path::new(name)).map_err(|problems| problems[0].to_string())?;
+        let id = Path::new(stem).file_name().map_or(stem.into(), |it| it.to_string_lossy());
+        return Block::read(&id, name, &text);
+    }
+    known.iter().find(|block| block.id == name).cloned().ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|block| block.id.as_str()).collect();
+        match nearest(name, &names) {
+            Some(near) => format!("--blocks: there is no block `{name}`; did you mean `{near}`?"),
+            None => format!("--blocks: there is no block `{name}`; `thalweg evaluate --list` lists them"),
+        }
+    })
+}

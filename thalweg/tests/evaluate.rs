@@ -1,0 +1,107 @@
+//! `thalweg evaluate`, as users see it.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Runs thalweg in `home`, and returns its exit code, standard output and standard error.
+fn thalweg(home: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = cargo_bin_cmd!("thalweg").current_dir(home).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A block of one's own: four flows behind a shallow buffer, and what it drops.
+const SHALLOW: &str = r#"
+title = "A shallow buffer"
+about = "Four flows on 20 Mbps behind a tenth of a BDP."
+source = "RFC 9743, section 5.1.3"
+
+[[case]]
+name = "four flows"
+scenario = '''
+duration = "15 s"
+[path]
+rate = "20 Mbps"
+rtt = "40 ms"
+buffer = "0.1 bdp"
+[[flow]]
+controller = "subject"
+count = 4
+start = { uniform = ["0 s", "1 s"] }
+'''
+
+[[row]]
+criterion = "5.1.3"
+says = "packets dropped"
+measure = "drop-share"
+span = [5, 15]
+better = "less"
+matters = 0.5
+floor = 0.05
+broken = { above = 50 }
+"#;
+
+/// RFC 9743 itself names BBR version 1 as what fails this criterion; CUBIC is like CUBIC.
+#[test]
+fn a_block_of_one_s_own_tells_bbr_version_1_from_cubic() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("shallow.toml"), SHALLOW).unwrap();
+    let args =
+        ["evaluate", "bbr1", "cubic", "--blocks", "shallow.toml", "--out", "out", "--markdown", "table.md", "-q"];
+    let (code, table, err) = thalweg(home.path(), &args);
+    assert_eq!(code, 0, "{err}");
+    assert!(table.contains("bbr1 beside cubic, quick scale\n") && table.contains("\n1 worse\n"), "{table}");
+    assert!(table.contains("cubic beside cubic, quick scale\n") && table.contains("\n1 like\n"), "{table}");
+    let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap();
+    let [json, page] = ["out/bbr1.json", "out/bbr1.html"].map(read);
+    let evaluation: Value = serde_json::from_str(&json).unwrap();
+    let row = &evaluation["rows"][0];
+    assert_eq!((row["verdict"].as_str(), row["criterion"].as_str()), (Some("worse"), Some("5.1.3")));
+    let [low, high] = [0, 1].map(|end| row["interval"][end].as_f64().unwrap());
+    let factor = row["difference"].as_f64().unwrap();
+    assert!(1.5 < low && low < factor && factor < high, "{row}");
+    assert!(page.contains("Protection against high packet loss") && !page.contains("<script"), "{page}");
+    let markdown = read("table.md");
+    assert!(
+        markdown.contains("| 5.1.3 | packets dropped | **worse** x ") && markdown.ends_with("| 1 worse | 1 like |\n")
+    );
+    // The same again, from the cache, is the same byte for byte.
+    assert_eq!(thalweg(home.path(), &args).0, 0);
+    assert_eq!([json, page], ["out/bbr1.json", "out/bbr1.html"].map(read));
+    assert!(home.path().join("out/bbr1.parquet").exists());
+}
+
+#[test]
+fn what_is_wrong_is_answered_in_a_line() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("empty.toml"), "title = 1").unwrap();
+    for (args, said) in [
+        (&["evaluate"][..], "the following required arguments were not provided"),
+        (&["evaluate", "cubik"], "there is no controller `cubik`; did you mean `cubic`?"),
+        (&["evaluate", "reno", "reno"], "`reno` is there twice; remove one of the two"),
+        (&["evaluate", "reno", "--baseline", "cubik"], "--baseline: there is no controller `cubik`"),
+        (&["evaluate", "reno", "--blocks", "los"], "--blocks: there is no block `los`; did you mean `loss`?"),
+        (&["evaluate", "reno", "--blocks", "loss,loss"], "--blocks: there are two blocks `loss`"),
+        (&["evaluate", "reno", "--blocks", "none.toml"], "none.toml: cannot be read"),
+        (&["evaluate", "reno", "--blocks", "empty.toml"], "empty.toml:1: invalid type: integer `1`, expected a string"),
+        (&["evaluate", "reno", "--scale", "huge"], "invalid value 'huge' for '--scale <SCALE>'"),
+        (&["evaluate", "reno", "--set", "flow[0].count=3"], "--set flow[0].count: is what the blocks are made of"),
+        (&["evaluate", "reno", "--set", "controller.cubic.beta=0.5"], "would change the baseline, too; name another"),
+        (&["evaluate", "reno", "--set", "controller.reno.x=3"], "--set controller.reno.x: there is no parameter `x`"),
+    ] {
+        let (code, out, err) = thalweg(home.path(), args);
+        assert_eq!((code, out.as_str(), err.lines().count()), (2, "", 1), "{args:?}: {err}");
+        assert!(err.contains(said), "{args:?}: {err}");
+    }
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing is left behind");
+}
+
+#[test]
+fn blocks_are_listed_in_the_order_of_the_sections() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, list, _) = thalweg(home.path(), &["evaluate", "--list"]);
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!((code, &names[..3]), (0, &["collapse", "bufferbloat", "loss"][..]), "{list}");
+}
