@@ -3,7 +3,8 @@
 //! In this crate, [runner] makes the runs of a [plan](scenario::Plan) on all cores, and [cache] keeps them, so that
 //! none is made twice by the same [code]; [results] writes summaries, tables and Parquet files; [shards] joins the
 //! results of machines that divide a plan's runs; [draw] draws random paths, and [score] scores controllers on them;
-//! [evaluate] compares a controller with a baseline by the criteria of RFC 9743; [estimators] measures the errors of
+//! [evaluate] compares a controller with a baseline by the criteria of RFC 9743, and [process] lets a
+//! program in any language be that controller; [estimators] measures the errors of
 //! bandwidth estimators; [reproduce] has the catalogue of the papers' tables and
 //! figures and judges what they claim; [theory] and [processor_sharing] have the papers' formulas, with which claims
 //! and tests compare the simulator. Elsewhere are simulating (`sim`), reading scenarios (`scenario`), drawing
@@ -19,6 +20,7 @@ pub mod draw;
 pub mod estimators;
 pub mod evaluate;
 pub mod files;
+pub mod process;
 pub mod processor_sharing;
 pub mod reproduce;
 pub mod results;

@@ -7,6 +7,7 @@ use crate::print;
 use crate::progress::Bar;
 use lab::cache::{MOST_CACHED, RunFolder};
 use lab::evaluate::{self, Block, Evaluation, Task, Verdict};
+use lab::process::{self, CacheOfOthers};
 use lab::runner::Stopped;
 use scenario::{Machine, nearest, reason};
 use std::path::Path;
@@ -16,6 +17,14 @@ pub fn evaluate(args: &Evaluate) -> Result<(), Failure> {
     let known = evaluate::blocks().map_err(Failure::Failed)?;
     if args.list {
         return list(&known);
+    }
+    for process in &args.processes {
+        let wrong = |why: String| Failure::Wrong(vec![format!("--process {process}: {why}")]);
+        let (name, command) = process
+            .split_once('=')
+            .filter(|(name, _)| is_name(name))
+            .ok_or_else(|| wrong("has no name before a `=`; write NAME=COMMAND, like mine='python3 mine.py'".into()))?;
+        process::add(name, command).map_err(wrong)?;
     }
     let tasks = tasks(args, &known)?;
     let machine = Machine::this(args.jobs);
@@ -31,11 +40,14 @@ pub fn evaluate(args: &Evaluate) -> Result<(), Failure> {
     let mut evaluations = Vec::new();
     for planned in &planned {
         let bar = Bar::new(planned.runs(), planned.seconds(), args.quiet);
-        let made = planned.make(&machine, &cache, &|progress| {
+        let made = planned.make(&machine, &CacheOfOthers(&cache), &|progress| {
             bar.show(progress);
-            !interrupt.came()
+            !interrupt.came() && process::failure().is_none()
         });
         drop(bar);
+        if let Some(why) = process::failure() {
+            return Err(Failure::Failed(why));
+        }
         cache.shrink(MOST_CACHED);
         let evaluation = made.map_err(|stopped| match stopped {
             Stopped::Cancelled => Failure::Interrupted,
@@ -63,6 +75,11 @@ pub fn evaluate(args: &Evaluate) -> Result<(), Failure> {
     let broken = |one: &&Evaluation| one.rows.iter().any(|row| row.verdict == Verdict::Broken);
     let broken: Vec<&str> = evaluations.iter().filter(broken).map(|one| one.subject.as_str()).collect();
     if broken.is_empty() { Ok(()) } else { Err(Failure::Failed(format!("broken in a row: {}", broken.join(", ")))) }
+}
+
+/// Whether `name` can name a controller, and a file.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 /// Prints the names of all blocks, and their titles.

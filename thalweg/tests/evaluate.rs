@@ -98,6 +98,38 @@ fn what_is_wrong_is_answered_in_a_line() {
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing is left behind");
 }
 
+/// The example's Reno in Python is like our Reno: it grows and gives up by the same rules.
+#[test]
+fn a_controller_can_be_a_process() {
+    let home = tempfile::tempdir().unwrap();
+    let block = SHALLOW.replace("count = 4", "count = 2").replace("20 Mbps\"", "2 Mbps\"").replace("0.1 bdp", "1 bdp");
+    fs::write(home.path().join("shallow.toml"), format!("seeds = {{ quick = 3, full = 3 }}\n{block}")).unwrap();
+    let example = concat!("mine=python3 ", env!("CARGO_MANIFEST_DIR"), "/../examples/process/reno.py");
+    let evaluate = |process: &str| {
+        let args = ["evaluate", "mine", "--baseline", "reno", "--blocks", "shallow.toml", "--out", "out", "-q"];
+        thalweg(home.path(), &[&args[..], &["--process", process]].concat())
+    };
+    let (code, table, err) = evaluate(example);
+    assert!(code == 0 && table.contains("\n1 like\n"), "{table}{err}");
+    let cached = fs::read_dir(home.path().join("out/cache")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(fs::read_dir(cached).unwrap().count(), 3, "the runs of Reno, and none of the process");
+    for (process, code, said) in [
+        ("mine=true", 1, "mine: its process has ended"),
+        ("mine=echo 7", 1, "mine: its process answered \"7\": "),
+        (
+            "mine=echo '{\"window\":-1}'",
+            1,
+            "mine: its process answered \"{\\\"window\\\":-1}\": the window is -1 bytes",
+        ),
+        ("cubic=true", 2, "--process cubic=true: there is a controller `cubic` already; choose another name"),
+        ("../mine=true", 2, "has no name before a `=`; write NAME=COMMAND"),
+    ] {
+        let (exit, out, err) = evaluate(process);
+        assert_eq!((exit, out.as_str(), err.lines().count()), (code, "", 1), "{process}: {err}");
+        assert!(err.contains(said), "{process}: {err}");
+    }
+}
+
 #[test]
 fn blocks_are_listed_in_the_order_of_the_sections() {
     let home = tempfile::tempdir().unwrap();

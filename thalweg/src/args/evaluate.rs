@@ -12,6 +12,7 @@ Examples:
   thalweg evaluate bbr1 scalable --blocks loss,beside
   thalweg evaluate aimd --set controller.aimd.decrease=0.2 --baseline reno
   thalweg evaluate copa --blocks my-block.toml          a block of your own
+  thalweg evaluate mine --process 'mine=python3 examples/process/reno.py' --blocks loss
   thalweg evaluate --list                               the blocks and what they are for
 
 docs/evaluate.md describes the blocks, the verdicts, and how to add a block.
@@ -37,6 +38,9 @@ pub struct Evaluate {
     /// Give a key of all scenarios another value, such as a parameter of the controller; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<Set>,
+    /// Let a controller NAME be a program, which COMMAND starts; docs/processes.md has what it reads and writes.
+    #[arg(long = "process", value_name = "NAME=COMMAND")]
+    pub processes: Vec<String>,
     /// How many runs to make at the same time [default: one per core].
     #[arg(long, value_name = "N")]
     pub jobs: Option<NonZero<usize>>,
