@@ -76,7 +76,8 @@ pub struct RowResult {
     pub limit: Option<Limit>,
     /// What this says about the subject.
     pub verdict: Verdict,
-    /// The number of the case in which the subject is worst beside the baseline, from 0.
+    /// The number of the case in which the subject is worst beside the baseline, from 0; of those in which it is broken
+    /// if there are any.
     pub worst: Option<usize>,
     /// The cases.
     pub cases: Vec<CaseResult>,
@@ -227,11 +228,19 @@ fn judge_row(row: &Row, block: &Block, cases: Vec<CaseResult>, alpha: f64) -> Ro
     [result.subject, result.baseline] = [0, 1].map(|side| Some(unlog(mean(&all[side]))));
     result.difference = Some(factor(middle));
     result.interval = Some([middle - half_width, middle + half_width].map(factor));
+    let case_alpha = alpha / pairs.len() as f64;
     let gains: Vec<f64> = pairs.iter().map(|pair| signed(row.better, mean(&pair[0]) - mean(&pair[1]))).collect();
-    result.worst = (0..gains.len()).min_by(|&a, &b| gains[a].total_cmp(&gains[b]));
+    let broken: Vec<usize> = match row.broken {
+        Some(limit) => {
+            (0..pairs.len()).filter(|&i| is_broken(limit, &result.cases[i], &pairs[i], case_alpha)).collect()
+        }
+        None => vec![],
+    };
+    let judged = if broken.is_empty() { (0..pairs.len()).collect() } else { broken.clone() };
+    result.worst = judged.into_iter().min_by(|&a, &b| gains[a].total_cmp(&gains[b]));
     let matters = if row.floor.is_some() { libm::log1p(row.matters) } else { row.matters };
     result.verdict = match signed(row.better, middle) {
-        _ if row.broken.is_some_and(|limit| is_broken(limit, &result.cases, &pairs, alpha)) => Verdict::Broken,
+        _ if !broken.is_empty() => Verdict::Broken,
         gain if gain.abs() <= half_width || gain.abs() < matters => Verdict::Like,
         gain if gain > 0.0 => Verdict::Better,
         _ => Verdict::Worse,
@@ -239,14 +248,12 @@ fn judge_row(row: &Row, block: &Block, cases: Vec<CaseResult>, alpha: f64) -> Ro
     result
 }
 
-/// Whether the subject passes `limit` in a case in which the baseline does not. It must differ from the baseline there
-/// by more than the interval of the case: a limit between two means that are alike would be passed by chance.
-fn is_broken(limit: Limit, cases: &[CaseResult], pairs: &[Pair], alpha: f64) -> bool {
-    cases.iter().zip(pairs).any(|(case, [subject, baseline])| {
-        let it = difference(subject, baseline, alpha / cases.len() as f64);
-        let passes = |values: &[f64]| limit.is_passed_by(mean(values));
-        passes(&case.subject) && !passes(&case.baseline) && it.mean.abs() > it.half_width
-    })
+/// Whether the subject passes `limit` in `case`, and the baseline does not. It must differ from the baseline by more than
+/// the interval of the case: a limit between two means that are alike would be passed by chance.
+fn is_broken(limit: Limit, case: &CaseResult, [subject, baseline]: &Pair, alpha: f64) -> bool {
+    let it = difference(subject, baseline, alpha);
+    let passes = |values: &[f64]| limit.is_passed_by(mean(values));
+    passes(&case.subject) && !passes(&case.baseline) && it.mean.abs() > it.half_width
 }
 
 /// `difference` with a sign that is positive where the subject is better.

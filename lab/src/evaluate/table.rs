@@ -2,6 +2,7 @@
 
 use super::judge::{Evaluation, RowResult, Verdict};
 use crate::results::{Columns, DASH};
+use experiment::mean;
 use std::fmt::Write;
 
 /// The widest table, in characters.
@@ -36,8 +37,11 @@ pub fn table(evaluation: &Evaluation) -> String {
     text += &table.to_text_within(WIDTH);
     let _ = writeln!(text, "\n{}", evaluation.tally());
     for row in rows.iter().filter(|row| matches!(row.verdict, Verdict::Worse | Verdict::Broken)) {
-        if let Some(worst) = row.worst.map(|worst| row.cases[worst].name()) {
-            let _ = writeln!(text, "{} {}: {}; most in {worst}", row.block, row.verdict.name(), row.says);
+        if let Some(case) = row.worst.map(|worst| &row.cases[worst]) {
+            let [subject, baseline] = [&case.subject, &case.baseline].map(|all| value(Some(mean(all))));
+            let (block, verdict, says) = (&row.block, row.verdict.name(), &row.says);
+            let name = case.name();
+            let _ = writeln!(text, "{block} {verdict}: {says}; most in {name}: {subject}, the baseline {baseline}");
         }
     }
     text

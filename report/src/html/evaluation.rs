@@ -49,7 +49,7 @@ fn criteria(evaluation: &Evaluation) -> String {
              <td data-head=\"{baseline}\">{}</td><td data-head=\"difference\">{}</td>\
              <td data-head=\"interval\">{}</td></tr>",
             badge(row.verdict),
-            escape(&row.says),
+            escape(&row.says) + &broken_in(row),
             with_unit(row, row.subject),
             with_unit(row, row.baseline),
             times(&change(row, row.difference)),
@@ -57,6 +57,16 @@ fn criteria(evaluation: &Evaluation) -> String {
         );
     }
     html + "</tbody>\n</table>\n"
+}
+
+/// In which case a row is broken: its means over all cases may not show it.
+fn broken_in(row: &RowResult) -> String {
+    let Some(case) = row.worst.filter(|_| row.verdict == Verdict::Broken).map(|worst| &row.cases[worst]) else {
+        return String::new();
+    };
+    let mean = |values: &[f64]| plain(row, Some(values.iter().sum::<f64>() / values.len() as f64));
+    let (subject, baseline) = (mean(&case.subject), mean(&case.baseline));
+    format!("<br><em>{}: {}, the baseline {}</em>", escape(&case.name()), escape(&subject), escape(&baseline))
 }
 
 /// A block: what it is, how it is made alone, and its rows.
