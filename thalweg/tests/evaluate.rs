@@ -115,9 +115,9 @@ fn a_controller_can_be_a_process() {
     assert_eq!(fs::read_dir(cached).unwrap().count(), 3, "the runs of Reno, and none of the process");
     for (process, code, said) in [
         ("mine=true", 1, "mine: its process has ended"),
-        ("mine=echo 7", 1, "mine: its process answered \"7\": "),
+        ("mine=read line; echo 7", 1, "mine: its process answered \"7\": "),
         (
-            "mine=echo '{\"window\":-1}'",
+            "mine=read line; echo '{\"window\":-1}'",
             1,
             "mine: its process answered \"{\\\"window\\\":-1}\": the window is -1 bytes",
         ),
