@@ -1,0 +1,77 @@
+//! Controllers that were written for quinn as senders of the simulator.
+//!
+//! A controller is told what quinn would tell it, in the same order: packets with their numbers and times, the estimator
+//! of the round-trip time as it was before the acknowledgment, losses after the acknowledgment that shows them, and
+//! marks as losses of no bytes. Its window is kept and paced as quinn 0.11 does: 1.25 windows per round trip, in bursts
+//! of at least ten packets.
+//!
+//! What is different from quinn: the simulated host finds losses and repairs them as TCP does (RFC 6675), and its
+//! retransmission timeout is told as persistent congestion, which quinn finds later; acknowledgments are not delayed;
+//! of several packets that one acknowledgment stands for, only the newest is known exactly.
+
+mod keys;
+mod pacer;
+mod packets;
+mod round_trip;
+mod sender;
+
+use control::registry::{self, Parties};
+use control::{Controller, EcnSupport, Family};
+use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use sender::Simulated;
+use serde_json::Map;
+use std::sync::Arc;
+
+/// The source that lists of controllers name.
+const SOURCE: &str = "quinn";
+
+/// A controller with this name, whose senders are those that `factory` makes. Pass it to
+/// [`registry::add`], and scenarios and evaluations know it. `ecn` is how it reacts to marks.
+pub fn controller(
+    name: &'static str,
+    family: Family,
+    ecn: EcnSupport,
+    summary: &'static str,
+    factory: Arc<dyn ControllerFactory + Send + Sync>,
+) -> Controller {
+    let controller = Controller::made_by(name, family, SOURCE, summary, Map::new(), move |_, host| {
+        let (factory, host) = (factory.clone(), *host);
+        Ok(Box::new(move || Parties { sender: Box::new(Simulated::new(factory.clone(), &host)), receiver: None }))
+    });
+    controller.with_ecn(ecn)
+}
+
+/// Adds quinn's own controllers to the registry: `quinn-cubic`, `quinn-newreno` and `quinn-bbr`. More than once does no
+/// harm.
+///
+/// # Errors
+/// If there are other controllers of these names.
+pub fn add() -> Result<(), String> {
+    for one in [
+        controller(
+            "quinn-cubic",
+            Family::LossWindow,
+            EcnSupport::Classic,
+            "CUBIC of the QUIC library quinn, with quinn's pacing",
+            Arc::new(CubicConfig::default()),
+        ),
+        controller(
+            "quinn-newreno",
+            Family::LossWindow,
+            EcnSupport::Classic,
+            "NewReno of the QUIC library quinn, with quinn's pacing",
+            Arc::new(NewRenoConfig::default()),
+        ),
+        controller(
+            "quinn-bbr",
+            Family::Rate,
+            EcnSupport::None,
+            "BBR of the QUIC library quinn, with quinn's pacing; its random numbers are the system's, so that no two \
+             runs are the same",
+            Arc::new(BbrConfig::default()),
+        ),
+    ] {
+        registry::add(one)?;
+    }
+    Ok(())
+}
