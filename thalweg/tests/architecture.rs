@@ -22,7 +22,7 @@ fn crates() -> Vec<String> {
 /// From the bottom up: a crate may use only crates in layers below its own.
 const LAYERS: [&[&str]; 8] = [
     &["control"],
-    &["path", "header", "realtime", "host"],
+    &["path", "header", "realtime", "host", "quinn"],
     &["experiment", "emulate", "wire"],
     &["sim", "scenario", "real", "copy"],
     &["lab"],

@@ -158,3 +158,117 @@ impl Sender for Simulated {
         State { window: Some(window as f64 / self.packet.0 as f64), rate: None, phase }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use control::contract::checked;
+    use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+
+    const PACKET: Bytes = Bytes(1250);
+    const RTT: Duration = Duration::from_millis(50);
+
+    /// A path of constant delay that acknowledges what was sent a round trip before.
+    struct Path {
+        sender: Box<dyn Sender>,
+        now: Time,
+        in_flight: u64,
+    }
+
+    impl Path {
+        fn new(factory: impl ControllerFactory + 'static) -> Path {
+            let sender = Simulated::new(Arc::new(factory), &Conditions::exact(PACKET));
+            Path { sender: checked(Box::new(sender)), now: Time::ZERO, in_flight: 0 }
+        }
+
+        fn window(&self) -> f64 {
+            self.sender.state().window.unwrap()
+        }
+
+        fn pipe(&self) -> Pipe {
+            let in_flight = Bytes(self.in_flight * PACKET.0);
+            Pipe { in_flight, backlog: Bytes(u64::MAX), packet: PACKET, repairing: false }
+        }
+
+        /// A window of packets leaves, as its pacing allows, and is acknowledged; the first `lost` of them are lost.
+        fn round(&mut self, lost: u64) {
+            let mut sent = Vec::new();
+            loop {
+                match self.sender.next(self.now, &self.pipe()) {
+                    Next::Now => {
+                        let pipe = self.pipe();
+                        self.sender.on_send(self.now, PACKET, &pipe);
+                        sent.push(self.now);
+                        self.in_flight += 1;
+                    }
+                    Next::At(time) => self.now = time,
+                    Next::AfterAck => break,
+                }
+            }
+            for (i, time) in sent.into_iter().enumerate().skip(lost as usize) {
+                self.now = self.now.max(time + RTT);
+                self.in_flight -= 1;
+                let mut ack = Ack { acked: PACKET, rtt: Some(self.now.since(time)), ..Ack::default() };
+                if i as u64 == lost && lost > 0 {
+                    ack.lost = Bytes(lost * PACKET.0);
+                    self.in_flight -= lost;
+                    self.sender.on_loss(self.now, &Loss::Event);
+                }
+                ack.in_flight = Bytes(self.in_flight * PACKET.0);
+                ack.recovery = lost > 0;
+                self.sender.on_ack(self.now, &ack);
+            }
+        }
+    }
+
+    /// RFC 9438, section 4.6, and RFC 9002, section 7.3.2. The second loss comes before the window of the first one is
+    /// reached again; until quinn-proto 0.11.18, the window of CUBIC was then 0.595 times what it had been.
+    #[test]
+    fn losses_cut_the_windows_by_what_their_rfcs_say() {
+        for (mut path, factor) in [(Path::new(CubicConfig::default()), 0.7), (Path::new(NewRenoConfig::default()), 0.5)]
+        {
+            for _ in 0..5 {
+                path.round(0);
+            }
+            assert!(path.window() > 60.0, "slow start: {}", path.window());
+            for _ in 0..2 {
+                let before = path.window();
+                path.round(2);
+                assert!((path.window() / before - factor).abs() < 0.01, "{before} to {}", path.window());
+                path.round(0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_timeout_leaves_two_packets() {
+        let mut path = Path::new(CubicConfig::default());
+        path.round(0);
+        while path.sender.next(path.now, &path.pipe()) == Next::Now {
+            let pipe = path.pipe();
+            path.sender.on_send(path.now, PACKET, &pipe);
+            path.in_flight += 1;
+        }
+        path.now = path.now + Duration::from_secs(1.0);
+        path.in_flight = 0;
+        path.sender.on_loss(path.now, &Loss::Timeout);
+        assert_eq!(path.window(), 2.0);
+    }
+
+    /// A mark is a loss of no bytes for CUBIC; BBR ignores it.
+    #[test]
+    fn marks_cut_the_window_of_cubic() {
+        let mark = |path: &mut Path| {
+            path.round(0);
+            let before = path.window();
+            let pipe = path.pipe();
+            assert_eq!(path.sender.next(path.now, &pipe), Next::Now);
+            path.sender.on_send(path.now, PACKET, &pipe);
+            path.now = path.now + RTT;
+            path.sender.on_ack(path.now, &Ack { acked: PACKET, marked: PACKET, rtt: Some(RTT), ..Ack::default() });
+            path.window() / before
+        };
+        assert!((0.69..0.75).contains(&mark(&mut Path::new(CubicConfig::default()))));
+        assert!(mark(&mut Path::new(BbrConfig::default())) >= 1.0);
+    }
+}
