@@ -249,10 +249,7 @@ impl Host {
         if !self.flight.was_given_up(sent) {
             self.ack.rtt = Some(now.since(departure.left));
         }
-        if size + self.stamp_size > self.packet
-            && self.is_stamped()
-            && self.stamped_path.on_full_packet_acked(departure.stamped)
-        {
+        if self.is_full(size) && self.is_stamped() && self.stamped_path.on_full_packet_acked(departure.stamped) {
             self.senders.give_stamps_up();
             self.report = None;
             // The sender that decides again has sent nothing since it was last told of a loss.
@@ -354,7 +351,8 @@ impl Host {
         self.flight.on_sent(packet.sent, packet.size);
         self.last_departure = Some(now);
         let stamp = self.senders.on_sent(now, stamp, self.timer.answer_time());
-        let stamped = self.is_stamped() && !is_plain && self.stamped_path.takes_stamp(self.timer.timeouts());
+        let (timeouts, is_full) = (self.timer.timeouts(), self.is_full(packet.size));
+        let stamped = self.is_stamped() && !is_plain && self.stamped_path.takes_stamp(timeouts, is_full);
         if packet.ecn_capable {
             self.ecn.on_sent(now, packet.size);
         }
@@ -428,6 +426,11 @@ impl Host {
     /// The most that may be in flight, in bytes.
     fn limit(&self) -> Bytes {
         self.limit.in_flight(self.packet, self.timer.timeouts())
+    }
+
+    /// Whether a packet of `size` bytes is larger with a stamp than QUIC has made sure that the path takes.
+    fn is_full(&self, size: Bytes) -> bool {
+        size + self.stamp_size > self.packet
     }
 
     fn pipe(&self, waiting: &Waiting) -> Pipe {
