@@ -1,5 +1,6 @@
 //! The events of a connection that congestion control is about.
 
+use control::Duration;
 use serde_json::{Map, Value};
 
 /// Something that happened at a time.
@@ -9,6 +10,11 @@ pub struct Event {
     pub time: f64,
     /// What it was.
     pub happened: Happened,
+}
+
+/// A time in milliseconds, to the microsecond, as logs have it.
+pub fn milliseconds(time: Duration) -> f64 {
+    (time.0 / 1_000_000) as f64 / 1e3
 }
 
 /// What happened.

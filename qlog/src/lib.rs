@@ -16,7 +16,7 @@ mod record;
 mod thin;
 mod write;
 
-pub use event::{Event, Happened, Metric, Metrics};
+pub use event::{Event, Happened, Metric, Metrics, milliseconds};
 pub use read::{Mistake, Trace, read};
 pub use record::Record;
 pub use write::{Header, write};

@@ -1,6 +1,6 @@
 //! The record of one flow, and the sender that fills it.
 
-use crate::event::{Event, Happened};
+use crate::event::{Event, Happened, milliseconds};
 use crate::thin::Thinned;
 use control::{Ack, Bytes, Duration, Loss, Next, Pipe, Rate, Report, Sender, Stamp, State, Time};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ impl Record {
 
     /// Something else happened, `time` after the beginning of the log.
     pub fn add(&self, time: Duration, happened: Happened) {
-        self.lock().all.push(Event { time: ms(time), happened });
+        self.lock().all.push(Event { time: milliseconds(time), happened });
     }
 
     /// The events so far, in the order of time; they are no longer in the record.
@@ -44,11 +44,6 @@ impl Record {
     fn lock(&self) -> MutexGuard<'_, Events> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Milliseconds, to the microsecond.
-pub fn ms(time: Duration) -> f64 {
-    (time.0 / 1_000_000) as f64 / 1e3
 }
 
 /// A sender that is watched.
@@ -66,7 +61,7 @@ impl Watched {
         let mut events = self.record.lock();
         let zero = events.zero;
         for (time, happened) in self.thinned.written.drain(..) {
-            events.all.push(Event { time: ms(Duration(time.0.saturating_sub(zero.0))), happened });
+            events.all.push(Event { time: milliseconds(Duration(time.0.saturating_sub(zero.0))), happened });
         }
     }
 

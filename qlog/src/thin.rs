@@ -3,7 +3,7 @@
 //! Metrics are written once per [`EVERY`] at most, and of them those that have changed. Losses are counted, and written
 //! as often. Changes of state are all written, up to [`MOST_STATES`] in this time; beyond that, the last one counts.
 
-use crate::event::{Happened, Metric, Metrics};
+use crate::event::{Happened, Metric, Metrics, milliseconds};
 use control::{Ack, Bytes, Duration, Phase, State, Time};
 use host::RoundTrip;
 
@@ -169,12 +169,11 @@ impl Thinned {
 
     fn write_metrics(&mut self) {
         let packets = |packets: f64| (packets * self.packet.0 as f64).round();
-        let time = |time: Duration| crate::record::ms(time);
         let mut now = Metrics::default();
-        now.set(Metric::MinRtt, self.least.map(time));
-        now.set(Metric::SmoothedRtt, self.rtt.smoothed().map(time));
-        now.set(Metric::LatestRtt, self.newest.map(time));
-        now.set(Metric::RttVariance, self.rtt.variation().map(time));
+        now.set(Metric::MinRtt, self.least.map(milliseconds));
+        now.set(Metric::SmoothedRtt, self.rtt.smoothed().map(milliseconds));
+        now.set(Metric::LatestRtt, self.newest.map(milliseconds));
+        now.set(Metric::RttVariance, self.rtt.variation().map(milliseconds));
         now.set(Metric::PtoCount, Some(self.timeouts.into()));
         now.set(Metric::CongestionWindow, self.state.and_then(|state| state.window).map(packets));
         now.set(Metric::BytesInFlight, Some(self.in_flight.0 as f64));
