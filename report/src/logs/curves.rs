@@ -6,6 +6,9 @@ use crate::figure::Curve;
 use crate::order::distinct;
 use qlog::{Event, Happened, Metric};
 
+/// Only this many states of a log are drawn, the first ones.
+const MOST_STATES: usize = 24;
+
 /// The values of `metric`: in each bin the mean of those that are logged there, and without any the last one before.
 pub fn metric(log: &Log, bins: &Bins, metric: Metric) -> Curve {
     let mut means = vec![(0.0, 0.0); bins.count];
@@ -64,7 +67,8 @@ pub fn states(log: &Log, bins: &Bins, curve: &Curve) -> Vec<(String, Curve)> {
             _ => None,
         })
         .collect();
-    let names: Vec<&String> = distinct(changes.iter().map(|(_, name)| *name));
+    let mut names: Vec<&String> = distinct(changes.iter().map(|(_, name)| *name));
+    names.truncate(MOST_STATES);
     let mut curves = vec![vec![f64::NAN; bins.count]; names.len()];
     let ends = changes.iter().skip(1).map(|(time, _)| *time).chain([end(&log.trace)]);
     for (&(from, name), to) in changes.iter().zip(ends) {
