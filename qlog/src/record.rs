@@ -13,6 +13,8 @@ pub struct Record(Arc<Mutex<Events>>);
 struct Events {
     /// The time of a sender's clock at which the log begins.
     zero: Time,
+    /// How many senders have written.
+    senders: u32,
     all: Vec<Event>,
 }
 
@@ -20,7 +22,8 @@ impl Record {
     /// `sender`, but all that its host tells it and all that it shows of itself is recorded, thinned. `packet` is the
     /// size of a full packet.
     pub fn watch(&self, sender: Box<dyn Sender>, packet: Bytes) -> Box<dyn Sender> {
-        Box::new(Watched { sender, thinned: Thinned::new(packet), lost_before: None, record: self.clone() })
+        let thinned = Thinned::new(packet);
+        Box::new(Watched { sender, thinned, lost_before: None, number: None, record: self.clone() })
     }
 
     /// The log begins at `zero` of the senders' clock, which is its beginning unless this is called. What they hear
@@ -52,6 +55,8 @@ struct Watched {
     thinned: Thinned,
     /// A timeout was told, and so much was in flight before. What is in flight after it, [`Pipe`] tells next.
     lost_before: Option<Bytes>,
+    /// Which of the record's senders it is, once it has written.
+    number: Option<u32>,
     record: Record,
 }
 
@@ -59,6 +64,14 @@ impl Watched {
     /// Moves what is to be written into the record.
     fn keep(&mut self) {
         let mut events = self.record.lock();
+        if self.number.is_none() {
+            // Another sender may have opened the connection. What it wrote before the log begins is not about this one.
+            let by_sender =
+                |it: &Happened| matches!(it, Happened::Metrics(_) | Happened::State { .. } | Happened::Lost { .. });
+            events.all.retain(|event| event.time > 0.0 || !by_sender(&event.happened));
+            events.senders += 1;
+            self.number = Some(events.senders);
+        }
         let zero = events.zero;
         for (time, happened) in self.thinned.written.drain(..) {
             events.all.push(Event { time: milliseconds(Duration(time.0.saturating_sub(zero.0))), happened });
@@ -147,11 +160,13 @@ impl Sender for Watched {
     }
 }
 
-/// What has not been written yet is written when the run ends.
+/// What has not been written yet is written when the run ends, unless another sender has taken over long before.
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.thinned.finish();
-        self.keep();
+        if self.number.is_some_and(|number| number == self.record.lock().senders) {
+            self.thinned.finish();
+            self.keep();
+        }
     }
 }
 
@@ -224,6 +239,21 @@ mod tests {
             _ => None,
         };
         assert_eq!(all.iter().filter_map(count).last(), Some(1.0), "{all:?}");
+    }
+
+    #[test]
+    fn a_sender_that_takes_over_at_the_beginning_is_the_only_one() {
+        let record = Record::default();
+        record.begin_at(MS(500));
+        let mut first = reno(&record);
+        first.on_ack(MS(100), &ack(9000, 0));
+        record.add(Duration::ZERO, Happened::Ecn { old: None, new: "testing".into() });
+        let mut second = reno(&record);
+        second.on_ack(MS(600), &ack(5000, 0));
+        drop(first);
+        let all = record.take();
+        let states = all.iter().filter(|event| matches!(event.happened, Happened::State { .. })).count();
+        assert_eq!((states, all.len()), (1, 4), "ECN, a state and metrics at zero, and metrics: {all:?}");
     }
 
     #[test]

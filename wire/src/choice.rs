@@ -165,6 +165,21 @@ mod tests {
     }
 
     #[test]
+    fn who_watches_is_given_every_sender() {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        let bytes = Arc::new(AtomicU64::new(0));
+        let count = bytes.clone();
+        let choice = Choice::new("rapid", &Map::new()).unwrap().watched(move |sender, packet| {
+            count.fetch_add(packet.0, Ordering::Relaxed);
+            sender
+        });
+        choice.first_sender(1200); // the fallback's
+        choice.parties(1300);
+        assert_eq!(bytes.load(Ordering::Relaxed), 2500);
+        assert!(Choice::parse("rapid", &choice.parameters()).unwrap().watch.is_none(), "not the peer's");
+    }
+
+    #[test]
     fn the_peer_builds_the_same_controller() {
         let choice = Choice::new("rapid", serde_json::json!({"stream": 60}).as_object().unwrap()).unwrap();
         let parsed = Choice::parse("rapid", &choice.parameters()).unwrap();

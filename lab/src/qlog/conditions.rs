@@ -1,10 +1,9 @@
 //! What a log says of the run beside its flow: the scenario, and markers where the conditions change.
 
-use super::folder::ms;
 use control::Time;
 use experiment::{Outcome, Run};
 use path::{Buffer, DirectionSetup, LinkDirection};
-use qlog::{Event, Happened};
+use qlog::{Event, Happened, milliseconds};
 use serde_json::{Map, Value, json};
 
 /// A log has the starts and stops of all flows if there are no more than this; of more, its own flow's.
@@ -17,7 +16,10 @@ pub fn events(run: &Run, outcome: &Outcome, number: usize, title: &str) -> Vec<E
     let end = Time::ZERO + run.experiment.duration;
     let mut mark = |at: Time, kind: &str, message: String| {
         if at <= end {
-            events.push(Event { time: ms(at), happened: Happened::Marker { kind: kind.into(), message } });
+            events.push(Event {
+                time: milliseconds(at.since(Time::ZERO)),
+                happened: Happened::Marker { kind: kind.into(), message },
+            });
         }
     };
     for direction in run.experiment.listed_directions() {
@@ -56,7 +58,7 @@ fn details(run: &Run, number: usize) -> Map<String, Value> {
     let details = json!({
         "run": run.name(),
         "seed": experiment.seed,
-        "duration_ms": ms(Time::ZERO + experiment.duration),
+        "duration_ms": milliseconds(experiment.duration),
         "controller": flow.controller,
         "parameters": flow.parameters,
         "rtt": flow.rtt.to_string(),

@@ -100,8 +100,3 @@ impl RunCache for QlogFolder {
         Ok(outcome)
     }
 }
-
-/// The time of an event, in milliseconds since the beginning of the run.
-pub(super) fn ms(time: Time) -> f64 {
-    qlog::milliseconds(time.since(Time::ZERO))
-}

@@ -6,35 +6,19 @@
 mod clock;
 mod data;
 mod field;
+mod mistake;
 mod records;
 #[cfg(test)]
 mod tests;
 mod trace;
 
+pub use mistake::Mistake;
 pub use trace::Trace;
 
 use field::Wrong;
 use records::Records;
 use serde_json::Value;
-use std::fmt;
 use trace::Reading;
-
-/// What is wrong with a file, in a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// Which record, such as `record 3`.
-    pub record: String,
-    /// What is wrong with it.
-    pub wrong: String,
-    /// Whether the record ends too early.
-    truncated: bool,
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.record, self.wrong)
-    }
-}
 
 /// The most traces of a file.
 const MOST_TRACES: usize = 1000;
@@ -45,7 +29,8 @@ const MOST_TRACES: usize = 1000;
 /// If it is no qlog, or at the first record that is none.
 pub fn read(bytes: &[u8]) -> Result<Vec<Trace>, Mistake> {
     let mut records = Records::of(bytes)?;
-    let (place, first) = records.next().ok_or_else(|| mistake("record 1".into(), "the file is empty".into()))??;
+    let (place, first) =
+        records.next().ok_or_else(|| Mistake::new("record 1".into(), "the file is empty".into()))??;
     if first.get("traces").is_some() || first.get("trace").is_none() {
         return contained(&place, &first);
     }
@@ -65,13 +50,19 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Trace>, Mistake> {
 fn contained(place: &str, file: &Value) -> Result<Vec<Trace>, Mistake> {
     let known = ["qlog_version", "file_schema", "traces"].iter().any(|key| file.get(key).is_some());
     if !known {
-        return Err(mistake(place.into(), "is no qlog: it has no qlog_version, no file_schema and no traces".into()));
+        return Err(Mistake::new(
+            place.into(),
+            "is no qlog: it has no qlog_version, no file_schema and no traces".into(),
+        ));
     }
     let Some(traces) = file.get("traces").and_then(Value::as_array).filter(|traces| !traces.is_empty()) else {
-        return Err(mistake(place.into(), "traces is no list of traces".into()));
+        return Err(Mistake::new(place.into(), "traces is no list of traces".into()));
     };
     if traces.len() > MOST_TRACES {
-        return Err(mistake(place.into(), format!("has {} traces; at most {MOST_TRACES} can be read", traces.len())));
+        return Err(Mistake::new(
+            place.into(),
+            format!("has {} traces; at most {MOST_TRACES} can be read", traces.len()),
+        ));
     }
     let mut all = Vec::new();
     for (i, trace) in traces.iter().enumerate() {
@@ -82,7 +73,7 @@ fn contained(place: &str, file: &Value) -> Result<Vec<Trace>, Mistake> {
         }
         let mut reading = Reading::new(file, trace).at(&place)?;
         let Some(events) = trace.get("events").and_then(Value::as_array) else {
-            return Err(mistake(place, "events is no list of events".into()));
+            return Err(Mistake::new(place, "events is no list of events".into()));
         };
         for (k, event) in events.iter().enumerate() {
             reading.event(event).at(&format!("{place}, event {}", k + 1))?;
@@ -92,10 +83,6 @@ fn contained(place: &str, file: &Value) -> Result<Vec<Trace>, Mistake> {
     Ok(all)
 }
 
-fn mistake(record: String, wrong: String) -> Mistake {
-    Mistake { record, wrong, truncated: false }
-}
-
 /// Says in which record something is wrong.
 trait At<T> {
     fn at(self, place: &str) -> Result<T, Mistake>;
@@ -103,6 +90,6 @@ trait At<T> {
 
 impl<T> At<T> for Result<T, Wrong> {
     fn at(self, place: &str) -> Result<T, Mistake> {
-        self.map_err(|Wrong(wrong)| mistake(place.into(), wrong))
+        self.map_err(|Wrong(wrong)| Mistake::new(place.into(), wrong))
     }
 }

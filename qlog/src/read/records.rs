@@ -1,6 +1,6 @@
 //! The records of a file: JSON text sequences (RFC 7464), JSON after JSON as in NDJSON, or a single JSON value.
 
-use super::Mistake;
+use super::mistake::Mistake;
 use crate::write::SEPARATOR;
 use serde_json::{Deserializer, Value};
 
@@ -18,7 +18,7 @@ impl<'b> Records<'b> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.starts_with(b"\x1f\x8b") || bytes.starts_with(b"\x28\xb5\x2f\xfd") {
             let wrong = "the file is compressed; unpack it first".into();
-            return Err(Mistake { record: "record 1".into(), wrong, truncated: false });
+            return Err(Mistake::new("record 1".into(), wrong));
         }
         let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(bytes.len());
         Ok(if bytes.get(start) == Some(&SEPARATOR) {

@@ -1,7 +1,7 @@
 //! The page of logs.
 
-use super::table;
 use super::template::Document;
+use super::{setup, table};
 use crate::logs::{Log, page};
 use crate::markup::escape;
 use qlog::{Event, Happened};
@@ -57,7 +57,10 @@ fn scenarios(logs: &[Log]) -> String {
             continue;
         }
         before.push(details);
-        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), String::from);
+        let shown = |value: &Value| match value {
+            Value::Array(values) => values.iter().map(setup::show).collect::<Vec<_>>().join("; "),
+            value => setup::show(value),
+        };
         let details: Vec<(String, String)> = details.iter().map(|(key, value)| (key.clone(), shown(value))).collect();
         html += &rows(&format!("Scenario: {name}"), &details);
     }

@@ -8,7 +8,7 @@ use qlog::{Event, Happened, Metric};
 /// What each log has.
 pub fn table(logs: &[Log]) -> Columns {
     let heads =
-        ["log", "by", "qlog", "\ns", "\nevents", "\nlost", "least RTT\nms", "smoothed RTT\nms", "largest window\nkB"];
+        ["log", "by", "qlog", "s", "events", "lost", "least\nRTT\nms", "smoothed\nRTT\nms", "largest\nwindow\nkB"];
     let mut table = Columns::new(&heads);
     for log in logs {
         let values = |metric: Metric| values(log, metric);

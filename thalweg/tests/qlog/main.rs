@@ -185,7 +185,8 @@ fn logs_are_drawn() {
         assert!(out.contains("flow 1") && out.contains("quic-13") && out.ends_with("logs.html\n"), "{out}");
         let page = fs::read_to_string(home.path().join(folder).join("logs.html")).unwrap();
         for said in ["Congestion window (kB)", "slow_start", "link_rate: 1: 2 Mbps", "Scenario: Everything"] {
-            let said = if folder == "one" { said.replace("Congestion window (kB)", "Window (kB)") } else { said.into() };
+            let said =
+                if folder == "one" { said.replace("Congestion window (kB)", "Window (kB)") } else { said.into() };
             assert!(page.contains(&said), "{folder}: {said}");
         }
     }
@@ -203,7 +204,10 @@ fn a_file_that_is_no_log_is_answered_in_a_line() {
         ("missing.qlog", "missing.qlog: cannot be read (no such file or directory)\n"),
         ("no.qlog", "no.qlog: record 1: is no JSON (expected value at line 1 column 1)\n"),
         ("other.json", "other.json: record 1: is no qlog: it has no qlog_version, no file_schema and no traces\n"),
-        ("empty.sqlog", "empty.sqlog: has no events of congestion control: no metrics, states, losses or packets sent\n"),
+        (
+            "empty.sqlog",
+            "empty.sqlog: has no events of congestion control: no metrics, states, losses or packets sent\n",
+        ),
         ("bad.sqlog", "bad.sqlog: record 2: has no name\n"),
     ] {
         let (code, out, err) = thalweg(home.path(), &["show", file]);
