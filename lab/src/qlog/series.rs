@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn an_interval_gives_its_metrics_and_losses() {
-        let text = "duration = \"1 s\"\npath = { rate = \"10 Mbps\", rtt = \"20 ms\", buffer = 10 }\n\
+        let text = "duration = \"1 s\"\npath = { rate = \"10 Mbps\", rtt = \"20 ms\", buffer = \"10 packets\" }\n\
                     flow = [{ controller = \"reno\", start = \"15 ms\" }]\n";
         let plan = scenario::read("test.toml", text, &[], &Machine::this(None)).unwrap();
         let flow = &plan.runs[0].experiment.flows[0];

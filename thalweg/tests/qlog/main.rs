@@ -16,7 +16,7 @@ sample = "10 ms"
 [path]
 rate = "10 Mbps"
 rtt = "40 ms"
-buffer = 30
+buffer = "30 packets"
 change = [{ at = "2 s", rate = "2 Mbps" }, { at = "4 s", rate = "0 bps" }, { at = "5.5 s", rate = "10 Mbps" }]
 queue = { kind = "red", min = 10, max = 10, weight = 1, gentle = false }
 
@@ -86,7 +86,7 @@ fn logs_keep_to_the_drafts_schema_and_have_all_events() {
             assert!(markers.contains(&kind), "{kind}: {markers:?}");
         }
         let scenario = &named(&records, "simulation:scenario")[0]["data"];
-        assert_eq!((&scenario["name"], &scenario["details"]["packet_bytes"]), (&"Everything".into(), &1500.into()));
+        assert_eq!((&scenario["name"], &scenario["details"]["packet_bytes"]), (&"Everything".into(), &1000.into()));
         // The link carries nothing for 1.5 s.
         let timeouts = named(&records, "quic:recovery_metrics_updated");
         let timeouts = timeouts.iter().filter_map(|it| it["data"]["pto_count"].as_u64()).max();
@@ -131,7 +131,7 @@ fn the_schema_refuses_other_records() {
 
 #[test]
 fn what_a_log_counts_is_what_the_results_count() {
-    let scenario = "duration = \"10 s\"\npath = { rate = \"20 Mbps\", rtt = \"40 ms\", buffer = 20, packet-error = 0.002 }\n\
+    let scenario = "duration = \"30 s\"\npath = { rate = \"20 Mbps\", rtt = \"40 ms\", buffer = \"20 packets\", packet-error = 0.005 }\n\
                     flow = [{ controller = \"cubic\", size = \"10 MB\" }]\n";
     let home = home(scenario);
     let args = ["run", "run.toml", "--qlog", "logs", "--format", "json", "--quiet"];
@@ -152,7 +152,7 @@ fn what_a_log_counts_is_what_the_results_count() {
 
 #[test]
 fn a_log_follows_the_time_and_not_the_packets() {
-    let scenario = "duration = \"4 s\"\npath = { rate = \"1 Gbps\", rtt = \"20 ms\", buffer = 100 }\n\
+    let scenario = "duration = \"4 s\"\npath = { rate = \"1 Gbps\", rtt = \"20 ms\", buffer = \"100 packets\" }\n\
                     compare.controllers = [\"scalable\", \"rapid\"]\n";
     let home = home(scenario);
     for jobs in ["1", "2"] {
@@ -184,7 +184,7 @@ fn logs_are_drawn() {
         assert_eq!((code, err.as_str()), (0, ""));
         assert!(out.contains("flow 1") && out.contains("quic-13") && out.ends_with("logs.html\n"), "{out}");
         let page = fs::read_to_string(home.path().join(folder).join("logs.html")).unwrap();
-        for said in ["Congestion window (kB)", "slow_start", "link_rate: 1: 2 Mbps", "Scenario: Everything"] {
+        for said in ["Congestion window (kB)", "slow_start", "link_rate: bottleneck: 2 Mbps", "Scenario: Everything"] {
             let said =
                 if folder == "one" { said.replace("Congestion window (kB)", "Window (kB)") } else { said.into() };
             assert!(page.contains(&said), "{folder}: {said}");
