@@ -60,8 +60,7 @@ mod tests {
         assert!(events.iter().all(|event| event.time == 20.0), "none before the flow starts: {events:?}");
         assert_eq!(events[0].happened, Happened::Lost { packets: 3, bytes: None, trigger: None });
         let Happened::Metrics(metrics) = &events[1].happened else { panic!("{events:?}") };
-        let expected =
-            [(Metric::SmoothedRtt, 20.123), (Metric::CongestionWindow, 11_250.0), (Metric::DeliveryRate, 1e7)];
+        let expected = [(Metric::SmoothedRtt, 20.123), (Metric::CongestionWindow, 7500.0), (Metric::DeliveryRate, 1e7)];
         assert_eq!(metrics.iter().collect::<Vec<_>>(), expected);
     }
 }
