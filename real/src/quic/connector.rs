@@ -29,7 +29,7 @@ pub struct Connectors {
 /// Opens one flow's connection.
 pub enum Connector {
     /// With `wire`.
-    Wire(Box<wire::Endpoint>, SocketAddr, ClientConfig),
+    Wire(Box<wire::Endpoint>, SocketAddr, Box<ClientConfig>),
     /// With quinn.
     Quinn(quinn::Endpoint, SocketAddr, Box<quinn::ClientConfig>),
 }
@@ -55,7 +55,7 @@ impl Connectors {
                     None => wire::Endpoint::builder(choice).constant_size().bind(ANY)?,
                 };
                 self.wire.get_or_insert(endpoint.clone());
-                Ok(Connector::Wire(Box::new(endpoint), address, tls(fingerprint)))
+                Ok(Connector::Wire(Box::new(endpoint), address, Box::new(tls(fingerprint))))
             }
             Stack::Quinn(congestion) => {
                 let endpoint = match &self.quinn {
@@ -101,7 +101,7 @@ impl Connector {
     pub async fn open(&self) -> Result<Connection, Cause> {
         match self {
             Connector::Wire(endpoint, address, tls) => {
-                let connection = endpoint.connect(*address, NAME, tls.clone()).await?;
+                let connection = endpoint.connect(*address, NAME, (**tls).clone()).await?;
                 if connection.settled().await == wire::Stamps::Refused {
                     return Err("the receiver did not grant stamps".into());
                 }

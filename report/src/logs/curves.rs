@@ -73,8 +73,9 @@ pub fn states(log: &Log, bins: &Bins, curve: &Curve) -> Vec<(String, Curve)> {
     let ends = changes.iter().skip(1).map(|(time, _)| *time).chain([end(&log.trace)]);
     for (&(from, name), to) in changes.iter().zip(ends) {
         let Some(which) = names.iter().position(|it| *it == name) else { continue };
-        for bin in bins.of(from)..=(bins.of(to) + 1).min(bins.count - 1) {
-            curves[which][bin] = curve.0.get(bin).copied().unwrap_or(f64::NAN);
+        let within = bins.of(from)..(bins.of(to) + 2).min(bins.count);
+        if let (Some(place), Some(values)) = (curves[which].get_mut(within.clone()), curve.0.get(within)) {
+            place.copy_from_slice(values);
         }
     }
     names.into_iter().cloned().zip(curves.into_iter().map(Curve)).collect()
