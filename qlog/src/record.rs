@@ -238,7 +238,7 @@ mod tests {
             Happened::Metrics(metrics) => metrics.get(Metric::PtoCount),
             _ => None,
         };
-        assert_eq!(all.iter().filter_map(count).last(), Some(1.0), "{all:?}");
+        assert_eq!(all.iter().rev().find_map(count), Some(1.0), "{all:?}");
     }
 
     #[test]
