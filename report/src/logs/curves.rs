@@ -9,6 +9,9 @@ use qlog::{Event, Happened, Metric};
 /// Only this many states of a log are drawn, the first ones.
 const MOST_STATES: usize = 24;
 
+/// The sending rate is a mean over this many bins: in shorter ones, each burst would be a peak.
+const RATE_BINS: usize = 10;
+
 /// The values of `metric`: in each bin the mean of those that are logged there, and without any the last one before.
 pub fn metric(log: &Log, bins: &Bins, metric: Metric) -> Curve {
     let mut means = vec![(0.0, 0.0); bins.count];
@@ -35,14 +38,17 @@ pub fn metric(log: &Log, bins: &Bins, metric: Metric) -> Curve {
     filled(values, bins)
 }
 
-/// The rate at which packets left, in bits per second, where the log has them.
+/// The rate at which packets left, in bits per second, where the log has them; the same in [`RATE_BINS`] bins each.
 pub fn sent(log: &Log, bins: &Bins) -> Curve {
     let bytes = sums(log, bins, |happened| if let Happened::Sent(bytes) = happened { *bytes } else { 0 });
     if bytes.iter().all(|bytes| *bytes == 0.0) {
         return filled(vec![], bins);
     }
-    let seconds = bins.step / 1e3;
-    filled(bytes.iter().take(bins.of(end(&log.trace)) + 1).map(|bytes| bytes * 8.0 / seconds).collect(), bins)
+    let rate = |bytes: &[f64]| {
+        let seconds = bins.step / 1e3 * bytes.len() as f64;
+        std::iter::repeat_n(bytes.iter().sum::<f64>() * 8.0 / seconds, bytes.len())
+    };
+    filled(bytes[..=bins.of(end(&log.trace))].chunks(RATE_BINS).flat_map(rate).collect(), bins)
 }
 
 /// How many packets had been found lost by then.
@@ -130,7 +136,8 @@ mod tests {
         let lost_packets = |packets| Happened::Lost { packets, bytes: None, trigger: None };
         let (log, bins) = log(vec![(5.0, lost_packets(2)), (25.0, Happened::Sent(1250)), (26.0, lost_packets(3))]);
         assert_eq!(lost(&log, &bins).0[..3], [2.0, 2.0, 5.0]);
-        assert_eq!(sent(&log, &bins).0[..3], [0.0, 0.0, 1e6], "10,000 bits in 10 ms");
+        let rate = sent(&log, &bins).0[..3].iter().map(|rate| rate.round()).collect::<Vec<_>>();
+        assert_eq!(rate, [333_333.0; 3], "10,000 bits in the 30 ms until the last event");
     }
 
     #[test]
