@@ -152,6 +152,10 @@ impl Sender for Checked {
     fn available(&self) -> Option<Rate> {
         self.sender.available()
     }
+
+    fn slow_start_threshold(&self) -> Option<f64> {
+        self.sender.slow_start_threshold()
+    }
 }
 
 #[cfg(test)]

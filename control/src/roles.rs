@@ -113,6 +113,12 @@ pub trait Sender: Send {
     fn available(&self) -> Option<Rate> {
         None
     }
+
+    /// The slow-start threshold (RFC 5681), in packets, if the protocol has one; infinite before the first loss. For
+    /// traces, too.
+    fn slow_start_threshold(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The party at the destination. It sees packets arrive. Every acknowledgment repeats the newest report, so a lost

@@ -324,6 +324,14 @@ impl<R: WindowRule> Sender for Window<R> {
         };
         Shown { window: Some(self.cwnd), rate: None, phase }
     }
+
+    fn slow_start_threshold(&self) -> Option<f64> {
+        let (State::SlowStart { ssthresh }
+        | State::CongestionAvoidance { ssthresh }
+        | State::Recovery { ssthresh }
+        | State::Backoff { ssthresh }) = self.state;
+        Some(ssthresh)
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! none is made twice by the same [code]; [results] writes summaries, tables and Parquet files; [shards] joins the
 //! results of machines that divide a plan's runs; [draw] draws random paths, and [score] scores controllers on them;
 //! [evaluate] compares a controller with a baseline by the criteria of RFC 9743, and [process] lets a
-//! program in any language be that controller; [estimators] measures the errors of
+//! program in any language be that controller; [qlog] writes logs of flows; [estimators] measures the errors of
 //! bandwidth estimators; [reproduce] has the catalogue of the papers' tables and
 //! figures and judges what they claim; [theory] and [processor_sharing] have the papers' formulas, with which claims
 //! and tests compare the simulator. Elsewhere are simulating (`sim`), reading scenarios (`scenario`), drawing
@@ -22,6 +22,7 @@ pub mod evaluate;
 pub mod files;
 pub mod process;
 pub mod processor_sharing;
+pub mod qlog;
 pub mod reproduce;
 pub mod results;
 pub mod runner;

@@ -29,12 +29,17 @@ pub enum Stopped {
     Refused(String),
 }
 
-/// A cache of runs: keeps the outcomes of complete runs, so that the same runs need not be made again.
+/// A cache of runs: keeps the outcomes of complete runs, so that the same runs need not be made again, and makes those
+/// that it does not have.
 pub trait RunCache: Sync {
     /// The outcome of `run`, if it is in the cache, and how many seconds of real time the run took.
     fn find(&self, run: &Run) -> Option<(Outcome, f64)>;
     /// Keeps the outcome of `run`, which took `wall_seconds` of real time.
     fn keep(&self, run: &Run, outcome: &Outcome, wall_seconds: f64);
+    /// Makes `run`, as [`sim::run`] does.
+    fn make(&self, run: &Run, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
+        sim::run(&run.experiment, progress)
+    }
 }
 
 /// A cache that keeps nothing.
@@ -150,7 +155,7 @@ impl Shared<'_> {
         }
         let begin = Instant::now();
         let mut before = Time::ZERO;
-        let outcome = sim::run(&run.experiment, &mut |now| {
+        let outcome = self.cache.make(run, &mut |now| {
             let go_on = self.advance(now.since(before));
             before = now;
             go_on

@@ -41,8 +41,14 @@ impl RealRuns {
         Ok(RealRuns { ours, others })
     }
 
+    /// The same runs, [recorded](Prepared::recorded).
+    pub fn recorded(self) -> RealRuns {
+        let recorded = |(run, prepared): (Run, Prepared)| (run, prepared.recorded());
+        RealRuns { ours: self.ours.into_iter().map(recorded).collect(), ..self }
+    }
+
     /// Makes the real runs, and returns each after the simulated run that it belongs to, then those of other
-    /// contestants. Calls `announce` before each.
+    /// contestants. Calls `announce` before each, and `keep` after it with what was recorded of its flows.
     ///
     /// # Errors
     /// [`Error::Interrupted`] if `watch` ends a run; [`Error::Run`] for the first run that fails.
@@ -51,13 +57,17 @@ impl RealRuns {
         simulated: Vec<Finished>,
         watch: &dyn Watch,
         announce: &mut dyn FnMut(&Run),
+        keep: &mut dyn FnMut(&Finished, &[Vec<qlog::Event>]),
     ) -> Result<Vec<Finished>, Error> {
         let mut make = |(run, prepared): (Run, Prepared)| {
             let run = Run { identity: run.identity.in_place(Place::Real), ..run };
             announce(&run);
             let measured = prepared.run(watch).map_err(|e| e.of_run(run.name()))?;
-            let Measured { experiment, outcome, emulator, wall_seconds } = measured;
-            Ok(Finished { run: Run { experiment, ..run }, outcome, wall_seconds, emulator: Some(emulator) })
+            let Measured { experiment, outcome, emulator, wall_seconds, recorded } = measured;
+            let run = Run { experiment, ..run };
+            let finished = Finished { run, outcome, wall_seconds, emulator: Some(emulator) };
+            keep(&finished, &recorded);
+            Ok(finished)
         };
         let mut all = Vec::new();
         for (simulated, real) in simulated.into_iter().zip(self.ours) {

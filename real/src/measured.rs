@@ -27,12 +27,14 @@ pub struct Measured {
     pub emulator: EmulatorSummary,
     /// How long packets could cross the path, in seconds.
     pub wall_seconds: f64,
+    /// What was recorded of each flow; nothing unless [`Prepared::recorded`](crate::Prepared::recorded) asked for it.
+    pub recorded: Vec<Vec<qlog::Event>>,
 }
 
 impl Measured {
     /// The results of an [emulation](crate::Emulation) as those of a run in place of `run`, whose path it was.
     pub fn into_finished(self, run: &Run) -> Finished {
-        let Measured { experiment, outcome, emulator, wall_seconds } = self;
+        let Measured { experiment, outcome, emulator, wall_seconds, .. } = self;
         let run = Run {
             identity: Identity { controllers: vec![EMULATED.into()], place: Place::Emulated, ..run.identity.clone() },
             controller: EMULATED.into(),
@@ -78,7 +80,8 @@ pub fn of_packets(experiment: &Experiment, record: &Record) -> Measured {
         workloads: Vec::new(),
         ..experiment.clone()
     };
-    Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator: emulator(record, end) }
+    let emulator = emulator(record, end);
+    Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator, recorded: Vec::new() }
 }
 
 /// What results call the run and the controller of packets of others, which is unknown.

@@ -31,6 +31,7 @@ pub fn run(
 pub struct Prepared {
     experiment: Experiment,
     carrier: Carrier,
+    recorded: bool,
 }
 
 /// Who carries the flows, with what it needs that must be made before the process has threads.
@@ -62,7 +63,13 @@ impl Prepared {
             let name = contestant.to_string();
             experiment.flows.iter_mut().for_each(|flow| flow.controller.clone_from(&name));
         }
-        Ok(Prepared { experiment, carrier })
+        Ok(Prepared { experiment, carrier, recorded: false })
+    }
+
+    /// The same run, in which what the experiment's controllers hear and do is recorded. The controllers of others are
+    /// not recorded.
+    pub fn recorded(self) -> Prepared {
+        Prepared { recorded: matches!(self.carrier, Carrier::Quic(Stack::Wire)), ..self }
     }
 
     /// Makes the run.
@@ -70,7 +77,7 @@ impl Prepared {
     /// # Errors
     /// If the run fails, or if `watch` ends it.
     pub fn run(self, watch: &dyn Watch) -> Result<Measured, Error> {
-        let testbed = Arc::new(Testbed::new(&self.experiment));
+        let testbed = Arc::new(Testbed::new(&self.experiment, self.recorded));
         let (record, logs) = match self.carrier {
             Carrier::Quic(stack) => quic::carry(&testbed, stack, watch)?,
             Carrier::Kernel(name, kernel) => kernel.carry(&testbed, &name, watch)?,

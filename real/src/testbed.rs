@@ -5,9 +5,10 @@ use crate::flow_log::FlowLog;
 use crate::measured::{self, Measured};
 use crate::watch::{Observer, Watch};
 use control::{Duration, Time};
-use emulate::{EmulatedPath, Ends, Record, Sample};
+use emulate::{EmulatedPath, Ends, Record as Emulated, Sample};
 use experiment::{Experiment, Flow, Outcome};
 use path::LinkSetup;
+use qlog::Record;
 use realtime::{Clock, from_std, to_std};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +36,8 @@ pub struct Testbed {
     pub zero: Instant,
     /// Whether the run is over.
     pub end: EndOfRun,
+    /// What is recorded of each flow, if it is.
+    pub records: Option<Vec<Record>>,
 }
 
 /// Whether a run is over. Clones tell of the same run.
@@ -70,11 +73,18 @@ impl Drop for SetOnDrop<'_> {
 }
 
 impl Testbed {
-    /// The path's time begins now.
-    pub fn new(experiment: &Experiment) -> Testbed {
+    /// The path's time begins now. If `recorded`, flows are recorded.
+    pub fn new(experiment: &Experiment, recorded: bool) -> Testbed {
         let lead = lead(experiment);
         let (clock, now) = (Clock::start(), Instant::now());
-        Testbed { experiment: experiment.clone(), lead, clock, zero: now + to_std(lead), end: EndOfRun::default() }
+        let records = recorded.then(|| experiment.flows.iter().map(|_| Record::default()).collect());
+        let (zero, end) = (now + to_std(lead), EndOfRun::default());
+        Testbed { experiment: experiment.clone(), lead, clock, zero, end, records }
+    }
+
+    /// What is recorded of flow `number`, if it is.
+    pub fn record(&self, number: usize) -> Option<&Record> {
+        self.records.as_ref()?.get(number)
     }
 
     /// The moment at which the experiment's time is `time`.
@@ -102,7 +112,7 @@ impl Testbed {
     }
 
     /// Lets packets cross the path between `ends` until the run is over, or ends the run when its time is up.
-    pub fn emulate(&self, ends: &mut dyn Ends, watch: &dyn Watch) -> Result<Record, Error> {
+    pub fn emulate(&self, ends: &mut dyn Ends, watch: &dyn Watch) -> Result<Emulated, Error> {
         // However the emulator ends, a panic included: senders and receivers wait for the end of the run.
         let _end = SetOnDrop(&self.end);
         let path = self.path()?;
@@ -115,7 +125,7 @@ impl Testbed {
     }
 
     /// The results, in the experiment's time.
-    pub fn measured(&self, record: &Record, logs: &[FlowLog]) -> Measured {
+    pub fn measured(&self, record: &Emulated, logs: &[FlowLog]) -> Measured {
         let begin = Time::ZERO + self.lead;
         let shift = |sample: &Sample| Sample { at: Time::ZERO + sample.at.since(begin), ..sample.clone() };
         let first = record.samples.partition_point(|sample| sample.at < begin);
@@ -137,7 +147,9 @@ impl Testbed {
         };
         let end = record.samples.last().map_or(Time::ZERO, |sample| sample.at);
         let experiment = Experiment { measure: interval, ..experiment.clone() };
-        Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator: measured::emulator(record, end) }
+        let recorded = self.records.iter().flatten().map(Record::take).collect();
+        let emulator = measured::emulator(record, end);
+        Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator, recorded }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Results as pages with figures, and figures for papers.
 //!
 //! What to draw is data, a [`Page`](figure::Page) of figures: `runs` decides which figures runs have, [`Drawn`] which
-//! an artefact has. Renderers stand beside each other and know nothing of that: [`html()`] and [`gallery`] write pages,
+//! an artefact has, and [`logs`] which logs in the format qlog have. Renderers stand beside each other and know nothing of that: [`html()`], [`gallery`] and [`logs_page`] write pages,
 //! on which `html/page.js` draws with uPlot (unmodified in `vendor`), [`svg`] and [`pdf`] write files for papers.
 //!
 //! Claims are judged in `lab`; nothing here judges, and nothing there draws.
@@ -9,6 +9,7 @@
 mod artefact;
 pub mod figure;
 mod html;
+pub mod logs;
 mod markup;
 mod order;
 pub mod pdf;
@@ -19,6 +20,7 @@ pub use artefact::Drawn;
 pub use figure::Page;
 pub use html::evaluation::html as evaluation;
 pub use html::gallery;
+pub use html::logs::html as logs_page;
 pub use runs::page;
 pub use svg::svg;
 

@@ -22,7 +22,19 @@ use path::LinkDirection;
 /// If a flow names a controller that does not exist, or parameters that it does not take; if a link names such a router
 /// or queue discipline; or if the connections of a workload cannot be read.
 pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> Result<Option<Outcome>, String> {
-    let mut simulation = Simulation::new(experiment, &named)?;
+    run_with(experiment, &named, progress)
+}
+
+/// The same with parties from `build`, which is given each flow, in their order, and what its hosts can do.
+///
+/// # Errors
+/// Those of `build` and of [`run`].
+pub fn run_with(
+    experiment: &Experiment,
+    build: &dyn Fn(&experiment::Flow, &Conditions) -> Result<Parties, String>,
+    progress: &mut dyn FnMut(Time) -> bool,
+) -> Result<Option<Outcome>, String> {
+    let mut simulation = Simulation::new(experiment, build)?;
     let complete = simulation.run(progress);
     match simulation.connections.failure.take() {
         Some(why) => Err(why),
@@ -31,7 +43,10 @@ pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> R
 }
 
 /// The parties of the controller that `flow` names, on such a host.
-fn named(flow: &experiment::Flow, host: &Conditions) -> Result<Parties, String> {
+///
+/// # Errors
+/// If there is no such controller, or if it does not take the flow's parameters.
+pub fn named(flow: &experiment::Flow, host: &Conditions) -> Result<Parties, String> {
     control::registry::find(&flow.controller)
         .ok_or_else(|| format!("there is no controller `{}`", flow.controller))?
         .build(&flow.parameters, host)

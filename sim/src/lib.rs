@@ -24,4 +24,4 @@ mod prefetch;
 mod recorder;
 mod traffic;
 
-pub use engine::{Simulation, run};
+pub use engine::{Simulation, named, run, run_with};

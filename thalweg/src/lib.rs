@@ -45,6 +45,8 @@ mod score;
 #[cfg(feature = "lab")]
 mod shard;
 #[cfg(feature = "lab")]
+mod show;
+#[cfg(feature = "lab")]
 mod source;
 #[cfg(all(feature = "real", target_os = "linux"))]
 mod status;
@@ -131,6 +133,8 @@ fn command(command: Command, program: &[OsString]) -> Result<(), Failure> {
         Command::Score(args) => score::score(&args),
         #[cfg(feature = "lab")]
         Command::Evaluate(args) => evaluate::evaluate(&args),
+        #[cfg(feature = "lab")]
+        Command::Show(args) => show::show(&args),
         #[cfg(feature = "lab")]
         Command::Check(args) => check::check(&args),
         #[cfg(all(feature = "real", target_os = "linux"))]

@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::status::{Status, say_verdict};
-use experiment::Finished;
+use experiment::{Finished, Run};
+use lab::qlog::QlogFolder;
+use qlog::Event;
 use real::{Contestant, Error, Helper, RealRuns};
 use scenario::{Plan, Set};
 use std::ffi::OsString;
@@ -23,21 +25,32 @@ pub fn prepare(file: &str, plan: &Plan, beside: &[Contestant], program: &[OsStri
     })
 }
 
-/// Makes the real runs, and returns them with the simulated ones.
+/// Makes the real runs, and returns them with the simulated ones. Their logs are written into the folder `qlog`, if
+/// there is one.
 pub fn run(
     runs: RealRuns,
     simulated: Vec<Finished>,
+    qlog: Option<&QlogFolder>,
     interrupt: &Interrupt,
     quiet: bool,
 ) -> Result<Vec<Finished>, Failure> {
     let status = Status::new(interrupt, quiet, false);
-    let all = runs.run(simulated, &status, &mut |run| {
+    let runs = if qlog.is_some() { runs.recorded() } else { runs };
+    let mut announce = |run: &Run| {
         status.begin();
         if !quiet {
             print::note(&format!("{}: {} s", run.name(), run.experiment.duration.as_secs()));
         }
-    });
-    let all = all?;
+    };
+    let mut unwritten = None;
+    let mut keep = |made: &Finished, recorded: &[Vec<Event>]| {
+        let written = qlog.map_or(Ok(()), |folder| folder.write(&made.run, &made.outcome, recorded));
+        unwritten = unwritten.take().or(written.err());
+    };
+    let all = runs.run(simulated, &status, &mut announce, &mut keep)?;
+    if let Some(why) = unwritten {
+        return Err(Failure::Failed(why));
+    }
     all.iter().for_each(|finished| say_verdict(finished, quiet));
     Ok(all)
 }

@@ -9,9 +9,11 @@ use crate::progress::Bar;
 use crate::real;
 use crate::source;
 use experiment::Finished;
-use lab::runner::{self, Stopped};
-use scenario::{Machine, Plan};
+use lab::qlog::QlogFolder;
+use lab::runner::{self, RunCache, Stopped};
+use scenario::{Machine, Plan, reason};
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Simulates a scenario, runs it in real time if asked to, and prints the results. `program` begins a command that
 /// starts this program again.
@@ -33,14 +35,24 @@ pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
     // Ctrl-C is caught before there is a folder to remove, and after processes for real runs were started.
     let interrupt = Interrupt::catch();
     let destination = Destination::prepare(&args.output)?;
+    let qlog = args.qlog.as_ref().map(|folder| qlog_folder(folder, &plan)).transpose()?;
+    let cache: &dyn RunCache = qlog.as_ref().map_or(&(), |folder| folder);
 
-    let finished = simulate(&plan, &machine, &interrupt, args.output.quiet, &Ok)?;
+    let finished = simulate(&plan, &machine, cache, &interrupt, args.output.quiet, &Ok)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
-        Some(runs) => real::run(runs, finished, &interrupt, args.output.quiet)?,
+        Some(runs) => real::run(runs, finished, qlog.as_ref(), &interrupt, args.output.quiet)?,
         None => finished,
     };
     destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)
+}
+
+/// The folder for logs.
+fn qlog_folder(folder: &Path, plan: &Plan) -> Result<QlogFolder, Failure> {
+    QlogFolder::prepare(folder.into(), &plan.title).map_err(|e| {
+        let (folder, why) = (folder.display(), reason(&e));
+        Failure::Wrong(vec![format!("--qlog {folder}: cannot be written ({why}); name another folder")])
+    })
 }
 
 /// The runs of the scenario. If they are made in real time, too, packets have the size of real ones.
@@ -54,10 +66,11 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     source::load(&args.scenario.file, &sets, machine, None)
 }
 
-/// Simulates the runs of `plan`, and returns what `keep` makes of each.
+/// Simulates the runs of `plan` that are not in `cache`, and returns what `keep` makes of each.
 pub fn simulate<T: Send>(
     plan: &Plan,
     machine: &Machine,
+    cache: &dyn RunCache,
     interrupt: &Interrupt,
     quiet: bool,
     keep: &(dyn Fn(Finished) -> Result<T, String> + Sync),
@@ -67,7 +80,7 @@ pub fn simulate<T: Send>(
         bar.show(progress);
         !interrupt.came()
     };
-    runner::map(plan, machine.jobs, &(), &go_on, keep).map_err(|stopped| match stopped {
+    runner::map(plan, machine.jobs, cache, &go_on, keep).map_err(|stopped| match stopped {
         Stopped::Cancelled => Failure::Interrupted,
         Stopped::Refused(why) => Failure::Failed(why),
     })

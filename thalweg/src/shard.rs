@@ -28,7 +28,7 @@ pub fn run(args: &Run, shard: Shard, out: &Path) -> Result<(), Failure> {
     }
     let interrupt = Interrupt::catch();
     let kept = part.begin().map_err(|refusal| failure(refusal, "--out "))?;
-    let runs = simulate(&plan, &machine, &interrupt, quiet, &|finished| kept.add(&finished))?;
+    let runs = simulate(&plan, &machine, &(), &interrupt, quiet, &|finished| kept.add(&finished))?;
     let written = shards::metrics(&plan, runs).and_then(|metrics| part.write(&plan, &kept, metrics));
     written.map_err(|refusal| failure(refusal, "--out "))?;
     note("");

@@ -20,9 +20,10 @@ fn crates() -> Vec<String> {
 }
 
 /// From the bottom up: a crate may use only crates in layers below its own.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["control"],
     &["path", "header", "realtime", "host", "quinn"],
+    &["qlog"],
     &["experiment", "emulate", "wire"],
     &["sim", "scenario", "real", "copy"],
     &["lab"],

@@ -49,6 +49,36 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value}"))
 }
 
+/// A log of each flow, of ours and of quinn's, and the keys with which their packets can be decrypted.
+#[test]
+fn real_flows_leave_logs_and_keys() {
+    let home = home(SCENARIO);
+    let mut command = Command::new(cargo_bin!("thalweg"));
+    command.current_dir(home.path()).env("SSLKEYLOGFILE", home.path().join("keys"));
+    command.args(["run", "path.toml", "--real", "--beside", "quinn-cubic", "--qlog", "logs", "--quiet"]);
+    let output = command.args(["--set", "ecn=true"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let keys = fs::read_to_string(home.path().join("keys")).unwrap();
+    let secrets = keys.lines().filter(|line| line.starts_with("CLIENT_TRAFFIC_SECRET_0 ")).count();
+    assert_eq!(secrets, 2, "a connection each: {keys}");
+    for (log, states, ecn) in [("cubic", true, true), ("cubic(real)", true, true), ("quinn-cubic(real)", false, false)]
+    {
+        let bytes = fs::read(home.path().join(format!("logs/{log}.sqlog"))).unwrap();
+        let records: Vec<Value> =
+            bytes.split(|byte| *byte == 0x1e).skip(1).map(|it| serde_json::from_slice(it).unwrap()).collect();
+        let named = |name: &str| records.iter().filter(|record| record["name"] == name).collect::<Vec<_>>();
+        let metrics = named("quic:recovery_metrics_updated");
+        assert!((40..=302).contains(&metrics.len()), "{log}: {}", metrics.len());
+        let rtt = metrics.iter().filter_map(|it| it["data"]["smoothed_rtt"].as_f64()).fold(f64::INFINITY, f64::min);
+        assert!((40.0..200.0).contains(&rtt), "{log}: {rtt} ms");
+        assert_eq!(!named("quic:congestion_state_updated").is_empty(), states, "{log}");
+        let known: Vec<_> = named("quic:ecn_state_updated").iter().map(|it| it["data"]["new"].clone()).collect();
+        assert_eq!(known.last().is_some_and(|last| last == "capable"), ecn, "{log}: {known:?}");
+        let times = records.iter().filter_map(|record| record["time"].as_f64());
+        assert!(times.fold(0.0, f64::max) < 4000.0, "{log}: the run takes 3 s");
+    }
+}
+
 #[test]
 fn a_real_run_has_the_results_of_a_simulated_one_beside_it() {
     let home = home(SCENARIO);

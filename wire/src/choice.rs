@@ -8,6 +8,7 @@ use quinn::udp::EcnCodepoint;
 use registry::ParameterError::Together;
 use serde_json::{Map, Value};
 use std::fmt;
+use std::sync::Arc;
 
 /// The controller that decides until stamps are granted, and for good if they are refused.
 const FALLBACK: &str = "cubic";
@@ -25,6 +26,9 @@ fn conditions(packet: u64, quantum: Duration) -> Conditions {
     Conditions { packet: Bytes(packet), timing_error: TIMING, quantum }
 }
 
+/// Puts itself between a host and a sender, whose packets have up to so many bytes.
+type Watch = Arc<dyn Fn(Box<dyn Sender>, Bytes) -> Box<dyn Sender> + Send + Sync>;
+
 /// A controller and its parameters.
 #[derive(Clone)]
 pub struct Choice {
@@ -36,6 +40,8 @@ pub struct Choice {
     quantum: Duration,
     /// The ECN field of its packets; none if they are not ECN-capable.
     codepoint: Option<EcnCodepoint>,
+    /// Who watches the senders.
+    watch: Option<Watch>,
 }
 
 impl Choice {
@@ -49,7 +55,7 @@ impl Choice {
         let parameters = controller.parameters(parameters).map_err(wrong)?;
         let parties = controller.build(&parameters, &conditions(PACKET, QUANTUM));
         let stamps = parties.map_err(|problem| wrong(Together { problem }))?.receiver.is_some();
-        Ok(Choice { controller, parameters, stamps, quantum: QUANTUM, codepoint: None })
+        Ok(Choice { controller, parameters, stamps, quantum: QUANTUM, codepoint: None, watch: None })
     }
 
     /// The same, whose packets are ECN-capable on paths that support it: queues mark them in place of dropping them,
@@ -62,6 +68,13 @@ impl Choice {
             EcnSupport::L4s => EcnCodepoint::Ect1,
         };
         Ok(Choice { codepoint: Some(codepoint), ..self })
+    }
+
+    /// The same, with each sender of its connections in the hands of `watch`, which is given a sender and the size of
+    /// full packets, and returns a sender that does the same. That hears all that the host tells, by the clock of
+    /// [`Endpoint::now`](crate::Endpoint::now).
+    pub fn watched(self, watch: impl Fn(Box<dyn Sender>, Bytes) -> Box<dyn Sender> + Send + Sync + 'static) -> Choice {
+        Choice { watch: Some(Arc::new(watch)), ..self }
     }
 
     /// Whether its packets are ECN-capable.
@@ -111,12 +124,18 @@ impl Choice {
         let parties = self.controller.build(&self.parameters, &conditions).expect("the parameters were checked");
         #[cfg(test)]
         let parties = Parties { sender: control::contract::checked(parties.sender), ..parties };
-        parties
+        match &self.watch {
+            Some(watch) => Parties { sender: watch(parties.sender, Bytes(packet)), ..parties },
+            None => parties,
+        }
     }
 
     /// The sender of a connection's first packets: the controller's own, or the fallback's if it needs stamps.
     pub(crate) fn first_sender(&self, packet: u64) -> Box<dyn Sender> {
-        if self.stamps { fallback().on(self.quantum).parties(packet).sender } else { self.parties(packet).sender }
+        match self.stamps {
+            true => Choice { quantum: self.quantum, watch: self.watch.clone(), ..fallback() }.parties(packet).sender,
+            false => self.parties(packet).sender,
+        }
     }
 }
 
@@ -143,6 +162,21 @@ mod tests {
         assert!(bbr.starts_with("bbr does not react to marks"), "{bbr}");
         assert!(error("rapid", serde_json::json!({"strean": 90})).contains("it has stream, "));
         assert!(error("rapid", serde_json::json!({"stream": 1})).starts_with("rapid.stream: "));
+    }
+
+    #[test]
+    fn who_watches_is_given_every_sender() {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        let bytes = Arc::new(AtomicU64::new(0));
+        let count = bytes.clone();
+        let choice = Choice::new("rapid", &Map::new()).unwrap().watched(move |sender, packet| {
+            count.fetch_add(packet.0, Ordering::Relaxed);
+            sender
+        });
+        choice.first_sender(1200); // the fallback's
+        choice.parties(1300);
+        assert_eq!(bytes.load(Ordering::Relaxed), 2500);
+        assert!(Choice::parse("rapid", &choice.parameters()).unwrap().watch.is_none(), "not the peer's");
     }
 
     #[test]

@@ -86,6 +86,11 @@ impl Endpoint {
         &self.quinn
     }
 
+    /// The time that controllers are told now.
+    pub fn now(&self) -> control::Time {
+        self.socket.clock.now()
+    }
+
     /// How many datagrams were dropped because their header was forged or damaged.
     pub fn invalid_headers(&self) -> u64 {
         self.socket.receiving.invalid_headers()

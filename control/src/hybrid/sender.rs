@@ -274,6 +274,13 @@ impl Sender for HybridSender {
             InCharge::PacketScale { .. } => self.packet_scale.available(),
         }
     }
+
+    fn slow_start_threshold(&self) -> Option<f64> {
+        match self.in_charge {
+            InCharge::Window { .. } => self.window.slow_start_threshold(),
+            InCharge::PacketScale { .. } => None,
+        }
+    }
 }
 
 #[cfg(test)]

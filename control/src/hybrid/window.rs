@@ -75,6 +75,11 @@ impl WindowSender {
         self.shown().state()
     }
 
+    /// The slow-start threshold, packets.
+    pub fn slow_start_threshold(&self) -> Option<f64> {
+        self.shown().slow_start_threshold()
+    }
+
     fn shown(&self) -> &dyn Sender {
         match self {
             WindowSender::Cubic(window) => window,

@@ -254,6 +254,14 @@ impl Sender for PlusPlusSender {
         };
         Shown { window: Some(self.cwnd), rate: None, phase }
     }
+
+    fn slow_start_threshold(&self) -> Option<f64> {
+        match self.state {
+            State::SlowStart => Some(f64::INFINITY),
+            State::Avoidance => None,
+            State::Frozen { ssthresh, .. } | State::Ramp { ssthresh } | State::Backoff { ssthresh } => Some(ssthresh),
+        }
+    }
 }
 
 #[cfg(test)]

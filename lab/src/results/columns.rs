@@ -15,11 +15,13 @@ pub struct Columns {
 }
 
 impl Columns {
-    pub(crate) fn new(heads: &[&'static str]) -> Columns {
+    /// A table without rows.
+    pub fn new(heads: &[&'static str]) -> Columns {
         Columns { heads: heads.to_vec(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
+    /// Adds a row, which has a cell for each heading.
+    pub fn row(&mut self, cells: impl Into<Vec<String>>) {
         self.rows.push(cells.into());
     }
 
@@ -29,7 +31,7 @@ impl Columns {
     }
 
     /// The table for the terminal; every line ends in a newline.
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         self.to_text_within(WIDTH)
     }
 

@@ -157,6 +157,11 @@ impl Sender for Simulated {
         let phase = if is_slow_start { Phase::SlowStart } else { Phase::CongestionAvoidance };
         State { window: Some(window as f64 / self.packet.0 as f64), rate: None, phase }
     }
+
+    fn slow_start_threshold(&self) -> Option<f64> {
+        let threshold = self.controller.metrics().ssthresh?;
+        Some(if threshold == u64::MAX { f64::INFINITY } else { threshold as f64 / self.packet.0 as f64 })
+    }
 }
 
 #[cfg(test)]

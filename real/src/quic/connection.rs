@@ -10,7 +10,7 @@ use std::io;
 use std::net::UdpSocket;
 use std::ops::Deref;
 use std::sync::Arc;
-use wire::PACKET;
+use wire::{EcnState, PACKET};
 
 /// Flow control of a stream and of a connection, in bytes: `wire` has the same, and no path that can be emulated needs
 /// more.
@@ -38,6 +38,21 @@ impl Deref for Connection {
 }
 
 impl Connection {
+    /// What is known of ECN on the path, as qlog calls it; none if packets are not to be ECN-capable, and of quinn's
+    /// connections, which do not tell it.
+    pub fn ecn(&self) -> Option<&'static str> {
+        match self {
+            Connection::Quinn(_) => None,
+            Connection::Wire(connection) => match connection.ecn() {
+                EcnState::Off => None,
+                EcnState::Testing => Some("testing"),
+                EcnState::Unknown => Some("unknown"),
+                EcnState::Capable => Some("capable"),
+                EcnState::Failed => Some("failed"),
+            },
+        }
+    }
+
     /// What the sender does at the time `at`. quinn does not tell its sending rate or its phase.
     pub fn sample(&self, at: Time) -> SenderSample {
         let path = self.stats().path;

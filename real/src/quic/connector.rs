@@ -4,12 +4,18 @@ use super::connection::{Connection, quinn_endpoint, quinn_transport};
 use super::stack::{ANY, PROTOCOL, Stack, choice};
 use crate::contestant::Congestion;
 use crate::error::Cause;
+use control::Time;
 use experiment::Flow;
+use qlog::Record;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::QuicClientConfig;
+use quinn::rustls::{ClientConfig, KeyLogFile};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::{Fingerprint, client_tls};
+
+/// The name under which the receiver is asked for. Its certificate is known by its fingerprint, whatever the name.
+const NAME: &str = "thalweg";
 
 /// Makes a [`Connector`] for each flow.
 pub struct Connectors {
@@ -23,7 +29,7 @@ pub struct Connectors {
 /// Opens one flow's connection.
 pub enum Connector {
     /// With `wire`.
-    Wire(Box<wire::Endpoint>, SocketAddr, Fingerprint),
+    Wire(Box<wire::Endpoint>, SocketAddr, Box<ClientConfig>),
     /// With quinn.
     Quinn(quinn::Endpoint, SocketAddr, Box<quinn::ClientConfig>),
 }
@@ -34,18 +40,22 @@ impl Connectors {
         Connectors { stack, fingerprint, wire: None, quinn: None }
     }
 
-    /// A connector for `flow`, whose packets take their route from `address`.
-    pub fn connector(&mut self, flow: &Flow, address: SocketAddr) -> Result<Connector, Cause> {
+    /// A connector for `flow`, whose packets take their route from `address`. If there is a `record`, its sender is
+    /// recorded there.
+    pub fn connector(&mut self, flow: &Flow, address: SocketAddr, record: Option<&Record>) -> Result<Connector, Cause> {
         let Connectors { stack, fingerprint, .. } = *self;
         match stack {
             Stack::Wire => {
-                let choice = choice(flow)?;
+                let mut choice = choice(flow)?;
+                if let Some(record) = record.cloned() {
+                    choice = choice.watched(move |sender, packet| record.watch(sender, packet));
+                }
                 let endpoint = match &self.wire {
                     Some(endpoint) => endpoint.with_choice(choice),
                     None => wire::Endpoint::builder(choice).constant_size().bind(ANY)?,
                 };
                 self.wire.get_or_insert(endpoint.clone());
-                Ok(Connector::Wire(Box::new(endpoint), address, fingerprint))
+                Ok(Connector::Wire(Box::new(endpoint), address, Box::new(tls(fingerprint))))
             }
             Stack::Quinn(congestion) => {
                 let endpoint = match &self.quinn {
@@ -54,7 +64,7 @@ impl Connectors {
                     None => quinn_endpoint(None, flow.ecn.is_capable() && congestion.reacts_to_marks())?,
                 };
                 self.quinn.get_or_insert(endpoint.clone());
-                let crypto = QuicClientConfig::try_from(client_tls(fingerprint, None, PROTOCOL))?;
+                let crypto = QuicClientConfig::try_from(tls(fingerprint))?;
                 let mut config = quinn::ClientConfig::new(Arc::new(crypto));
                 let mut transport = quinn_transport();
                 match congestion {
@@ -69,20 +79,36 @@ impl Connectors {
     }
 }
 
+/// Whom the sender trusts. The keys of its connections are written to the file that the environment variable
+/// SSLKEYLOGFILE names, if it is set.
+fn tls(fingerprint: Fingerprint) -> ClientConfig {
+    let mut tls = client_tls(fingerprint, None, PROTOCOL);
+    tls.key_log = Arc::new(KeyLogFile::new());
+    tls
+}
+
 impl Connector {
+    /// The time that a recorded sender is told now; none if none is recorded.
+    pub fn now(&self) -> Option<Time> {
+        match self {
+            Connector::Wire(endpoint, ..) => Some(endpoint.now()),
+            Connector::Quinn(..) => None,
+        }
+    }
+
     /// Opens the connection. With `wire`, it is open when the receiver has also granted the stamps that the controller
     /// needs.
     pub async fn open(&self) -> Result<Connection, Cause> {
         match self {
-            Connector::Wire(endpoint, address, fingerprint) => {
-                let connection = endpoint.connect_pinned(*address, *fingerprint, PROTOCOL).await?;
+            Connector::Wire(endpoint, address, tls) => {
+                let connection = endpoint.connect(*address, NAME, (**tls).clone()).await?;
                 if connection.settled().await == wire::Stamps::Refused {
                     return Err("the receiver did not grant stamps".into());
                 }
                 Ok(Connection::Wire(connection))
             }
             Connector::Quinn(endpoint, address, config) => {
-                let connecting = endpoint.connect_with((**config).clone(), *address, "thalweg")?;
+                let connecting = endpoint.connect_with((**config).clone(), *address, NAME)?;
                 Ok(Connection::Quinn(connecting.await?))
             }
         }

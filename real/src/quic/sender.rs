@@ -1,16 +1,20 @@
 //! The sending side: sends each flow's data from its start to its stop, and samples what its sender does.
 
+use super::connection::Connection;
 use super::connector::{Connector, Connectors};
 use super::stack::{Stack, runtime};
 use crate::error::Cause;
 use crate::flow_log::{SenderSample, data};
 use crate::testbed::Testbed;
+use control::Time;
 use experiment::Flow;
+use qlog::Happened;
 use quinn::{SendStream, VarInt};
-use realtime::to_std;
+use realtime::{from_std, to_std};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 use wire::Fingerprint;
@@ -31,7 +35,10 @@ pub fn send(
         let mut connectors = Connectors::new(stack, fingerprint);
         let mut tasks = JoinSet::new();
         for (number, flow) in flows.iter().enumerate() {
-            let connector = connectors.connector(flow, addresses[number])?;
+            let connector = connectors.connector(flow, addresses[number], testbed.record(number))?;
+            if let (Some(record), Some(now)) = (testbed.record(number), connector.now()) {
+                record.begin_at(now + from_std(testbed.zero.saturating_duration_since(Instant::now())));
+            }
             let testbed = testbed.clone();
             tasks.spawn(async move { (number, send_flow(&testbed, number, connector).await) });
         }
@@ -60,14 +67,17 @@ async fn send_flow(testbed: &Testbed, number: usize, connector: Connector) -> Re
         opened = opening => opened?,
         () = &mut end => return Ok(vec![]),
     };
-    let mut samples = Vec::new();
+    let (mut samples, mut ecn) = (Vec::new(), None);
     let mut writing = pin!(write(testbed, flow, stream));
     let mut ticks = tokio::time::interval(to_std(testbed.experiment.sample));
     let mut written = false;
     loop {
         tokio::select! {
             () = &mut writing, if !written => written = true,
-            _ = ticks.tick(), if !written => samples.push(connection.sample(testbed.now())),
+            _ = ticks.tick(), if !written => {
+                samples.push(connection.sample(testbed.now()));
+                record_ecn(testbed, number, &connection, &mut ecn);
+            }
             () = &mut end => break,
         }
     }
@@ -100,4 +110,15 @@ async fn write(testbed: &Testbed, flow: &Flow, mut stream: SendStream) {
     }
     let _ = stream.finish();
     let _ = stream.stopped().await;
+}
+
+/// Records what is known of ECN on the path of flow `number`, if it is no longer what was `known`.
+fn record_ecn(testbed: &Testbed, number: usize, connection: &Connection, known: &mut Option<&'static str>) {
+    let Some(record) = testbed.record(number) else { return };
+    let now = connection.ecn();
+    if let Some(new) = now.filter(|_| now != *known) {
+        let happened = Happened::Ecn { old: known.map(String::from), new: new.into() };
+        record.add(testbed.now().since(Time::ZERO), happened);
+        *known = now;
+    }
 }

@@ -3,6 +3,7 @@
 mod claims;
 pub mod evaluation;
 pub mod gallery;
+pub mod logs;
 mod name;
 pub mod report;
 mod setup;

@@ -89,7 +89,7 @@ fn describe(link: &DirectionSetup, ways: &str) -> String {
 }
 
 /// Parameters in words: `{"a": 1, "b": "2 ms"}` as `a = 1, b = 2 ms`.
-fn show(value: &Value) -> String {
+pub fn show(value: &Value) -> String {
     match value {
         Value::Object(fields) if fields.is_empty() => "none".into(),
         Value::Object(fields) => fields

@@ -27,6 +27,8 @@ mod score;
 #[cfg(all(feature = "copy", unix))]
 mod serve;
 #[cfg(feature = "lab")]
+mod show;
+#[cfg(feature = "lab")]
 mod vectors;
 
 #[cfg(any(feature = "lab", feature = "wire"))]
@@ -44,6 +46,7 @@ pub use {
     run::Run,
     scenario::{Check, Scenario},
     score::Score,
+    show::Show,
     vectors::Vectors,
 };
 #[cfg(all(feature = "copy", unix))]
@@ -96,6 +99,9 @@ pub enum Command {
     /// Compare a controller with a baseline by the criteria of RFC 9743, and say for each: better, like, worse, broken.
     #[cfg(feature = "lab")]
     Evaluate(Evaluate),
+    /// Draw logs of connections in the format qlog, of any implementation of QUIC.
+    #[cfg(feature = "lab")]
+    Show(Show),
     /// Say what is wrong with a scenario, or what it would run.
     #[cfg(feature = "lab")]
     Check(Check),

@@ -1,9 +1,11 @@
 //! The arguments of `thalweg run`.
 
 use super::{Output, Scenario};
+use clap::ValueHint;
 #[cfg(all(feature = "real", target_os = "linux"))]
 use real::Contestant;
 use scenario::Shard;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,6 +15,8 @@ Examples:
   thalweg run my.toml --out results/my && xdg-open results/my/report.html
   thalweg run my.toml --set path.rate=100Mbps --real --beside quinn-cubic,quinn-bbr
                                                         simulate, run in real time, and compare the two
+  thalweg run my.toml --qlog results/logs && thalweg show results/logs/*.sqlog
+                                                        a log of each flow, and the page that draws them
   thalweg run sweep.toml --shard 3/10 --out results/sweep
                                                         the third of ten commands that divide the runs
 
@@ -43,6 +47,10 @@ pub struct Run {
     /// them to flows.parquet and links.parquet.
     #[arg(long, requires = "shard")]
     pub series: bool,
+    /// Write a log of each flow into this folder, in the format qlog: what its congestion control measured and did.
+    /// docs/qlog.md describes the files, and `thalweg show` draws them.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "shard")]
+    pub qlog: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
 }
