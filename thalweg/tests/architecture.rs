@@ -22,8 +22,8 @@ fn crates() -> Vec<String> {
 /// From the bottom up: a crate may use only crates in layers below its own.
 const LAYERS: [&[&str]; 8] = [
     &["control"],
-    &["path", "header", "realtime", "host", "quinn"],
-    &["experiment", "emulate", "wire"],
+    &["path", "header", "realtime", "host"],
+    &["experiment", "emulate", "wire", "quinn"],
     &["sim", "scenario", "real", "copy"],
     &["lab"],
     &["report"],

@@ -249,7 +249,7 @@ mod tests {
             path.sender.on_send(path.now, PACKET, &pipe);
             path.in_flight += 1;
         }
-        path.now = path.now + Duration::from_secs(1.0);
+        path.now += Duration::from_secs(1.0);
         path.in_flight = 0;
         path.sender.on_loss(path.now, &Loss::Timeout);
         assert_eq!(path.window(), 2.0);
@@ -264,7 +264,7 @@ mod tests {
             let pipe = path.pipe();
             assert_eq!(path.sender.next(path.now, &pipe), Next::Now);
             path.sender.on_send(path.now, PACKET, &pipe);
-            path.now = path.now + RTT;
+            path.now += RTT;
             path.sender.on_ack(path.now, &Ack { acked: PACKET, marked: PACKET, rtt: Some(RTT), ..Ack::default() });
             path.window() / before
         };
