@@ -35,6 +35,6 @@ pub async fn send(controller: &str, bytes: usize) -> Result<Connection, Box<dyn 
     let (mut stream, data) = (near.open_uni().await?, vec![7; bytes]);
     let read = async { far.accept_uni().await?.read_exact(&mut vec![0; bytes]).await.map_err(Box::<dyn Error>::from) };
     let (sent, received) = tokio::join!(stream.write_all(&data), read);
-    (sent?, received?);
+    let _ = (sent?, received?);
     Ok(near)
 }
