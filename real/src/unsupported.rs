@@ -32,6 +32,7 @@ pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<S
             ("coalesce", flow.coalesce.is_some()),
             ("jitter", flow.jitter.is_some()),
             ("quantum", flow.quantum.is_some()),
+            ("misbehaviour", flow.misbehaviour.is_some()),
         ];
         let (first, own) = (flows[0].ecn.is_capable(), flow.ecn.is_capable());
         if *contestant == Contestant::Ours && Congestion::named(&flow.controller).is_some() {
