@@ -105,6 +105,19 @@ pub struct Flow {
     pub min_rto: Duration,
     /// The ECN field of its packets. Acknowledgments are Not-ECT (RFC 3168, section 6.1.4).
     pub ecn: Ecn,
+    /// How its receiver breaks the rules, if it does.
+    pub misbehaviour: Option<Misbehaviour>,
+}
+
+/// How a receiver breaks the rules to get more than honest ones (RFC 9743, section 7.6). Senders do not defend
+/// themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misbehaviour {
+    /// With each packet it acknowledges all packets before it, whether or not they have arrived, and a hundred after it,
+    /// as far as they were sent (Savage et al., "TCP congestion control with a misbehaving receiver", CCR 29(5), 1999).
+    OptimisticAcks,
+    /// It reports ten times the rate that it measured or that routers allow, and ten times the growth.
+    FalseReports,
 }
 
 impl Flow {

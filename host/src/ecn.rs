@@ -115,6 +115,11 @@ impl Ecn {
         }
     }
 
+    /// The acknowledgment tells of marks, and the stack does not say of how many.
+    pub(crate) fn on_marks(&mut self) {
+        self.marked = self.marked.max(1);
+    }
+
     /// How many more packets are marked than before; none if `counts` are not valid (section 13.4.2.1).
     fn newly_marked(&self, counts: EcnCounts) -> Option<u64> {
         // Counts do not decrease, as acknowledgments that came out of order are not looked at.

@@ -264,6 +264,13 @@ impl Host {
         self.ecn.on_counts(counts);
     }
 
+    /// The present acknowledgment tells of marks. For a stack that reads and checks the counts itself and does not say
+    /// how many packets are marked, in place of [`Host::on_ecn_counts`]: one counts as marked, which is enough for a
+    /// sender that takes marks for a loss. To be called before the [`Host::on_ack_end`] of the acknowledgment.
+    pub fn on_marks(&mut self) {
+        self.ecn.on_marks();
+    }
+
     /// Packets are lost. If an acknowledgment showed it, this is to be called before the [`Host::on_ack_end`] of that
     /// acknowledgment.
     pub fn on_lost(&mut self, now: Time, lost: &Lost) {

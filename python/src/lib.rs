@@ -9,6 +9,7 @@
 
 mod controller;
 mod envs;
+mod evaluation;
 mod plan;
 mod problem;
 mod results;
@@ -28,6 +29,8 @@ mod _thalweg {
     #[pymodule_export]
     use super::envs::Envs;
     #[pymodule_export]
+    use super::evaluation::{Evaluation, EvaluationTask};
+    #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
     use super::results::Results;
@@ -35,6 +38,13 @@ mod _thalweg {
     use super::shard::{Shard, join, text_of};
     #[pymodule_export]
     use super::table::Table;
+
+    /// quinn's own controllers are those of scenarios, too, as for the command line.
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        thalweg::add_controllers();
+        Ok(())
+    }
 
     /// The command line: does what `arguments` ask for, and returns the exit code. `program` begins a command that
     /// calls this function again.

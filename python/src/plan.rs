@@ -92,18 +92,21 @@ pub fn make<T: Send>(
             controller::raised().map_or(Ok(kept), Err)
         }),
     })??;
-    kept.map_err(|stopped| {
-        let why = match stopped {
-            Stopped::Cancelled => "cancelled".to_string(),
-            Stopped::Refused(why) => why,
-        };
-        Python::attach(|py| run_error(py, why))
-    })
+    kept.map_err(stopped)
+}
+
+/// The exception for runs that were not made. The calling thread must not hold Python's lock.
+pub fn stopped(stopped: Stopped) -> PyErr {
+    let why = match stopped {
+        Stopped::Cancelled => "cancelled".to_string(),
+        Stopped::Refused(why) => why,
+    };
+    Python::attach(|py| run_error(py, why))
 }
 
 /// Lets work on another thread know of signals, and the caller of its progress.
 #[derive(Default)]
-struct Watch {
+pub struct Watch {
     stop: AtomicBool,
     progress: Mutex<Option<Progress>>,
 }
@@ -111,7 +114,7 @@ struct Watch {
 impl Watch {
     /// Does `work` on a thread of its own, and returns its result when it has ended. Fails if it was interrupted by a
     /// signal or by an exception of `progress`. The calling thread must not hold Python's lock.
-    fn over<T: Send>(
+    pub fn over<T: Send>(
         &self,
         progress: Option<&Py<PyAny>>,
         work: impl FnOnce(&(dyn Fn(Progress) -> bool + Sync)) -> T + Send,

@@ -36,6 +36,12 @@ impl Table {
     }
 }
 
+impl From<RecordBatch> for Table {
+    fn from(batch: RecordBatch) -> Table {
+        Table { schema: batch.schema(), batches: vec![batch] }
+    }
+}
+
 #[pymethods]
 impl Table {
     /// The table in the Parquet file with the bytes `part`, such as the metrics of a shard.

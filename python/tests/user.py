@@ -52,6 +52,15 @@ def compare() -> polars.DataFrame:
     return polars.DataFrame(results.flows)
 
 
+def judge() -> polars.DataFrame:
+    evaluation: thalweg.Evaluation = thalweg.evaluate(
+        "bbr", baseline="reno", blocks=["loss"], scale="quick", progress=lambda now: print(now.runs)
+    )
+    page: str = evaluation.report("results").name
+    print(page, evaluation.tally, evaluation.is_broken, evaluation.to_dict()["subject"])
+    return polars.DataFrame(evaluation.rows)
+
+
 def divide(client: distributed.Client) -> float:
     table: thalweg.Table = thalweg.sweep("sweep.toml", out="results", jobs=2, progress=lambda now: print(now.shards))
     frame = thalweg.sweep("sweep.toml", client=client, shards=100, retries=1)

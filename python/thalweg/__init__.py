@@ -11,6 +11,7 @@ Dask cluster. docs/python.md has the rest.
 
 from ._controllers import controller
 from ._errors import Problem, RunError, ScenarioError
+from ._evaluate import Evaluation, evaluate
 from ._results import Results
 from ._run import Progress, run
 from ._sweep import SweepProgress, sweep
@@ -34,6 +35,7 @@ __all__ = [
     "Change",
     "Compare",
     "Conditions",
+    "Evaluation",
     "Flow",
     "Link",
     "Measure",
@@ -50,6 +52,7 @@ __all__ = [
     "Table",
     "Traffic",
     "controller",
+    "evaluate",
     "run",
     "sweep",
 ]

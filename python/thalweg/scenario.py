@@ -255,6 +255,8 @@ class Flow(Keys):
     """Each of its packets leaves up to this late, at random, and in order; the scenario's if not given."""
     quantum: str | None = None
     """The shortest time between two departures that its sending host can keep; the scenario's if not given."""
+    misbehaviour: Literal["optimistic-acks", "false-reports"] | None = None
+    """How its receiver breaks the rules; it is honest if not given."""
 
 
 @dataclasses.dataclass(kw_only=True, slots=True)

@@ -6,20 +6,22 @@ use crate::helper::Helper;
 use crate::measured::Measured;
 use crate::run::Prepared;
 use crate::watch::Watch;
+use control::{EcnSupport, registry};
 use experiment::{Finished, Identity, Place, Run};
+use path::Ecn;
 use serde_json::{Map, Value};
 
 /// Real runs that are ready to begin.
 pub struct RealRuns {
     /// One for each of the simulated runs, with its controllers.
     ours: Vec<(Run, Prepared)>,
-    /// One for each path and each other contestant.
+    /// One for each path and each contestant that the simulator does not know.
     others: Vec<(Run, Prepared)>,
 }
 
 impl RealRuns {
-    /// Prepares a real run for each of `runs`, and one for each path among them and each of `contestants`. The process
-    /// must have a single thread if the kernel is among them; `helper` starts its processes.
+    /// Prepares a real run for each of `runs`, and one for each path among them and each of `contestants` that the
+    /// simulator does not know: the others are among `runs` ([`simulated`]). The process must have a single thread if the kernel is among them; `helper` starts its processes.
     ///
     /// # Errors
     /// As [`Prepared::new`].
@@ -28,10 +30,14 @@ impl RealRuns {
             let prepared = Prepared::new(&run.experiment, contestant, helper)?;
             Ok::<_, Error>((run, prepared))
         };
-        let ours = runs.iter().map(|run| prepare(run.clone(), &Contestant::Ours)).collect::<Result<_, _>>()?;
+        let prepare_own = |run: &Run| prepare(run.clone(), &Contestant::of(&run.experiment));
+        let ours = runs.iter().map(prepare_own).collect::<Result<_, _>>()?;
         let named_before = |i: usize| contestants[..i].contains(&contestants[i]);
-        let contestants: Vec<&Contestant> =
-            (0..contestants.len()).filter(|&i| !named_before(i)).map(|i| &contestants[i]).collect();
+        let is_simulated = |contestant: &Contestant| registry::find(&contestant.to_string()).is_some();
+        let contestants: Vec<&Contestant> = (0..contestants.len())
+            .filter(|&i| !named_before(i) && !is_simulated(&contestants[i]))
+            .map(|i| &contestants[i])
+            .collect();
         let mut others = Vec::new();
         for run in one_for_each_path(runs) {
             for &contestant in &contestants {
@@ -79,6 +85,36 @@ impl RealRuns {
         }
         Ok(all)
     }
+}
+
+/// A run in the simulator for each path among `runs` and each of `contestants` that the simulator knows, with all flows
+/// controlled by it; none that is among `runs` already.
+pub fn simulated(runs: &[Run], contestants: &[Contestant]) -> Vec<Run> {
+    let mut all: Vec<Run> = Vec::new();
+    for run in one_for_each_path(runs) {
+        for contestant in contestants {
+            let Some(controller) = registry::find(&contestant.to_string()) else { continue };
+            let mut run = carried_by(run, contestant);
+            if runs.iter().chain(&all).any(|other| other.identity == run.identity) {
+                continue;
+            }
+            run.parameters = controller.defaults().clone();
+            for flow in &mut run.experiment.flows {
+                flow.controller = controller.name.into();
+                flow.parameters = controller.defaults().clone();
+                flow.recovery = controller.recovery;
+                if flow.ecn.is_capable() {
+                    flow.ecn = match controller.ecn {
+                        EcnSupport::None => Ecn::NotEct,
+                        EcnSupport::Classic => Ecn::Ect0,
+                        EcnSupport::L4s => Ecn::Ect1,
+                    };
+                }
+            }
+            all.push(run);
+        }
+    }
+    all
 }
 
 /// A run for each setting of the sweep: the paths of other runs with this setting are the same.

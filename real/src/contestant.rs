@@ -1,5 +1,6 @@
 //! The senders and receivers that can carry the flows of a run.
 
+use experiment::Experiment;
 use std::fmt;
 use std::str::FromStr;
 
@@ -29,9 +30,27 @@ impl Congestion {
     const ALL: [(Congestion, &str); 3] =
         [(Congestion::Cubic, "cubic"), (Congestion::Bbr, "bbr"), (Congestion::NewReno, "newreno")];
 
+    /// The one that has this name as a controller of the simulator, and as a contestant.
+    pub(crate) fn named(name: &str) -> Option<Congestion> {
+        let name = name.strip_prefix("quinn-")?;
+        Congestion::ALL.iter().find(|(_, known)| *known == name).map(|(congestion, _)| *congestion)
+    }
+
     /// Whether its packets may be ECN-capable: quinn's BBR ignores marks.
     pub(crate) fn reacts_to_marks(self) -> bool {
         self != Congestion::Bbr
+    }
+}
+
+impl Contestant {
+    /// Who carries the flows of an experiment with these controllers: quinn where all are the same one of its own
+    /// (`quinn-cubic`), and ours otherwise.
+    pub fn of(experiment: &Experiment) -> Contestant {
+        let mut named = experiment.flows.iter().map(|flow| Congestion::named(&flow.controller));
+        match named.next().flatten() {
+            Some(first) if named.all(|other| other == Some(first)) => Contestant::Quinn(first),
+            _ => Contestant::Ours,
+        }
     }
 }
 
@@ -46,10 +65,8 @@ impl FromStr for Contestant {
     fn from_str(text: &str) -> Result<Contestant, String> {
         let kernels = || std::fs::read_to_string(AVAILABLE).unwrap_or_default();
         let kernels: Vec<String> = kernels().split_whitespace().map(String::from).collect();
-        let quinns = text.strip_prefix("quinn-");
-        let quinns = quinns.and_then(|name| Congestion::ALL.iter().find(|(_, known)| *known == name));
-        if let Some((congestion, _)) = quinns {
-            return Ok(Contestant::Quinn(*congestion));
+        if let Some(congestion) = Congestion::named(text) {
+            return Ok(Contestant::Quinn(congestion));
         }
         match text.split_once('-') {
             Some(("kernel", name)) if kernels.iter().any(|kernel| kernel == name) => {

@@ -37,7 +37,7 @@ mod unsupported;
 mod watch;
 
 pub use answer::answer;
-pub use beside::RealRuns;
+pub use beside::{RealRuns, simulated};
 pub use contestant::{Congestion, Contestant};
 pub use emulation::{CommandEnded, Emulation};
 pub use error::Error;

@@ -1,6 +1,6 @@
 //! What an experiment may not have if it is to run in real time.
 
-use crate::contestant::Contestant;
+use crate::contestant::{Congestion, Contestant};
 use control::Bytes;
 use experiment::Experiment;
 
@@ -32,8 +32,13 @@ pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<S
             ("coalesce", flow.coalesce.is_some()),
             ("jitter", flow.jitter.is_some()),
             ("quantum", flow.quantum.is_some()),
+            ("misbehaviour", flow.misbehaviour.is_some()),
         ];
         let (first, own) = (flows[0].ecn.is_capable(), flow.ecn.is_capable());
+        if *contestant == Contestant::Ours && Congestion::named(&flow.controller).is_some() {
+            let why = "quinn carries all flows of a real run, or none; write the same controller for all";
+            return Some(format!("flow {}: controller: is {}: {why}", i + 1, flow.controller));
+        }
         if *contestant != Contestant::Ours && own != first {
             return Some(format!("flow {}: ecn: is one setting for all flows of {contestant}; write the same", i + 1));
         }

@@ -35,6 +35,7 @@ pub fn experiment(controller: &Controller) -> Experiment {
         quantum: None,
         min_rto: Duration::from_millis(200),
         ecn: Ecn::NotEct,
+        misbehaviour: None,
     };
     let (rate, delay) = (Rate::from_mbps(10.0), Duration::from_millis(15));
     Experiment {

@@ -114,7 +114,11 @@ impl<'a> Simulation<'a> {
                 way_out,
                 ecn: flow.ecn,
             });
-            let sink = Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
+            let mut sink =
+                Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
+            if let Some(kind) = flow.misbehaviour {
+                sink.misbehave(kind);
+            }
             let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
             network.events.add(flow.start, (Kind::Wake, i as u32));
             if let Some(stop) = flow.stop {

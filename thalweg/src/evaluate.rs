@@ -9,8 +9,7 @@ use lab::cache::{MOST_CACHED, RunFolder};
 use lab::evaluate::{self, Block, Evaluation, Task, Verdict};
 use lab::process::{self, CacheOfOthers};
 use lab::runner::Stopped;
-use scenario::{Machine, nearest, reason};
-use std::path::Path;
+use scenario::{Machine, reason};
 
 /// Compares controllers with a baseline, prints the verdicts, and writes the reports.
 pub fn evaluate(args: &Evaluate) -> Result<(), Failure> {
@@ -102,20 +101,16 @@ fn tasks(args: &Evaluate, known: &[Block]) -> Result<Vec<Task>, Failure> {
     wrong.extend(scenario::controller(&args.baseline).err().map(|why| format!("--baseline: {why}")));
     for set in &args.sets {
         let key = set.path.to_string();
-        if key.starts_with(&format!("controller.{}.", args.baseline)) {
-            wrong.push(format!("--set {key}: would change the baseline, too; name another --baseline"));
-        } else if ["sweep", "compare", "flow", "traffic", "seed"].iter().any(|part| key.starts_with(part)) {
-            wrong.push(format!("--set {key}: is what the blocks are made of; set a parameter of the controller"));
-        }
+        wrong.extend(evaluate::unsettable(&key, &args.baseline).map(|why| format!("--set {key}: {why}")));
     }
     let mut blocks: Vec<Block> = Vec::new();
     for name in &args.blocks {
-        match block(name, known) {
+        match evaluate::block(name, known) {
             Ok(block) if blocks.iter().any(|other| other.id == block.id) => {
                 wrong.push(format!("--blocks: there are two blocks `{}`; remove or rename one", block.id));
             }
             Ok(block) => blocks.push(block),
-            Err(why) => wrong.push(why),
+            Err(why) => wrong.push(format!("--blocks: {why}")),
         }
     }
     if !wrong.is_empty() {
@@ -132,20 +127,4 @@ fn tasks(args: &Evaluate, known: &[Block]) -> Result<Vec<Task>, Failure> {
         sets: args.sets.clone(),
     };
     Ok(args.controllers.iter().map(task).collect())
-}
-
-/// The block of this name, or in the file of this name.
-fn block(name: &str, known: &[Block]) -> Result<Block, String> {
-    if let Some(stem) = name.strip_suffix(".toml") {
-        let text = scenario::text_of(Path::new(name)).map_err(|problems| problems[0].to_string())?;
-        let id = Path::new(stem).file_name().map_or(stem.into(), |it| it.to_string_lossy());
-        return Block::read(&id, name, &text);
-    }
-    known.iter().find(|block| block.id == name).cloned().ok_or_else(|| {
-        let names: Vec<&str> = known.iter().map(|block| block.id.as_str()).collect();
-        match nearest(name, &names) {
-            Some(near) => format!("--blocks: there is no block `{name}`; did you mean `{near}`?"),
-            None => format!("--blocks: there is no block `{name}`; `thalweg evaluate --list` lists them"),
-        }
-    })
 }

@@ -69,9 +69,8 @@ pub fn main(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     if let Some(code) = ::real::answer(arguments.iter().cloned()) {
         return code;
     }
-    // There are no other controllers of these names.
     #[cfg(feature = "lab")]
-    let _ = thalweg_quinn::simulated::add();
+    add_controllers();
     let name = OsString::from("thalweg");
     let done = match Args::try_parse_from(std::iter::once(name).chain(arguments)) {
         Ok(args) => command(args.command, &program),
@@ -86,6 +85,13 @@ pub fn main(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
         Ok(()) => 0,
         Err(failure) => report(failure),
     }
+}
+
+/// Adds the controllers that are not of the crate `control` to its registry. More than once does no harm.
+#[cfg(feature = "lab")]
+pub fn add_controllers() {
+    // There are no other controllers of these names.
+    let _ = thalweg_quinn::simulated::add();
 }
 
 /// Writes the lines of `failure` to standard error, and returns the exit code.

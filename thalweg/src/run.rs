@@ -63,7 +63,11 @@ fn plan(args: &Run, machine: &Machine) -> Result<Plan, Failure> {
     if args.real {
         sets.push(real::packets());
     }
-    source::load(&args.scenario.file, &sets, machine, None)
+    #[allow(unused_mut)]
+    let mut plan = source::load(&args.scenario.file, &sets, machine, None)?;
+    #[cfg(all(feature = "real", target_os = "linux"))]
+    plan.runs.extend(::real::simulated(&plan.runs, &args.beside));
+    Ok(plan)
 }
 
 /// Simulates the runs of `plan` that are not in `cache`, and returns what `keep` makes of each.

@@ -90,9 +90,9 @@ fn a_real_run_has_the_results_of_a_simulated_one_beside_it() {
     let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
     let runs = summary["runs"].as_array().unwrap();
     let names: Vec<_> = runs.iter().map(|run| run["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["cubic", "cubic (real)", "quinn-cubic (real)", "quinn-bbr (real)"]);
-    assert!(runs[0]["emulator"].is_null());
-    for real in &runs[1..] {
+    assert_eq!(names, ["cubic", "cubic (real)", "quinn-cubic", "quinn-cubic (real)", "quinn-bbr", "quinn-bbr (real)"]);
+    assert!(runs.iter().step_by(2).all(|run| run["emulator"].is_null()));
+    for real in runs.iter().skip(1).step_by(2) {
         let goodput = number(&real["throughput_mbps"]);
         assert!((5.0..=20.0).contains(&goodput), "{real}");
         // The link counts all packets that it carries, with headers: the flow's, and its retransmissions.
@@ -102,7 +102,8 @@ fn a_real_run_has_the_results_of_a_simulated_one_beside_it() {
         assert_eq!(real["duration_seconds"], 3.0);
         assert!(real["emulator"]["delivered_packets"][0].as_u64() > Some(1000));
     }
-    let [pair] = &summary["agreement"].as_array().unwrap()[..] else { panic!("{}", summary["agreement"]) };
+    let [pair, cubic, bbr] = &summary["agreement"].as_array().unwrap()[..] else { panic!("{}", summary["agreement"]) };
+    assert_eq!((cubic["name"].as_str(), bbr["name"].as_str()), (Some("quinn-cubic"), Some("quinn-bbr")));
     assert_eq!(
         (pair["name"].as_str(), pair["throughput_mbps"][1].as_f64()),
         (Some("cubic"), runs[1]["throughput_mbps"].as_f64())
@@ -262,6 +263,10 @@ fn what_cannot_run_in_real_time_is_refused_in_a_line() {
             "path.toml: flow 2: ecn: is one setting for all flows of quinn-cubic; write the same",
         ),
         (&["--set", "ecn=true", "--set", "flow=[{controller=\"bbr\",ecn=true}]"], "`bbr` does not react to marks"),
+        (
+            &["--set", "flow=[{},{controller=\"quinn-cubic\"}]"],
+            "path.toml: flow 2: controller: is quinn-cubic: quinn carries all flows of a real run, or none; write the",
+        ),
         (&["--beside", "quinn-vegas"], "there are quinn-cubic, quinn-bbr, quinn-newreno, kernel-"),
         (&["--beside", "cubic"], "there are quinn-cubic"),
     ] {

@@ -1,7 +1,7 @@
 //! The sections of RFC 9743 that ask for what evaluations compare.
 
 /// Sections, and what the RFC calls them.
-const SECTIONS: [(&str, &str); 17] = [
+const SECTIONS: [(&str, &str); 18] = [
     ("5.1.1", "Protection against congestion collapse"),
     ("5.1.2", "Protection against bufferbloat"),
     ("5.1.3", "Protection against high packet loss"),
@@ -16,6 +16,7 @@ const SECTIONS: [(&str, &str); 17] = [
     ("7.1", "Active queue management"),
     ("7.3", "Paths with varying delay"),
     ("7.4", "Internet of Things and constrained nodes"),
+    ("7.6", "Misbehaving nodes"),
     ("7.7", "Extreme packet reordering"),
     ("7.8", "Transient events"),
     ("7.9", "Sudden changes in the path"),

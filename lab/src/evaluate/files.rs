@@ -20,7 +20,7 @@ pub fn write(folder: &Path, evaluation: &Evaluation) -> io::Result<()> {
     json.push(b'\n');
     files::write(&folder.join(format!("{}.json", evaluation.subject)), |out| out.write_all(&json))?;
     let mut bytes = Vec::new();
-    cases(&mut bytes, evaluation).map_err(io_error)?;
+    cases(&mut bytes, evaluation)?;
     files::write(&folder.join(format!("{}.parquet", evaluation.subject)), |out| out.write_all(&bytes))
 }
 
@@ -33,7 +33,15 @@ struct Value<'e> {
     value: f64,
 }
 
-fn cases(out: impl Write + Send, evaluation: &Evaluation) -> Result<(), ParquetError> {
+/// Writes the values of all runs as Parquet, one per row of the report, case, controller and seed.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn cases(out: impl Write + Send, evaluation: &Evaluation) -> io::Result<()> {
+    write_cases(out, evaluation).map_err(io_error)
+}
+
+fn write_cases(out: impl Write + Send, evaluation: &Evaluation) -> Result<(), ParquetError> {
     let column = |name: &str, physical, converted, repetition| {
         let built = Type::primitive_type_builder(name, physical);
         built.with_converted_type(converted).with_repetition(repetition).build().map(Arc::new)

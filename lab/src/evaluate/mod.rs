@@ -15,13 +15,13 @@ mod table;
 mod task;
 
 pub use block::{Better, Block, Case, Limit, Row};
-pub use blocks::blocks;
+pub use blocks::{block, blocks};
 pub use criteria::title;
-pub use files::write;
+pub use files::{cases, write};
 pub use judge::{BlockResult, CaseResult, Evaluation, RowResult, Verdict};
 pub use runs::Planned;
 pub use table::{change, interval, markdown, table, unit, value};
-pub use task::Task;
+pub use task::{Task, unsettable};
 
 #[cfg(test)]
 mod tests;

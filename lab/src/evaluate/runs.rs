@@ -119,6 +119,11 @@ fn placed(scenario: &str, subject: &str, baseline: &str) -> Result<Vec<Set>, Str
 }
 
 impl Planned<'_> {
+    /// The runs of each case.
+    pub fn plans(&self) -> impl Iterator<Item = &Plan> {
+        self.cases.iter().map(|case| &case.plan)
+    }
+
     /// How many runs it takes.
     pub fn runs(&self) -> usize {
         self.cases.iter().map(|case| case.plan.runs.len()).sum()

@@ -95,6 +95,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         quantum: None,
         min_rto: Duration::from_millis(200),
         ecn: Default::default(),
+        misbehaviour: None,
     };
     let experiment = Experiment {
         seed: 1,

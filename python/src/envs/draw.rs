@@ -96,6 +96,7 @@ impl Path {
             quantum: None,
             min_rto: Duration::from_millis(200),
             ecn: Default::default(),
+            misbehaviour: None,
         };
         // Longer than any episode, and without samples, which nobody reads.
         let duration = Duration::from_secs(1e6);

@@ -1,13 +1,15 @@
 //! Controllers that were written for quinn as senders of the simulator.
 //!
-//! A controller is told what quinn would tell it, in the same order: packets with their numbers and times, the estimator
-//! of the round-trip time as it was before the acknowledgment, losses after the acknowledgment that shows them, and
-//! marks as losses of no bytes. Its window is kept and paced as quinn 0.11 does: 1.25 windows per round trip, in bursts
-//! of at least ten packets.
+//! A controller is told what quinn 0.11 would tell it, in the same order: of packets that leave together as one, up to
+//! ten; of acknowledged packets with their numbers and times; the estimator of the round-trip time as it was before the
+//! acknowledgment; of losses after the acknowledgment that shows them; and of marks as losses of no bytes. Its window is
+//! kept and paced as quinn does: 1.25 windows per round trip, in bursts of at least ten packets.
 //!
 //! What is different from quinn: the simulated host finds losses and repairs them as TCP does (RFC 6675), and its
-//! retransmission timeout is told as persistent congestion, which quinn finds later; acknowledgments are not delayed;
-//! of several packets that one acknowledgment stands for, only the newest is known exactly.
+//! retransmission timeout is told as persistent congestion, which quinn finds later, where its probes are lost, too. Of
+//! several packets that one acknowledgment stands for, only the newest is known exactly. The smoothed round-trip time
+//! that a controller is shown is exact to one part in 256, and the latest sample is shown as the smoothed one.
+//! Acknowledgments are delayed only where the scenario says so.
 
 mod keys;
 mod pacer;

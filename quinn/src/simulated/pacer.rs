@@ -35,7 +35,13 @@ impl Pacer {
         }
         let (packet, rate) = (packet as f64, GAIN * window as f64 / rtt);
         let room = (window as f64 * BURST / rtt).clamp(LEAST * packet, MOST * packet);
-        let tokens = self.tokens.map_or(room, |tokens| tokens.min(room));
+        let tokens = match self.tokens {
+            Some(tokens) => tokens.min(room),
+            None => {
+                self.filled = now;
+                room
+            }
+        };
         if tokens >= packet {
             self.tokens = Some(tokens);
             return now;
@@ -58,8 +64,10 @@ mod tests {
     /// 125 kB per round trip of 100 ms leave at 12.5 Mbit/s: 12.5 kB, ten packets, every 8 ms.
     #[test]
     fn packets_leave_in_bursts_at_a_quarter_more_than_the_window_per_round_trip() {
-        let (mut pacer, mut now, mut sent) = (Pacer::new(), Time::ZERO, Vec::new());
-        while now < Time::ZERO + Duration::from_secs(1.0) {
+        // A flow need not begin at time zero.
+        let start = Time::ZERO + Duration::from_secs(5.0);
+        let (mut pacer, mut now, mut sent) = (Pacer::new(), start, Vec::new());
+        while now < start + Duration::from_secs(1.0) {
             match pacer.due(now, 0.1, 125_000, 1250) {
                 due if due > now => now = due,
                 _ => {
@@ -69,7 +77,8 @@ mod tests {
             }
         }
         assert!((1240..=1270).contains(&sent.len()), "{}", sent.len());
-        assert_eq!(sent[9], Time::ZERO);
+        assert_eq!(sent[9], start);
+        assert!(sent[10] > sent[9]);
         assert_eq!(sent[10], sent[19]);
         assert!(sent[20] > sent[19]);
     }

@@ -58,10 +58,12 @@ impl Packets {
         Some(oldest)
     }
 
-    /// Takes out all packets, which are lost.
-    pub(super) fn lose_all(&mut self) {
+    /// Takes out all packets, which are lost. Returns how many they are.
+    pub(super) fn lose_all(&mut self) -> u64 {
+        let lost = self.in_flight.iter().filter(|packet| !packet.is_done).count() as u64;
         self.first += self.in_flight.len() as u64;
         self.in_flight.clear();
+        lost
     }
 
     fn finish(&mut self, index: usize) {
@@ -97,7 +99,7 @@ mod tests {
         assert_eq!(packets.acknowledge(3), Some((3, at(20))));
         assert_eq!(packets.acknowledge(3), Some((2, at(20))));
         assert_eq!(packets.on_send(at(50)), 6);
-        packets.lose_all();
+        assert_eq!(packets.lose_all(), 3);
         assert_eq!(packets.acknowledge(6), None);
         assert_eq!(packets.on_send(at(60)), 7);
     }

@@ -20,6 +20,20 @@ fn instant(time: Time) -> Instant {
     *ORIGIN + duration(time.since(Time::ZERO))
 }
 
+/// How many packets quinn hands to its socket at once at most, where the kernel splits them (segmentation offload). It
+/// tells controllers of all of them together.
+const BATCH: u32 = 10;
+
+/// Packets that leave at the same time and of which the controller is not told yet.
+#[derive(Clone, Copy)]
+struct Batch {
+    sent: Time,
+    packets: u32,
+    bytes: u64,
+    /// The number of the last packet.
+    last: u64,
+}
+
 /// See the [module](self).
 pub(super) struct Simulated {
     controller: Box<dyn Controller>,
@@ -28,7 +42,8 @@ pub(super) struct Simulated {
     pacer: Pacer,
     /// Bytes of a full packet.
     packet: Bytes,
-    /// The number of the last packet that was acknowledged.
+    batch: Option<Batch>,
+    /// The largest number of a packet that was acknowledged.
     largest_acked: Option<u64>,
     /// When the last packet left.
     last_sent: Time,
@@ -48,6 +63,7 @@ impl Simulated {
             packets: Packets::default(),
             pacer: Pacer::new(),
             packet: host.packet,
+            batch: None,
             largest_acked: None,
             last_sent: Time::ZERO,
             last_event: None,
@@ -55,7 +71,14 @@ impl Simulated {
         }
     }
 
-    /// Tells of an acknowledgment of `acked` bytes, the newest packet of which took `rtt`.
+    /// Tells of the packets that have left.
+    fn tell_sent(&mut self) {
+        if let Some(Batch { sent, bytes, last, .. }) = self.batch.take() {
+            self.controller.on_sent(instant(sent), bytes, last);
+        }
+    }
+
+    /// Tells of an acknowledgment, the newest packet of which took `rtt`.
     fn acknowledge(&mut self, now: Time, rtt: Duration, ack: &Ack) {
         let Some(estimator) = self.round_trip.sample(duration(rtt)) else { return };
         let newest = self.packets.sent_at(Time(now.0.saturating_sub(rtt.0)));
@@ -112,14 +135,20 @@ impl Sender for Simulated {
     }
 
     fn on_send(&mut self, now: Time, size: Bytes, _: &Pipe) -> Stamp {
-        let number = self.packets.on_send(now);
+        if self.batch.is_some_and(|batch| batch.sent != now || batch.packets == BATCH) {
+            self.tell_sent();
+        }
+        let batch = self.batch.get_or_insert(Batch { sent: now, packets: 0, bytes: 0, last: 0 });
+        batch.packets += 1;
+        batch.bytes += size.0;
+        batch.last = self.packets.on_send(now);
         self.last_sent = now;
         self.pacer.on_send(size.0);
-        self.controller.on_sent(instant(now), size.0, number);
         Stamp::None
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
+        self.tell_sent();
         let event = self.event.take();
         if let Some(rtt) = ack.rtt
             && ack.acked > Bytes(0)
@@ -137,15 +166,16 @@ impl Sender for Simulated {
     }
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
+        self.tell_sent();
         self.tell_event();
         match loss {
             Loss::Event => self.event = Some(now),
             Loss::Timeout => {
-                self.packets.lose_all();
+                let lost = self.packets.lose_all().max(1) * self.packet.0;
                 let sent =
                     self.last_event.map_or(self.last_sent, |event| self.last_sent.max(event + Duration(1_000_000)));
                 self.last_event = Some(now);
-                self.controller.on_congestion_event(instant(now), instant(sent), true, self.packet.0);
+                self.controller.on_congestion_event(instant(now), instant(sent), true, lost);
             }
         }
     }
@@ -169,6 +199,8 @@ mod tests {
     use super::*;
     use control::contract::checked;
     use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+    use std::any::Any;
+    use std::sync::Mutex;
 
     const PACKET: Bytes = Bytes(1250);
     const RTT: Duration = Duration::from_millis(50);
@@ -227,7 +259,7 @@ mod tests {
     }
 
     /// RFC 9438, section 4.6, and RFC 9002, section 7.3.2. The second loss comes before the window of the first one is
-    /// reached again; until quinn-proto 0.11.18, the window of CUBIC was then 0.595 times what it had been.
+    /// reached again; until quinn-proto 0.11.14, the window of CUBIC was then 0.595 times what it had been.
     #[test]
     fn losses_cut_the_windows_by_what_their_rfcs_say() {
         for (mut path, factor) in [(Path::new(CubicConfig::default()), 0.7), (Path::new(NewRenoConfig::default()), 0.5)]
@@ -245,6 +277,54 @@ mod tests {
         }
     }
 
+    /// A controller that keeps what it is told was sent.
+    #[derive(Clone, Default)]
+    struct Told(Arc<Mutex<Vec<(u64, u64)>>>);
+
+    impl ControllerFactory for Told {
+        fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
+            self.clone_box()
+        }
+    }
+
+    impl Controller for Told {
+        fn on_sent(&mut self, _: Instant, bytes: u64, last: u64) {
+            self.0.lock().unwrap().push((bytes, last));
+        }
+
+        fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
+
+        fn on_mtu_update(&mut self, _: u16) {}
+
+        fn window(&self) -> u64 {
+            25 * PACKET.0 + 1
+        }
+
+        fn clone_box(&self) -> Box<dyn Controller> {
+            Box::new(self.clone())
+        }
+
+        fn initial_window(&self) -> u64 {
+            self.window()
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn Any> {
+            self
+        }
+    }
+
+    /// A window leaves as bursts of at most ten packets, and each is told as one, before anything else.
+    #[test]
+    fn packets_that_leave_together_are_told_together() {
+        let told = Told::default();
+        let mut path = Path::new(told.clone());
+        path.round(0);
+        let bursts = told.0.lock().unwrap();
+        assert_eq!((bursts.len(), bursts[0]), (3, (10 * PACKET.0, 9)));
+        assert_eq!(bursts.iter().map(|(bytes, _)| bytes).sum::<u64>(), 25 * PACKET.0);
+        assert_eq!(bursts[2].1, 24);
+    }
+
     #[test]
     fn a_timeout_leaves_two_packets() {
         let mut path = Path::new(CubicConfig::default());
@@ -254,7 +334,7 @@ mod tests {
             path.sender.on_send(path.now, PACKET, &pipe);
             path.in_flight += 1;
         }
-        path.now = path.now + Duration::from_secs(1.0);
+        path.now += Duration::from_secs(1.0);
         path.in_flight = 0;
         path.sender.on_loss(path.now, &Loss::Timeout);
         assert_eq!(path.window(), 2.0);
@@ -269,7 +349,7 @@ mod tests {
             let pipe = path.pipe();
             assert_eq!(path.sender.next(path.now, &pipe), Next::Now);
             path.sender.on_send(path.now, PACKET, &pipe);
-            path.now = path.now + RTT;
+            path.now += RTT;
             path.sender.on_ack(path.now, &Ack { acked: PACKET, marked: PACKET, rtt: Some(RTT), ..Ack::default() });
             path.window() / before
         };

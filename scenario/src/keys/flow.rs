@@ -1,6 +1,7 @@
 //! `[[flow]]`.
 
 use super::direction::Direction;
+use super::misbehaviour::Misbehaviour;
 use crate::values::time_range::TimeRange;
 use control::{Bytes, Duration, Rate, Recovery};
 use schemars::JsonSchema;
@@ -49,4 +50,6 @@ pub struct Flow {
     pub jitter: Option<Duration>,
     /// The shortest time between two departures that its sending host can keep; the scenario's if not given.
     pub quantum: Option<Duration>,
+    /// How its receiver breaks the rules; it is honest if not given.
+    pub misbehaviour: Option<Misbehaviour>,
 }

@@ -4,6 +4,7 @@
 mod direction;
 mod flow;
 mod link;
+mod misbehaviour;
 pub(crate) mod traffic;
 
 use control::{Bytes, Duration};
@@ -16,6 +17,7 @@ use traffic::TrafficSchema;
 pub use direction::Direction;
 pub use flow::Flow;
 pub use link::{Change, Jitter, Link, Path, Reorder, Reverse, Shaper};
+pub use misbehaviour::Misbehaviour;
 
 /// What to simulate with Thalweg: a network, the flows through it, and which runs to make and compare. Times, rates and
 /// sizes are texts with a unit, like "100 ms", "1 Gbps" and "64 kB".

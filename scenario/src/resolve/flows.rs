@@ -9,7 +9,7 @@ use crate::keys;
 use crate::problems::Problems;
 use crate::values::time_range::TimeRange;
 use control::{Bytes, Time};
-use experiment::Flow;
+use experiment::{Flow, Misbehaviour};
 use path::Route;
 
 /// The copies of one `[[flow]]`, which differ in their start and their RTT only.
@@ -106,6 +106,10 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
             quantum: flow.quantum.or(scenario.quantum),
             min_rto: scenario.min_rto,
             ecn,
+            misbehaviour: flow.misbehaviour.map(|kind| match kind {
+                keys::Misbehaviour::OptimisticAcks => Misbehaviour::OptimisticAcks,
+                keys::Misbehaviour::FalseReports => Misbehaviour::FalseReports,
+            }),
         },
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::packet::{Body, Head, Packet};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
+use experiment::Misbehaviour;
 use path::Ecn;
 use std::collections::VecDeque;
 
@@ -26,6 +27,16 @@ struct Reporting {
     receiver: Box<dyn Receiver>,
     /// The newest report.
     report: Option<Report>,
+    /// Reports are [`exaggerated`].
+    is_false: bool,
+}
+
+impl Reporting {
+    fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
+        let news = self.receiver.on_arrival(now, stamp, size);
+        self.report = if self.is_false { news.map(exaggerated) } else { news }.or(self.report);
+        self.report
+    }
 }
 
 /// What has arrived out of order.
@@ -44,7 +55,7 @@ struct Disorder {
     duplicates: u64,
 }
 
-/// What the acknowledgments of most flows do without: delays, and the count of marks.
+/// What the acknowledgments of most flows do without: delays, the count of marks, and dishonesty.
 #[derive(Default)]
 struct Feedback {
     /// For how long an acknowledgment is held, if every second one is.
@@ -53,6 +64,35 @@ struct Feedback {
     held: Option<(Packet, Time)>,
     /// How many packets have arrived marked, modulo 2^32.
     marked: u32,
+    /// If given, packets that have not arrived are acknowledged.
+    optimism: Option<Optimism>,
+}
+
+/// A receiver acknowledges what has not arrived ([`Misbehaviour::OptimisticAcks`]).
+#[derive(Default)]
+struct Optimism {
+    /// How many packets before [`Sink::cumulative`] have not arrived.
+    missing: u64,
+}
+
+/// How many packets after the one that arrived an optimistic receiver acknowledges.
+const AHEAD: u64 = 100;
+/// By how much false reports are larger than true ones.
+const EXAGGERATION: f32 = 10.0;
+
+/// The report of a receiver that wants more than its sender's share ([`Misbehaviour::FalseReports`]).
+fn exaggerated(report: Report) -> Report {
+    match report {
+        Report::Available { stream, rate, interval } => {
+            Report::Available { stream, rate: rate * EXAGGERATION, interval }
+        }
+        Report::Received { rate } => Report::Received { rate: rate * EXAGGERATION },
+        Report::Allowed { rate } => Report::Allowed { rate: rate * EXAGGERATION },
+        // Routers may take back what they have allowed; this receiver does not say so.
+        Report::Feedback { whole, part } => {
+            Report::Feedback { whole: whole.max(0).saturating_mul(EXAGGERATION as i32), part }
+        }
+    }
 }
 
 /// What to do after an arrival.
@@ -79,11 +119,23 @@ impl Sink {
             cumulative: 0,
             delivered: Bytes(0),
             segments,
-            reporting: receiver.map(|receiver| Box::new(Reporting { receiver, report: None })),
+            reporting: receiver.map(|receiver| Box::new(Reporting { receiver, report: None, is_false: false })),
             disorder: None,
             feedback: delayed_ack.map(|delay| Box::new(Feedback { delay: Some(delay), ..Feedback::default() })),
             ack_size,
             way_back,
+        }
+    }
+
+    /// From now on, breaks the rules in this way.
+    pub fn misbehave(&mut self, kind: Misbehaviour) {
+        match kind {
+            Misbehaviour::OptimisticAcks => {
+                self.feedback.get_or_insert_default().optimism = Some(Optimism::default());
+            }
+            Misbehaviour::FalseReports => {
+                self.reporting.iter_mut().for_each(|reporting| reporting.is_false = true);
+            }
         }
     }
 
@@ -101,10 +153,11 @@ impl Sink {
 
     /// Packets that arrived, duplicates included.
     pub fn packets(&self) -> u64 {
-        self.cumulative + self.disorder.as_ref().map_or(0, |disorder| disorder.ahead + disorder.duplicates)
+        let missing = self.feedback.as_ref().and_then(|it| it.optimism.as_ref()).map_or(0, |it| it.missing);
+        self.cumulative + self.disorder.as_ref().map_or(0, |disorder| disorder.ahead + disorder.duplicates) - missing
     }
 
-    /// All segments before this one have arrived.
+    /// All segments before this one have arrived, or are acknowledged although they have not.
     pub fn cumulative(&self) -> u64 {
         self.cumulative
     }
@@ -124,9 +177,7 @@ impl Sink {
         }
         let mut report = None;
         if let Some(reporting) = &mut self.reporting {
-            let news = reporting.receiver.on_arrival(now, stamp, Bytes(size as u64));
-            reporting.report = news.or(reporting.report);
-            report = reporting.report;
+            report = reporting.on_arrival(now, stamp, Bytes(size as u64));
         }
         let in_order = segment == self.cumulative && self.disorder.as_ref().is_none_or(|disorder| disorder.ahead == 0);
         if in_order {
@@ -160,9 +211,7 @@ impl Sink {
 
     /// The packet that asks to open the connection arrives. Returns the receiver's report.
     pub fn on_opening(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
-        let reporting = self.reporting.as_mut()?;
-        reporting.report = reporting.receiver.on_arrival(now, stamp, size).or(reporting.report);
-        reporting.report
+        self.reporting.as_mut()?.on_arrival(now, stamp, size)
     }
 
     /// Returns the acknowledgment that is held, if it is due.
@@ -176,6 +225,12 @@ impl Sink {
         let disorder = self.disorder.get_or_insert_default();
         if segment < self.cumulative {
             disorder.duplicates += 1;
+            return;
+        }
+        if let Some(optimism) = self.feedback.as_mut().and_then(|feedback| feedback.optimism.as_mut()) {
+            optimism.missing += segment - self.cumulative;
+            self.cumulative = segment + 1;
+            self.delivered += Bytes(size as u64);
             return;
         }
         disorder.make_room(self.cumulative, segment);
@@ -203,7 +258,10 @@ impl Sink {
 impl Feedback {
     /// What to do with `ack`, which can be held if its packet is `usual`.
     #[inline(never)]
-    fn answer(&mut self, now: Time, ack: Packet, usual: bool) -> Answer {
+    fn answer(&mut self, now: Time, mut ack: Packet, usual: bool) -> Answer {
+        if self.optimism.is_some() {
+            ack.segment += AHEAD;
+        }
         // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet.
         // RFC 9000, section 13.2.1: at once if the packet is marked.
         let Some(delay) = self.delay else { return Answer::Send(ack) };
@@ -307,6 +365,33 @@ mod tests {
         assert!(sink.release(Time(5)).is_none());
         assert!(sink.release(Time(4) + Duration::from_millis(100)).is_some());
         assert!(sink.release(Time::MAX).is_none());
+    }
+
+    #[test]
+    fn an_optimistic_receiver_acknowledges_what_has_not_arrived() {
+        let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
+        sink.misbehave(Misbehaviour::OptimisticAcks);
+        let acks: Vec<_> = [0, 1, 5, 3, 6].into_iter().filter_map(|segment| arrive(&mut sink, segment)).collect();
+        assert_eq!(acks, [1, 2, 6, 6, 7].map(|segment| (segment + AHEAD, 0)));
+        assert_eq!(sink.packets(), 5, "one of them too late to count");
+        assert_eq!(sink.delivered(), Bytes(4000));
+    }
+
+    #[test]
+    fn false_reports_are_ten_times_the_true_ones() {
+        let reports = [
+            (Report::Received { rate: 1e6 }, Report::Received { rate: 1e7 }),
+            (Report::Allowed { rate: 2e6 }, Report::Allowed { rate: 2e7 }),
+            (Report::Feedback { whole: 3, part: 0.5 }, Report::Feedback { whole: 30, part: 0.5 }),
+            (Report::Feedback { whole: -3, part: 0.5 }, Report::Feedback { whole: 0, part: 0.5 }),
+            (
+                Report::Available { stream: 1, rate: 3e6, interval: 2 },
+                Report::Available { stream: 1, rate: 3e7, interval: 2 },
+            ),
+        ];
+        for (report, expected) in reports {
+            assert_eq!(exaggerated(report), expected);
+        }
     }
 
     #[test]

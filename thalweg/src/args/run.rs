@@ -33,8 +33,8 @@ pub struct Run {
     #[cfg(all(feature = "real", target_os = "linux"))]
     #[arg(long, conflicts_with = "shard")]
     pub real: bool,
-    /// Which other senders carry the flows in further real runs: quinn-cubic, quinn-bbr or quinn-newreno, and, as root,
-    /// kernel-cubic and whatever else the kernel's TCP has.
+    /// Which other senders carry the flows in further real runs: quinn-cubic, quinn-bbr or quinn-newreno, which are
+    /// simulated, too, and, as root, kernel-cubic and whatever else the kernel's TCP has.
     #[cfg(all(feature = "real", target_os = "linux"))]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "real")]
     pub beside: Vec<Contestant>,

@@ -75,14 +75,15 @@ impl Source {
     }
 
     fn on_selective(&mut self, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
-        let mut acked = self.board.acknowledge(packet.segment);
+        // What was not sent is acknowledged by a receiver that misbehaves.
+        let mut acked = self.board.acknowledge(packet.segment.min(self.board.next()));
         let board = &mut self.board;
         skip(&mut self.heard, out_of_order, sink, |segment| acked += board.sack(segment) as u64);
         acked
     }
 
     fn on_cumulative(&mut self, cumulative: u64) -> u64 {
-        let una = self.board.una();
+        let (una, cumulative) = (self.board.una(), cumulative.min(self.board.next()));
         if cumulative == una {
             if self.board.next() > una {
                 self.duplicates += 1;
