@@ -55,6 +55,12 @@ class Idler:
     def window(self) -> float:
         return 2.0 * self.packet
 
+    def on_ack(self, now: float, ack: thalweg.Ack) -> None:
+        pass
+
+    def on_loss(self, now: float, loss: str) -> None:
+        pass
+
 
 @thalweg.controller("raising")
 class Raising(Idler):
