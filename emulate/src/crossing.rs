@@ -21,9 +21,9 @@ pub struct Crossing {
 impl Crossing {
     /// No packet is on `path` yet.
     pub fn new(mut path: EmulatedPath) -> Crossing {
-        path.topology.links.iter_mut().for_each(|link| link.keep_drops());
-        let links = path.topology.links.len();
-        Crossing { path, told: vec![Time::ZERO; links], exits: BinaryHeap::with_capacity(links) }
+        path.topology.lanes.links().for_each(|link| link.keep_drops());
+        let lanes = path.topology.lanes.len();
+        Crossing { path, told: vec![Time::ZERO; lanes], exits: BinaryHeap::with_capacity(lanes) }
     }
 
     /// A packet arrives at the beginning of its `route`.
@@ -74,7 +74,7 @@ impl Crossing {
     /// A packet is at a position of its route: it enters the link there. Returns it if it has reached the end instead.
     fn go_on(&mut self, at: Time, packet: Handle, pool: &mut Pool) -> Option<Handle> {
         match self.path.topology.hop(packet.hop) {
-            Hop::Link(index) => {
+            Hop::Lane(index) => {
                 self.enter(index, at, packet, pool);
                 None
             }
@@ -85,10 +85,7 @@ impl Crossing {
 
     fn enter(&mut self, index: u32, at: Time, packet: Handle, pool: &mut Pool) {
         let now = self.tell(index, at);
-        let link = &mut self.path.topology.links[index as usize];
-        if link.arrive(now, &packet)
-            && let Some(exit) = link.next_exit()
-        {
+        if let Some(exit) = self.path.topology.lanes.arrive(index, now, &packet) {
             self.exits.push(Reverse((exit, index)));
         }
         self.release_drops(index, pool);
@@ -97,10 +94,10 @@ impl Crossing {
     /// The first packet of a link leaves it, as is due.
     fn exit(&mut self, index: u32, due: Time, pool: &mut Pool) -> (Handle, Fate) {
         self.tell(index, due);
-        let link = &mut self.path.topology.links[index as usize];
-        let packet = *link.first();
-        let fate = link.exit();
-        if let Some(exit) = link.next_exit() {
+        let lanes = &mut self.path.topology.lanes;
+        let packet = *lanes.first(index);
+        let (fate, next) = lanes.exit(index);
+        if let Some(exit) = next {
             self.exits.push(Reverse((exit, index)));
         }
         self.release_drops(index, pool);
@@ -113,7 +110,8 @@ impl Crossing {
         let observed = 0..self.path.observed() as u32;
         let observe = |index| {
             let now = self.tell(index, now);
-            let counters = self.path.topology.links[index as usize].observe(now);
+            let counters =
+                self.path.topology.lanes.link(index).map_or_else(Counters::default, |link| link.observe(now));
             self.release_drops(index, pool);
             counters
         };
@@ -128,7 +126,7 @@ impl Crossing {
     }
 
     fn release_drops(&mut self, index: u32, pool: &mut Pool) {
-        while let Some(packet) = self.path.topology.links[index as usize].dropped() {
+        while let Some(packet) = self.path.topology.lanes.dropped(index) {
             pool.release(packet.slot);
         }
     }

@@ -49,6 +49,10 @@ impl Packet for Handle {
         self.hop += 1;
     }
 
+    fn set_hop(&mut self, position: u32) {
+        self.hop = position;
+    }
+
     fn stamp(&mut self) -> Option<&mut Stamp> {
         (self.stamp != Stamp::None).then_some(&mut self.stamp)
     }

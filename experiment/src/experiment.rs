@@ -46,7 +46,7 @@ impl Experiment {
     /// Per link, whether data crosses it forward and in reverse.
     fn crossed_by_data(&self) -> Vec<[bool; 2]> {
         let mut used = vec![[false; 2]; self.links.len()];
-        let flows = self.flows.iter().map(|flow| (&flow.route, [true, false]));
+        let flows = self.flows.iter().map(|flow| (&*flow.route, [true, false]));
         let cross = self.cross.iter().map(|cross| (&cross.route, [true, false]));
         let workloads = self.workloads.iter().map(|workload| (&workload.route, workload.sends));
         for (route, sends) in flows.chain(cross).chain(workloads) {
@@ -60,17 +60,17 @@ impl Experiment {
     }
 }
 
-/// One transfer.
+/// One transfer. What it has in common with thousands of others is shared.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// A controller of [`control::registry`].
-    pub controller: String,
+    pub controller: Arc<str>,
     /// All of its parameters, from [`control::Controller::parameters`].
-    pub parameters: Value,
+    pub parameters: Arc<Value>,
     /// How losses are repaired.
     pub recovery: Recovery,
     /// Which links the data crosses; acknowledgments return over the same ones.
-    pub route: Route,
+    pub route: Arc<Route>,
     /// Round-trip propagation delay, at least that of the route's links. The rest is the delay of access links: half
     /// before data's way, half before that of acknowledgments.
     pub rtt: Duration,

@@ -27,6 +27,7 @@ impl Packet for Parcel {
         self.flow
     }
     fn pass_hop(&mut self) {}
+    fn set_hop(&mut self, _: u32) {}
     fn stamp(&mut self) -> Option<&mut Stamp> {
         None
     }

@@ -1,7 +1,7 @@
 //! A first-in, first-out queue in a ring of slots: as `VecDeque`, but for small values that are copied, with half the
 //! instructions per packet.
 
-/// A first-in, first-out queue. It grows as needed, and shrinks only in [`Ring::release`].
+/// A first-in, first-out queue. It grows as needed, and shrinks only in [`Ring::shrink`] and [`Ring::release`].
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
     /// The slots, whose number is a power of two or zero.
@@ -10,6 +10,9 @@ pub struct Ring<T> {
     head: usize,
     tail: usize,
 }
+
+/// The least number of slots of a ring that has held a value.
+const FEWEST: usize = 4;
 
 impl<T: Copy + Default> Ring<T> {
     /// An empty ring.
@@ -46,6 +49,12 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() { None } else { self.slots.get(self.head & (self.slots.len() - 1)) }
     }
 
+    /// The value behind `before` others.
+    #[inline]
+    pub fn get(&self, before: usize) -> Option<&T> {
+        if before < self.len() { self.slots.get(self.head.wrapping_add(before) & (self.slots.len() - 1)) } else { None }
+    }
+
     /// Removes the first value, if there is one.
     #[inline]
     pub fn pop(&mut self) {
@@ -61,13 +70,27 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    #[cold]
+    /// Gives memory back if less than an eighth of many slots is used. Then it is used half, so that the copies are a
+    /// fraction of what was popped since the last time.
+    #[inline(always)]
+    pub fn shrink(&mut self) {
+        if self.slots.len() > 4 * FEWEST && 8 * self.len() < self.slots.len() {
+            self.resize(self.slots.len() / 4);
+        }
+    }
+
+    #[inline]
     fn grow(&mut self) {
-        let mut slots = Vec::with_capacity((2 * self.slots.len()).max(16));
+        self.resize((2 * self.slots.len()).max(FEWEST));
+    }
+
+    #[cold]
+    fn resize(&mut self, room: usize) {
+        let mut slots = Vec::with_capacity(room);
         slots.extend((self.head..self.tail).map(|n| self.slots[n & (self.slots.len() - 1)]));
         self.tail = slots.len();
         self.head = 0;
-        slots.resize(slots.capacity().next_power_of_two(), T::default());
+        slots.resize(room, T::default());
         self.slots = slots;
     }
 }
@@ -90,6 +113,10 @@ mod tests {
                 ring.pop();
                 queue.pop_front();
             }
+            if step % 20_000 > 10_000 {
+                ring.shrink();
+            }
+            assert_eq!(ring.get(2), queue.get(2));
             assert_eq!((ring.front(), ring.len(), ring.is_empty()), (queue.front(), queue.len(), queue.is_empty()));
         }
     }

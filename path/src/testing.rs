@@ -11,6 +11,7 @@ pub mod lifetime;
 pub struct Parcel {
     pub id: u64,
     pub flow: u64,
+    pub hop: u32,
     pub size: Bytes,
     pub stamp: Stamp,
     pub ecn: Ecn,
@@ -19,7 +20,7 @@ pub struct Parcel {
 impl Parcel {
     /// A packet of 1000 bytes.
     pub fn new(id: u64) -> Parcel {
-        Parcel { id, flow: 0, size: Bytes(1000), stamp: Stamp::None, ecn: Ecn::NotEct }
+        Parcel { id, flow: 0, hop: 0, size: Bytes(1000), stamp: Stamp::None, ecn: Ecn::NotEct }
     }
 }
 
@@ -30,7 +31,12 @@ impl Packet for Parcel {
     fn flow(&self) -> u64 {
         self.flow
     }
-    fn pass_hop(&mut self) {}
+    fn pass_hop(&mut self) {
+        self.hop += 1;
+    }
+    fn set_hop(&mut self, position: u32) {
+        self.hop = position;
+    }
     fn stamp(&mut self) -> Option<&mut Stamp> {
         Some(&mut self.stamp)
     }

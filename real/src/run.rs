@@ -60,7 +60,7 @@ impl Prepared {
         };
         let mut experiment = experiment.clone();
         if !matches!(contestant, Contestant::Ours) {
-            let name = contestant.to_string();
+            let name: Arc<str> = contestant.to_string().into();
             experiment.flows.iter_mut().for_each(|flow| flow.controller.clone_from(&name));
         }
         Ok(Prepared { experiment, carrier, recorded: false })

@@ -17,9 +17,9 @@ pub const END: Duration = Duration::from_millis(4000);
 pub fn experiment(controller: &Controller) -> Experiment {
     let flow = |start: u64| Flow {
         controller: controller.name.into(),
-        parameters: controller.defaults().clone(),
+        parameters: Arc::new(controller.defaults().clone()),
         recovery: controller.recovery,
-        route: Route { links: vec![0], reverse: false },
+        route: Arc::new(Route { links: vec![0], reverse: false }),
         rtt: Duration::from_millis(40),
         access: None,
         start: Time::ZERO + Duration::from_millis(start),
@@ -182,10 +182,10 @@ fn connections_that_come_and_go() {
         let mix = Mix { seed: 1, index: 0, load, duration: END, packet, header };
         experiment.workloads.push(Workload {
             name: "mix".into(),
-            controller,
-            parameters,
+            controller: controller.to_string(),
+            parameters: (*parameters).clone(),
             recovery,
-            route,
+            route: (*route).clone(),
             sends: [true; 2],
             packet,
             header,

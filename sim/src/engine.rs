@@ -6,14 +6,13 @@ use crate::flow_environment::FlowEnvironment;
 use crate::host::{Answer, Interface, Setup, Sink, Source};
 use crate::network::Network;
 use crate::packet::{Body, Head, Packet};
-use crate::prefetch;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross::CrossSource;
 use control::registry::Parties;
 use control::{Conditions, Router, Time};
 use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
-use path::LinkDirection;
+use path::{LinkDirection, prefetch};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When
 /// `progress` returns false, the run ends early and there is no outcome.
@@ -57,6 +56,9 @@ const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 
 /// The most flows that stay in the processor's caches without prefetching.
 const CACHED_FLOWS: usize = 256;
+
+/// What a flow's hosts point at is prefetched by this number of packets ahead, and the flow itself by twice as many.
+const PREFETCH_AHEAD: usize = 2;
 
 /// What the hosts of a flow can do. Simulated times are exact, and `jitter` is a delay that hosts do not know of; but a
 /// host that knows the shortest gap that it can keep also knows by how much it misses the times of its departures.
@@ -148,7 +150,7 @@ impl<'a> Simulation<'a> {
     /// The same run with this router in one direction of a link, before it begins: the router sees each packet that
     /// arrives there and leaves, in place of the router that the experiment names.
     pub fn with_router(mut self, direction: LinkDirection, router: Box<dyn Router>) -> Simulation<'a> {
-        self.network.topology.links[direction.index()].put_router(router);
+        self.network.topology.link(direction).put_router(router);
         self
     }
 
@@ -172,6 +174,9 @@ impl<'a> Simulation<'a> {
                 break;
             }
             self.events += 1;
+            if self.network.events.has_turned() {
+                self.network.prefetch();
+            }
             self.handle(now, event);
             if self.events.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(now) {
                 return false;
@@ -180,14 +185,14 @@ impl<'a> Simulation<'a> {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, now: Time, (kind, index): Event) {
         match kind {
             Kind::Exit => {
                 let packet = *self.network.first(index);
                 let arrived = self.network.exit(now, index, &packet);
                 if self.flows.len() > CACHED_FLOWS {
-                    self.prefetch_next(index);
+                    self.prefetch_flows(now, index);
                 }
                 if arrived {
                     self.deliver(now, &packet);
@@ -236,16 +241,36 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Prefetches the flow of the packet that leaves link `index` next. Not inlined, so that the event loop stays short
-    /// for runs of few flows.
+    /// Prefetches the flows of packets that leave `lane` soon: the flow itself of one packet, and what its hosts point
+    /// at of a packet that comes before, whose flow has been prefetched by now. Not inlined, so that the event loop
+    /// stays short for runs of few flows.
     #[inline(never)]
-    fn prefetch_next(&self, index: u32) {
-        if let Some(packet) = self.network.next(index)
+    fn prefetch_flows(&self, now: Time, lane: u32) {
+        let network = &self.network;
+        if let Some(packet) = network.peek(lane, 2 * PREFETCH_AHEAD)
             && let Some(flow) = self.flows.get(packet.flow as usize)
         {
             match packet.body {
                 Body::Data(_) => prefetch::lines(&flow.sink),
                 Body::Ack { .. } => prefetch::lines(&flow.source),
+                Body::Cross => {}
+            }
+        }
+        if let Some(packet) = network.peek(lane, PREFETCH_AHEAD)
+            && let Some(flow) = self.flows.get(packet.flow as usize)
+        {
+            match packet.body {
+                Body::Data(_) => {
+                    if now >= flow.watch {
+                        flow.record.prefetch();
+                    }
+                    network.topology.prefetch(flow.sink.way_back());
+                    flow.sink.prefetch();
+                }
+                Body::Ack { .. } => {
+                    network.topology.prefetch(flow.source.way_out());
+                    flow.source.prefetch();
+                }
                 Body::Cross => {}
             }
         }

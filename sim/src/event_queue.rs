@@ -1,13 +1,21 @@
 //! The event queue: a priority queue of timed events, of which there are a few per flow and one per busy link
 //! direction.
 //!
-//! It is a 4-ary heap of 16-byte entries. Almost every event adds another one; so taking the first event leaves a hole
-//! at the root, which the next event added fills by sinking from there, often not far.
+//! What is due soon is in a 4-ary heap of 16-byte entries. Almost every event adds another one; so taking the first
+//! event leaves a hole at the root, which the next event added fills by sinking from there, often not far.
 //!
-//! Timers, of which each flow has one and which seldom expire, would make the heap deep. They wait in a timing wheel,
-//! in the slot of the millisecond in which they are due, and enter the heap when that millisecond begins.
+//! With many flows, the heap would be deep, and each event would walk down through memory that has left the caches. So
+//! events that are due later than the present slot of time wait in a timing wheel of two levels, unless the heap is
+//! small: first in the slot of their millisecond, then, when that begins, in one of the 4096 slots that it consists of.
+//! When such a slot begins, its events are sorted, and taken from there or from the heap, whichever is first. Timers,
+//! of which each flow has one and which seldom expire, wait in the wheel in any case.
+//!
+//! The order in which events are taken depends on nothing but the events.
+
+mod wheel;
 
 use control::Time;
+use wheel::Wheel;
 
 /// The kind of an event. The order of the kinds decides between events at the same time, so that a run is always the
 /// same.
@@ -54,21 +62,25 @@ type Entry = u128;
 pub struct EventQueue {
     /// The heap, and behind it [`PADDING`] entries that are [`NEVER`].
     heap: Vec<Entry>,
+    /// Up to this size of the heap, entries behind it included, events that are due late are put there.
+    small: usize,
     /// The root has been taken, and no other entry put there yet.
     hole: bool,
-    /// Events of the wheel before this time are in the heap.
-    turned: Time,
-    /// The wheel: events at times from n to n + 1 times [`SLOT`] are in slot n modulo [`SLOTS`], with those of later
-    /// turns.
-    slots: Vec<Vec<Entry>>,
-    /// Number of events in the wheel.
-    waiting: usize,
+    /// The events of the wheel's present slot that have not been taken, the last one first.
+    due: Vec<Entry>,
+    /// The events that are due later.
+    wheel: Wheel,
+    /// A slot of the wheel with several events has begun since [`EventQueue::has_turned`] was last called.
+    turned: bool,
 }
 
-/// The time that a slot of the wheel stands for: about a millisecond, in picoseconds.
-const SLOT: u64 = 1 << 30;
-/// Number of slots: a turn of the wheel takes about a second.
-const SLOTS: usize = 1 << 10;
+/// Up to this size of the heap, which is 128 kB, events wait there and not in the wheel, however late they are due: the
+/// way down through a heap that stays in the caches costs less than that through the wheel.
+const SMALL_HEAP: usize = 8192;
+/// The same once the heap has been larger, so that what is due late does not linger there.
+const EMPTIED_HEAP: usize = 8;
+/// From this number of events in a slot on, it pays to look ahead.
+const MANY: usize = 4;
 /// An entry later than every event.
 const NEVER: Entry = Entry::MAX;
 /// Entries behind the heap that are [`NEVER`], so that a node always has four children or none.
@@ -82,18 +94,31 @@ fn time_of(entry: Entry) -> Time {
     Time((entry >> 64) as u64)
 }
 
+fn event_of(entry: Entry) -> Event {
+    (KINDS[(entry >> 32) as usize & 7], entry as u32)
+}
+
 impl EventQueue {
     /// An empty queue.
     pub fn new() -> EventQueue {
-        let slots = vec![Vec::new(); SLOTS];
-        EventQueue { heap: vec![NEVER; PADDING], hole: false, turned: Time::ZERO, slots, waiting: 0 }
+        EventQueue {
+            heap: vec![NEVER; PADDING],
+            small: SMALL_HEAP + PADDING,
+            hole: false,
+            due: Vec::new(),
+            wheel: Wheel::new(),
+            turned: false,
+        }
     }
 
     /// Adds an event.
     #[inline(always)]
     pub fn add(&mut self, time: Time, event: Event) {
         let entry = entry(time, event);
-        if self.hole {
+        if time >= self.wheel.turned() && self.heap.len() > self.small {
+            self.small = EMPTIED_HEAP + PADDING;
+            self.wheel.put(entry);
+        } else if self.hole {
             self.hole = false;
             self.sink(entry);
         } else {
@@ -104,15 +129,10 @@ impl EventQueue {
     /// Adds an event that is due in a while, as timers are. `time` must not be before that of an event already taken.
     #[inline]
     pub fn add_timer(&mut self, time: Time, event: Event) {
-        if time < self.turned {
+        if time < self.wheel.turned() {
             return self.add(time, event);
         }
-        let slot = time.0 / SLOT;
-        if self.waiting == 0 {
-            self.turned = Time(slot * SLOT);
-        }
-        self.slots[slot as usize % SLOTS].push(entry(time, event));
-        self.waiting += 1;
+        self.wheel.put(entry(time, event));
     }
 
     /// Removes and returns the first event.
@@ -121,36 +141,38 @@ impl EventQueue {
         if self.hole {
             self.fill_hole();
         }
-        let mut first = self.heap[0];
-        if time_of(first) >= self.turned && self.waiting > 0 {
-            self.turn();
-            first = self.heap[0];
+        if self.due.is_empty() && time_of(self.heap[0]) >= self.wheel.turned() {
+            self.wheel.turn(time_of(self.heap[0]), &mut self.due);
+            self.turned = self.due.len() >= MANY;
+        }
+        let first = self.heap[0];
+        if let Some(&due) = self.due.last()
+            && due < first
+        {
+            self.due.pop();
+            return Some((time_of(due), event_of(due)));
         }
         if first == NEVER {
             return None;
         }
         self.hole = true;
-        Some((time_of(first), (KINDS[(first >> 32) as usize & 7], first as u32)))
+        Some((time_of(first), event_of(first)))
     }
 
-    /// Turns the wheel up to the first event in the heap.
-    #[cold]
-    fn turn(&mut self) {
-        while self.waiting > 0 && time_of(self.heap[0]) >= self.turned {
-            let number = self.turned.0 / SLOT;
-            let slot = number as usize % SLOTS;
-            self.turned = Time((number + 1).saturating_mul(SLOT));
-            let mut events = std::mem::take(&mut self.slots[slot]);
-            events.retain(|&entry| {
-                let later = time_of(entry).0 / SLOT > number;
-                if !later {
-                    self.waiting -= 1;
-                    self.rise(entry);
-                }
-                later
-            });
-            self.slots[slot] = events;
-        }
+    /// Whether a slot of the wheel with several events has begun since the last call: then [`EventQueue::ahead`] has
+    /// changed.
+    #[inline]
+    pub fn has_turned(&mut self) -> bool {
+        std::mem::take(&mut self.turned)
+    }
+
+    /// Tells `each` of the events that wait in the wheel's present slot (0), in the next one that is not empty (1), and
+    /// in the one after that (2), as far as these are in the same millisecond. In every slot there are some ten or
+    /// twenty if there are many at all.
+    pub fn ahead(&self, mut each: impl FnMut(u32, Event)) {
+        self.wheel.ahead(2, &mut |entry| each(2, event_of(entry)));
+        self.wheel.ahead(1, &mut |entry| each(1, event_of(entry)));
+        self.due.iter().for_each(|&entry| each(0, event_of(entry)));
     }
 
     /// No entry was put at the root since it was taken: the last entry goes there.
@@ -202,6 +224,7 @@ impl EventQueue {
 
 #[cfg(test)]
 mod tests {
+    use super::wheel::{COARSE, FINE, SLOTS};
     use super::*;
     use std::cmp::Reverse;
     use std::collections::BinaryHeap;
@@ -209,7 +232,12 @@ mod tests {
     /// Compares with the standard library's heap, in phases of growth and of decline. Events are up to `ahead`
     /// picoseconds after the last one taken, in steps of `step`; half of them are timers.
     fn compare_with_a_plain_heap(ahead: u64, step: u64) {
-        let mut queue = EventQueue::new();
+        for small in [SMALL_HEAP + PADDING, 20 + PADDING] {
+            compare_with(EventQueue { small, ..EventQueue::new() }, ahead, step);
+        }
+    }
+
+    fn compare_with(mut queue: EventQueue, ahead: u64, step: u64) {
         let mut reference = BinaryHeap::new();
         let (mut random, mut now) = (1u64, 0);
         for round in 0..20_000 {
@@ -240,8 +268,9 @@ mod tests {
     #[test]
     fn takes_in_the_order_of_time_kind_and_index() {
         compare_with_a_plain_heap(500, 1); // many equal times
-        compare_with_a_plain_heap(10 * SLOT, 1000);
-        compare_with_a_plain_heap(3 * SLOTS as u64 * SLOT, SLOT / 4); // several turns ahead
+        compare_with_a_plain_heap(10 * FINE, 1000);
+        compare_with_a_plain_heap(10 * COARSE, 1000);
+        compare_with_a_plain_heap(3 * SLOTS as u64 * COARSE, COARSE / 4); // several turns ahead
         compare_with_a_plain_heap(1_000_000_000_000_000, 1); // many turns
     }
 }

@@ -4,6 +4,7 @@ use crate::host::{Sink, Source};
 use control::{Bytes, Duration, Time};
 use experiment::Acquire;
 use experiment::FlowSeries;
+use path::prefetch;
 
 /// A flow. What each packet touches is in the struct itself and the rest behind a pointer, so that many flows fit into
 /// the caches. In this order of fields, a delivery touches one cache line of 64 bytes, and an acknowledgment three or
@@ -57,6 +58,13 @@ impl Totals {
     /// The mean round-trip time since `earlier`, in seconds; NaN without a sample.
     pub fn mean_rtt_since(&self, earlier: &Totals) -> f64 {
         (self.rtt_sum - earlier.rtt_sum) as f64 / 1e12 / (self.rtt_samples - earlier.rtt_samples) as f64
+    }
+}
+
+impl Record {
+    /// Prefetches what [`Flow::check_acquired`] needs.
+    pub fn prefetch(&self) {
+        prefetch::lines(&self.acquire);
     }
 }
 

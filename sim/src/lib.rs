@@ -20,7 +20,6 @@ mod flow_environment;
 pub mod host;
 mod network;
 pub mod packet;
-mod prefetch;
 mod recorder;
 mod traffic;
 

@@ -44,16 +44,13 @@ impl Network {
     /// Returns whether it has reached its host instead.
     #[inline(always)]
     pub fn forward(&mut self, now: Time, hop: u32, size: u32, make: impl FnOnce() -> Packet) -> bool {
-        let index = match self.topology.hop(hop) {
-            Hop::Link(index) => index,
+        let lane = match self.topology.hop(hop) {
+            Hop::Lane(lane) => lane,
             Hop::Host => return true,
             Hop::Interface(index) => return self.hold(now, index, make()),
         };
-        let link = &mut self.topology.links[index as usize];
-        if link.arrive_with(now, Bytes(size as u64), make)
-            && let Some(exit) = link.next_exit()
-        {
-            self.events.add(exit, (Kind::Exit, index));
+        if let Some(exit) = self.topology.lanes.arrive_with(lane, now, Bytes(size as u64), make) {
+            self.events.add(exit, (Kind::Exit, lane));
         }
         false
     }
@@ -82,44 +79,52 @@ impl Network {
         Some((packet, arrived))
     }
 
-    /// The packet that leaves link `index` next.
+    /// The packet that leaves `lane` next.
     ///
     /// # Panics
-    /// If no packet is on the link.
+    /// If no packet is on the lane.
     #[inline(always)]
-    pub fn first(&self, index: u32) -> &Packet {
-        self.topology.links[index as usize].first()
+    pub fn first(&self, lane: u32) -> &Packet {
+        self.topology.lanes.first(lane)
     }
 
-    /// The packet that leaves link `index` next; none if no packet is on the link.
-    #[inline(always)]
-    pub fn next(&self, index: u32) -> Option<&Packet> {
-        self.topology.links[index as usize].peek()
+    /// The packet that leaves `lane` behind `before` others, if the lane is a link.
+    #[inline]
+    pub fn peek(&self, lane: u32, before: usize) -> Option<&Packet> {
+        self.topology.lanes.peek(lane, before)
     }
 
-    /// `packet`, the one of [`Network::first`], leaves link `index`. Returns whether it has reached its host.
+    /// Prefetches the packets that the event queue knows to leave lanes soon.
+    #[inline(never)]
+    pub fn prefetch(&self) {
+        let lanes = &self.topology.lanes;
+        self.events.ahead(|slots, (kind, index)| match (kind, slots) {
+            (Kind::Exit, 2) => lanes.prefetch(index),
+            (Kind::Exit, 1) => lanes.prefetch_first(index),
+            (Kind::Exit, _) => lanes.prefetch_second(index),
+            _ => {}
+        });
+    }
+
+    /// `packet`, the one of [`Network::first`], leaves `lane`. Returns whether it has reached its host.
     #[inline(always)]
-    pub fn exit(&mut self, now: Time, index: u32, packet: &Packet) -> bool {
-        let link = &mut self.topology.links[index as usize];
-        let fate = link.exit();
-        if let Some(exit) = link.next_exit() {
-            self.events.add(exit, (Kind::Exit, index));
+    pub fn exit(&mut self, now: Time, lane: u32, packet: &Packet) -> bool {
+        let (fate, next) = self.topology.lanes.exit(lane);
+        if let Some(exit) = next {
+            self.events.add(exit, (Kind::Exit, lane));
         }
-        (fate == Fate::Intact || self.goes_on(now, index, packet, fate))
+        (fate == Fate::Intact || self.goes_on(now, lane, packet, fate))
             && self.forward(now, packet.hop, packet.head.size(), || *packet)
     }
 
-    /// `packet` leaves link `index` with another fate than [`Fate::Intact`]. Returns whether it goes on along its
+    /// `packet` leaves `lane` with another fate than [`Fate::Intact`]. Returns whether it goes on along its
     /// route.
     #[cold]
-    fn goes_on(&mut self, now: Time, index: u32, packet: &Packet, fate: Fate) -> bool {
+    fn goes_on(&mut self, now: Time, lane: u32, packet: &Packet, fate: Fate) -> bool {
         // A corrupted packet does not match its checksum: for the receiver, it has not arrived.
-        let Some(detour) = self.topology.detour(index, fate) else { return false };
+        let Some(detour) = self.topology.detour(lane, fate) else { return false };
         let packet = Packet { hop: packet.hop - 1, ..*packet };
-        let link = &mut self.topology.links[detour as usize];
-        if link.arrive(now, &packet)
-            && let Some(exit) = link.next_exit()
-        {
+        if let Some(exit) = self.topology.lanes.arrive(detour, now, &packet) {
             self.events.add(exit, (Kind::Exit, detour));
         }
         fate == Fate::Duplicated

@@ -106,6 +106,11 @@ impl path::Packet for Packet {
     }
 
     #[inline]
+    fn set_hop(&mut self, position: u32) {
+        self.hop = position;
+    }
+
+    #[inline]
     fn stamp(&mut self) -> Option<&mut Stamp> {
         match &mut self.body {
             Body::Data(stamp) => Some(stamp),

@@ -28,7 +28,7 @@ struct LinkRecord {
 
 impl LinkRecord {
     fn observe(&mut self, now: Time, network: &mut Network) -> Counters {
-        let counters = network.topology.links[self.direction.index()].observe(now);
+        let counters = network.topology.link(self.direction).observe(now);
         let most = counters.max_queue;
         self.max_since_sample = self.max_since_sample.max(most);
         self.max_measured = self.max_measured.map(|max| max.max(most));
@@ -56,7 +56,7 @@ impl Recorder {
         for link in &mut self.links {
             let counters = link.observe(now, network);
             if begins {
-                link.max_measured = Some(network.topology.links[link.direction.index()].observe(now).max_queue);
+                link.max_measured = Some(network.topology.link(link.direction).observe(now).max_queue);
                 link.measured.0 = counters;
             } else {
                 link.measured.1 = Counters { max_queue: link.max_measured.unwrap_or(0), ..counters };
@@ -79,7 +79,7 @@ impl Recorder {
             let counters = link.observe(now, network);
             let before = std::mem::replace(&mut link.before, counters);
             let max_queue = std::mem::take(&mut link.max_since_sample);
-            let router = network.topology.links[link.direction.index()].control();
+            let router = network.topology.link(link.direction).control();
             link.series.push(&before, &counters, max_queue, router);
         }
         for flow in flows {

@@ -42,7 +42,7 @@ fn every_path_is_a_correct_scenario_within_its_bounds() {
         let least = changes.chain(policed).fold(rate, |least, rate| least.min(rate.as_bps()));
         let forward = flows.len() - reverse;
         assert!(forward as f64 * 2.0 <= least * rtt / packet && (1..=1000).contains(&forward), "{name}: flows");
-        let of_compare = flows.iter().filter(|flow| flow.controller == "cubic").count();
+        let of_compare = flows.iter().filter(|flow| &*flow.controller == "cubic").count();
         assert!(of_compare >= path.flows as usize, "{name}: the flows that are judged");
     }
 }

@@ -133,7 +133,7 @@ pub fn summarize(finished: &Finished) -> RunSummary {
         .enumerate()
         .map(|(i, (flow, result))| FlowSummary {
             id: i + 1,
-            controller: flow.controller.clone(),
+            controller: flow.controller.to_string(),
             rtt_ms: flow.rtt.as_millis(),
             mean_rtt_ms: result.mean_rtt * 1e3,
             throughput_mbps: result.delivered.over(to.since(from)).as_mbps(),

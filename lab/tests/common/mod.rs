@@ -77,9 +77,9 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
     let duration = Duration::from_secs(seconds as f64);
     let flow = |i: usize| Flow {
         controller: controller.into(),
-        parameters: json!({"increase": 1.0}),
+        parameters: json!({"increase": 1.0}).into(),
         recovery: Recovery::Sack,
-        route: Route { links: vec![0], reverse: false },
+        route: Route { links: vec![0], reverse: false }.into(),
         rtt: Duration::from_millis(100 + 10 * i as u64),
         access: None,
         start: Time::ZERO + start(i),

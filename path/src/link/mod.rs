@@ -57,13 +57,6 @@ impl<P: Packet> Link<P> {
         self
     }
 
-    /// Gives another delay and other impairments to a link that no packet is on.
-    pub fn restart(&mut self, delay: Duration, impairments: Impairments) {
-        debug_assert!(self.transmitter.pipe.is_empty(), "packets on the link would change their order");
-        self.transmitter.delay = delay;
-        self.transmitter.impairments = impairments.any().then(|| Box::new(impairments));
-    }
-
     /// The same link with these changes of rate and delay, which are in the order of time.
     pub fn with_changes(mut self, changes: &[Change]) -> Link<P> {
         let varying = self.vary();
@@ -183,10 +176,10 @@ impl<P: Packet> Link<P> {
         &self.transmitter.pipe.front().expect("a packet is due").1
     }
 
-    /// The packet that leaves the far end next; none if no packet is on the link.
+    /// The packet that leaves the far end behind `before` others; none if there is no such packet beyond the queue.
     #[inline]
-    pub fn peek(&self) -> Option<&P> {
-        self.transmitter.pipe.front().map(|(_, packet)| packet)
+    pub fn peek(&self, before: usize) -> Option<&P> {
+        self.transmitter.pipe.get(before).map(|(_, packet)| packet)
     }
 
     /// The packet of [`Link::first`] leaves the far end. Returns its fate, which the driver carries out.

@@ -2,28 +2,33 @@
 //! reordered and duplicated packets, the hosts' access links, and the routes over them.
 //!
 //! The runner moves packets: a packet carries its position on its route, [`Topology::hop`] says what is at that
-//! position, and [`Topology::links`] holds the links. Each link moves a packet one position on when it begins to
-//! transmit it ([`Packet::pass_hop`]).
+//! position, and [`Topology::lanes`] holds what packets travel on. Each lane moves a packet one position on when it
+//! begins to transmit it ([`Packet::pass_hop`]). A route that begins with the delay of an access link and goes on like
+//! other routes begins at a position that stands for that delay alone, behind which packets go on at the other routes'
+//! position: so the routes of thousands of flows stay in the processor's caches.
 
 mod route;
 
 pub use route::{LinkDirection, Route, listed_directions};
 
-use crate::{Buffer, Fate, Link, LinkSetup, Packet};
+use crate::{Buffer, Fate, Impairments, Lanes, Link, LinkSetup, Packet};
 use control::{Duration, Rate};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Ends a route in [`Topology::hops`].
 const HOST: u32 = u32::MAX;
 /// Values from here on, except [`HOST`], stand for interfaces in [`Topology::hops`]; smaller ones for links.
 const FIRST_INTERFACE: u32 = 1 << 31;
+/// Positions from here on stand for lanes: the beginnings of routes that go on like others.
+const FIRST_ACCESS: u32 = 1 << 31;
 /// Stands for the absence of a link in [`Topology::detours`].
 const NONE: u32 = u32::MAX;
 
 /// All links and routes. See the [module](self).
 pub struct Topology<P> {
     /// First both directions of each described link, at [`LinkDirection::index`]; then detours; then access links.
-    pub links: Vec<Link<P>>,
+    pub lanes: Lanes<P>,
     /// Propagation delay of each described link, there and back.
     round_trips: Vec<Duration>,
     /// Per direction of a described link: the links onto which reordered packets and the copies of duplicated ones go,
@@ -31,8 +36,7 @@ pub struct Topology<P> {
     detours: Vec<[u32; 2]>,
     /// Routes, one behind the other: links and interfaces, ended by [`HOST`].
     hops: Vec<u32>,
-    /// Routes without an access link, and where they begin. Thousands of flows share one, which stays in the
-    /// processor's caches.
+    /// Routes without an access link, and where they begin.
     shared: HashMap<Vec<u32>, u32>,
     /// Whether each route begins with an access link even if that neither limits nor delays.
     always_access: bool,
@@ -41,8 +45,8 @@ pub struct Topology<P> {
 /// What is at a position of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// This one of [`Topology::links`].
-    Link(u32),
+    /// This one of [`Topology::lanes`].
+    Lane(u32),
     /// A host's interface, by the number that the runner gave it.
     Interface(u32),
     /// The end of the route.
@@ -66,8 +70,8 @@ pub struct HostPair<'a> {
 pub struct Access {
     /// The position at which the route begins.
     pub first: u32,
-    /// Its index in [`Topology::links`].
-    pub link: usize,
+    /// Its number among [`Topology::lanes`].
+    pub lane: u32,
 }
 
 /// The delays of the access links before data's and acknowledgments' ways: each has half of what the round-trip time
@@ -88,22 +92,24 @@ impl<P: Packet> Topology<P> {
         let directions =
             || (0..links.len()).flat_map(|link| [false, true].map(|reverse| LinkDirection { link, reverse }));
         let built = directions().map(|direction| direction.setup(links).build(seed_of(seed, direction)));
-        let mut built = built.collect::<Result<Vec<_>, String>>()?;
-        let mut detours = vec![[NONE; 2]; built.len()];
+        let mut lanes = Lanes::new();
+        for link in built {
+            lanes.add_link(link?);
+        }
+        let mut detours = vec![[NONE; 2]; lanes.len()];
         for (direction, detours) in directions().zip(&mut detours) {
             let setup = direction.setup(links);
             let delays =
                 [setup.reorder.map(|reorder| reorder.delay), (setup.duplicate > 0.0).then_some(Duration::ZERO)];
             for (detour, delay) in detours.iter_mut().zip(delays) {
                 if let Some(delay) = delay {
-                    *detour = built.len() as u32;
-                    built.push(Link::new(None, delay, Buffer::UNLIMITED));
+                    *detour = lanes.add_delay(delay, None);
                 }
             }
         }
         let round_trips = links.iter().map(LinkSetup::round_trip).collect();
         let (hops, shared) = (Vec::new(), HashMap::new());
-        Ok(Topology { links: built, round_trips, detours, hops, shared, always_access: false })
+        Ok(Topology { lanes, round_trips, detours, hops, shared, always_access: false })
     }
 
     /// The same topology, in which each route of [`Topology::connect`] begins with an access link of its own even if
@@ -113,7 +119,7 @@ impl<P: Packet> Topology<P> {
         Topology { always_access: true, ..self }
     }
 
-    /// How many of [`Topology::links`], from the first on, are directions of described links.
+    /// How many of [`Topology::lanes`], from the first on, are directions of described links.
     pub fn described(&self) -> usize {
         self.detours.len()
     }
@@ -141,9 +147,25 @@ impl<P: Packet> Topology<P> {
 
     /// Adds a route behind an access link that can be given another delay; for acknowledgments if `back`.
     pub fn add_access(&mut self, route: &Route, back: bool) -> Access {
-        let link = self.links.len();
-        let first = self.add(route, back, [None; 2], Some((None, Duration::ZERO)));
-        Access { first, link }
+        let lane = self.lanes.add_delay(Duration::ZERO, None);
+        let first = self.hops.len() as u32;
+        self.hops.push(lane);
+        self.hops.extend(route.directions(back).into_iter().map(|direction| direction.index() as u32));
+        self.hops.push(HOST);
+        Access { first, lane }
+    }
+
+    /// Gives another delay and other impairments to an access link that no packet is on.
+    pub fn restart(&mut self, access: &Access, delay: Duration, impairments: Impairments) {
+        self.lanes.restart(access.lane, delay, impairments);
+    }
+
+    /// One direction of a described link.
+    ///
+    /// # Panics
+    /// If no such link is described.
+    pub fn link(&mut self, direction: LinkDirection) -> &mut Link<P> {
+        self.lanes.link(direction.index() as u32).expect("a described link is not a mere delay")
     }
 
     fn add(
@@ -155,17 +177,20 @@ impl<P: Packet> Topology<P> {
     ) -> u32 {
         let directions = route.directions(back);
         let links = directions.into_iter().map(|direction| direction.index() as u32).collect::<Vec<_>>();
-        let first = self.hops.len() as u32;
-        if access.is_none() && out.is_none() && into.is_none() {
-            let known = *self.shared.entry(links.clone()).or_insert(first);
-            if known < first {
-                return known;
-            }
+        if let (None, Some((None, delay)), None) = (out, access, into) {
+            let onto = self.shared(links);
+            return FIRST_ACCESS + self.lanes.add_delay(delay, Some(onto));
         }
+        if access.is_none() && out.is_none() && into.is_none() {
+            return self.shared(links);
+        }
+        let first = self.hops.len() as u32;
         self.hops.extend(out.map(|interface| FIRST_INTERFACE + interface));
         if let Some((rate, delay)) = access {
-            self.hops.push(self.links.len() as u32);
-            self.links.push(Link::new(rate, delay, Buffer::UNLIMITED));
+            self.hops.push(match rate {
+                Some(_) => self.lanes.add_link(Link::new(rate, delay, Buffer::UNLIMITED)),
+                None => self.lanes.add_delay(delay, None),
+            });
         }
         self.hops.extend(links);
         self.hops.extend(into.map(|interface| FIRST_INTERFACE + interface));
@@ -173,17 +198,41 @@ impl<P: Packet> Topology<P> {
         first
     }
 
+    /// The position at which the route over `links` begins, without an access link.
+    fn shared(&mut self, links: Vec<u32>) -> u32 {
+        let first = self.hops.len() as u32;
+        match self.shared.entry(links) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                self.hops.extend(new.key());
+                self.hops.push(HOST);
+                *new.insert(first)
+            }
+        }
+    }
+
     /// What is at `position` of a route.
     #[inline(always)]
     pub fn hop(&self, position: u32) -> Hop {
+        if position >= FIRST_ACCESS {
+            return Hop::Lane(position - FIRST_ACCESS);
+        }
         match self.hops[position as usize] {
-            link if link < FIRST_INTERFACE => Hop::Link(link),
+            lane if lane < FIRST_INTERFACE => Hop::Lane(lane),
             HOST => Hop::Host,
             interface => Hop::Interface(interface - FIRST_INTERFACE),
         }
     }
 
-    /// The link onto which a packet goes that leaves link `index` reordered, or the copy of one that leaves it
+    /// Prefetches the lane with which the route at `position` begins, if that is an access link of a delay.
+    #[inline]
+    pub fn prefetch(&self, position: u32) {
+        if position >= FIRST_ACCESS {
+            self.lanes.prefetch(position - FIRST_ACCESS);
+        }
+    }
+
+    /// The lane onto which a packet goes that leaves lane `index` reordered, or the copy of one that leaves it
     /// duplicated; none for other fates. The caller moves the packet one position back before, since the detour moves
     /// it on once more.
     pub fn detour(&self, index: u32, fate: Fate) -> Option<u32> {

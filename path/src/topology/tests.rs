@@ -11,8 +11,23 @@ fn topology(links: &[LinkSetup]) -> Topology<Parcel> {
 }
 
 /// What a packet meets on a route before its end.
-fn hops(topology: &Topology<Parcel>, first: u32) -> Vec<Hop> {
-    (first..).map(|position| topology.hop(position)).take_while(|hop| *hop != Hop::Host).collect()
+fn hops(topology: &mut Topology<Parcel>, first: u32) -> Vec<Hop> {
+    let (mut packet, mut met) = (Parcel { hop: first, ..Parcel::new(0) }, Vec::new());
+    loop {
+        met.push(topology.hop(packet.hop));
+        match topology.hop(packet.hop) {
+            Hop::Lane(lane) => {
+                topology.lanes.arrive(lane, control::Time::ZERO, &packet);
+                packet = *topology.lanes.first(lane);
+                topology.lanes.exit(lane);
+            }
+            Hop::Interface(_) => packet.hop += 1,
+            Hop::Host => {
+                met.pop();
+                return met;
+            }
+        }
+    }
 }
 
 fn hosts(route: &Route, ms: u64) -> HostPair<'_> {
@@ -24,11 +39,11 @@ fn hosts_have_half_of_the_delay_beyond_the_links_on_either_way() {
     let mut topology = topology(&[link(10), link(5)]);
     let route = Route { links: vec![0, 1], reverse: false };
     let [data, acks] = topology.connect(&hosts(&route, 51));
-    assert_eq!(hops(&topology, data), [Hop::Link(4), Hop::Link(0), Hop::Link(2)]);
-    assert_eq!(hops(&topology, acks), [Hop::Link(5), Hop::Link(3), Hop::Link(1)]);
-    for link in [4, 5] {
-        topology.links[link].arrive(control::Time::ZERO, &Parcel::new(0));
-        assert_eq!(topology.links[link].next_exit(), Some(control::Time(10_500_000_000)));
+    assert_eq!(hops(&mut topology, data), [Hop::Lane(4), Hop::Lane(0), Hop::Lane(2)]);
+    assert_eq!(hops(&mut topology, acks), [Hop::Lane(5), Hop::Lane(3), Hop::Lane(1)]);
+    for lane in [4, 5] {
+        let exit = topology.lanes.arrive(lane, control::Time::ZERO, &Parcel::new(0));
+        assert_eq!(exit, Some(control::Time(10_500_000_000)));
     }
 }
 
@@ -50,8 +65,8 @@ fn interfaces_are_the_outermost_hops_of_data() {
     let route = Route { links: vec![0], reverse: true };
     let pair = HostPair { interfaces: [Some(0), Some(1)], access: Some(Rate::from_mbps(1.0)), ..hosts(&route, 20) };
     let [data, acks] = topology.connect(&pair);
-    assert_eq!(hops(&topology, data), [Hop::Interface(0), Hop::Link(2), Hop::Link(1), Hop::Interface(1)]);
-    assert_eq!(hops(&topology, acks), [Hop::Link(0)]);
+    assert_eq!(hops(&mut topology, data), [Hop::Interface(0), Hop::Lane(2), Hop::Lane(1), Hop::Interface(1)]);
+    assert_eq!(hops(&mut topology, acks), [Hop::Lane(0)]);
 }
 
 #[test]
@@ -60,7 +75,7 @@ fn detours_lie_behind_the_described_links_in_both_directions() {
     let mut flawed = link(1);
     (flawed.forward.reorder, flawed.forward.duplicate) = (reorder, 0.1);
     let topology = topology(&[link(1), flawed]);
-    assert_eq!((topology.described(), topology.links.len()), (4, 8));
+    assert_eq!((topology.described(), topology.lanes.len()), (4, 8));
     for index in 0..2 {
         assert_eq!(topology.detour(index, Fate::Reordered), None);
     }
@@ -83,10 +98,11 @@ fn a_link_may_differ_in_its_directions() {
     let route = Route { links: vec![0], reverse: false };
     assert_eq!(topology.round_trip(&route), Duration::from_millis(9));
     let [data, acks] = topology.connect(&hosts(&route, 9));
-    assert_eq!([hops(&topology, data), hops(&topology, acks)], [[Hop::Link(0)], [Hop::Link(1)]]);
-    for (link, ms) in [(0, 3), (1, 15)] {
-        topology.links[link].arrive(control::Time::ZERO, &Parcel::new(0));
-        assert_eq!(topology.links[link].next_exit(), Some(control::Time(ms * 1_000_000_000)));
+    assert_eq!([hops(&mut topology, data), hops(&mut topology, acks)], [[Hop::Lane(0)], [Hop::Lane(1)]]);
+    for (lane, ms) in [(0, 3), (1, 15)] {
+        let later = control::Time::ZERO + Duration::from_millis(1000);
+        let exit = topology.lanes.arrive(lane, later, &Parcel::new(0));
+        assert_eq!(exit, Some(later + Duration::from_millis(ms)));
     }
     assert_eq!([0, 1].map(|index| topology.detour(index, Fate::Duplicated)), [None, Some(2)]);
 }

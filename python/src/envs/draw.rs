@@ -78,9 +78,9 @@ impl Path {
         link.forward.errors = Errors::Uniform(self.loss);
         let flow = Flow {
             controller: "agent".into(),
-            parameters: Value::Null,
+            parameters: Value::Null.into(),
             recovery: Recovery::Sack,
-            route: Route { links: vec![0], reverse: false },
+            route: Route { links: vec![0], reverse: false }.into(),
             rtt,
             access: None,
             start: Time::ZERO,

@@ -11,6 +11,7 @@ use crate::values::time_range::TimeRange;
 use control::{Bytes, Time};
 use experiment::{Flow, Misbehaviour};
 use path::Route;
+use std::sync::Arc;
 
 /// The copies of one `[[flow]]`, which differ in their start and their RTT only.
 pub(super) struct FlowGroup {
@@ -87,10 +88,10 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
         rtt,
         start: flow.start,
         template: Flow {
-            controller: controller.name.to_string(),
-            parameters: context.parameters_of(controller.name),
+            controller: controller.name.into(),
+            parameters: Arc::new(context.parameters_of(controller.name)),
             recovery: flow.recovery.unwrap_or(controller.recovery),
-            route,
+            route: Arc::new(route),
             rtt: rtt.low,
             access: flow.access.or(network.default_access()),
             start: Time(flow.start.low.0),

@@ -48,7 +48,7 @@ fn a_parameter_of_the_scenario_replaces_the_default() {
     };
     let run = &runs(DUMBBELL, &[&format!("controller.reno.{name}={first}")])[0];
     assert_eq!(run.parameters[&name], first);
-    assert_eq!(run.parameters, run.experiment.flows[0].parameters);
+    assert_eq!(run.parameters, *run.experiment.flows[0].parameters);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! ring, and searches never go back. While no segment is lost or out of order, the ring is not touched; before the
 //! first such segment, it does not exist.
 
+use path::prefetch;
 use std::collections::VecDeque;
 
 /// What is known of an outstanding segment.
@@ -108,6 +109,13 @@ impl Scoreboard {
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    /// Prefetches what is beside the scoreboard itself.
+    pub fn prefetch(&self) {
+        if let Some(marks) = &self.marks {
+            prefetch::lines(&**marks);
+        }
     }
 
     /// Number of segments sent that have neither arrived nor been found lost (`pipe` in RFC 6675).

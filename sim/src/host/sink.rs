@@ -3,7 +3,7 @@
 use crate::packet::{Body, Head, Packet};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
 use experiment::Misbehaviour;
-use path::Ecn;
+use path::{Ecn, prefetch};
 use std::collections::VecDeque;
 
 /// Receives one flow. The fields that each arrival touches fit into a cache line; the rest is behind pointers.
@@ -160,6 +160,21 @@ impl Sink {
     /// All segments before this one have arrived, or are acknowledged although they have not.
     pub fn cumulative(&self) -> u64 {
         self.cumulative
+    }
+
+    /// The position in the topology at which acknowledgments begin.
+    pub fn way_back(&self) -> u32 {
+        self.way_back
+    }
+
+    /// Prefetches what an arrival needs beside the sink itself.
+    pub fn prefetch(&self) {
+        if let Some(reporting) = &self.reporting {
+            prefetch::lines(&**reporting);
+        }
+        if let Some(disorder) = &self.disorder {
+            prefetch::lines(&**disorder);
+        }
     }
 
     /// Whether everything has arrived.

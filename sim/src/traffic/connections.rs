@@ -216,7 +216,7 @@ impl<'a> Connections<'a> {
             && self.slots[number as usize]
                 .access
                 .iter()
-                .all(|access| network.topology.links[access.link].next_exit().is_none())
+                .all(|access| network.topology.lanes.next_exit(access.lane).is_none())
         {
             class.free.pop_front();
             return number as usize;

@@ -114,7 +114,7 @@ impl Place<'_, '_> {
             if loss > 0.0 {
                 impairments = impairments.with_errors(loss, class.random.seed());
             }
-            network.topology.links[slot.access[side].link].restart(delay, impairments);
+            network.topology.restart(&slot.access[side], delay, impairments);
         }
         if workload.handshake {
             self.ask(now, FIRST_TIMEOUT, network);

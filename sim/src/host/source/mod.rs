@@ -17,6 +17,7 @@ use super::sink::Sink;
 use crate::packet::{Body, Head, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
+use path::prefetch;
 use rack_tlp::{Expiry, RackTlp};
 use timer::{Passed, RetransmissionTimer};
 
@@ -125,6 +126,17 @@ impl Source {
     /// The controller's estimate of the available bandwidth, if it makes one.
     pub fn available(&self) -> Option<Rate> {
         self.controller.available()
+    }
+
+    /// The position in the topology at which the flow's data begins.
+    pub fn way_out(&self) -> u32 {
+        self.way_out
+    }
+
+    /// Prefetches what an acknowledgment needs beside the source itself.
+    pub fn prefetch(&self) {
+        prefetch::lines(&*self.controller);
+        self.board.prefetch();
     }
 
     /// Whether everything that was to be sent has been acknowledged.

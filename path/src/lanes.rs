@@ -1,0 +1,246 @@
+//! What packets are on between two positions of their routes: one lane per link direction, detour and access link.
+//!
+//! A lane is a [`Link`], or nothing but a delay: no capacity, no queue, no errors. With many flows, most lanes are the
+//! delays of hosts' access links, each of which holds a few packets. So a delay is a cache line, and its memory for
+//! packets follows their number, up and down.
+
+use crate::ring::Ring;
+use crate::{Buffer, Fate, Impairments, Link, Packet, prefetch};
+use control::{Bytes, Duration, Time};
+
+/// See the [module](self).
+pub struct Lanes<P> {
+    lanes: Vec<Lane<P>>,
+}
+
+enum Lane<P> {
+    Link(Box<Link<P>>),
+    Delay(Delay<P>),
+}
+
+/// A lane on which each packet is for the same time.
+struct Delay<P> {
+    delay: Duration,
+    /// The packets, and the time at which each leaves.
+    pipe: Ring<(Time, P)>,
+    /// The position of a route at which its packets go on; none if that is the position behind their present one.
+    onto: Option<u32>,
+}
+
+impl<P: Packet> Lanes<P> {
+    /// No lanes.
+    pub fn new() -> Lanes<P> {
+        Lanes { lanes: Vec::new() }
+    }
+
+    /// Number of lanes.
+    pub fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Whether there are no lanes.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// Adds a link. Returns its number.
+    pub fn add_link(&mut self, link: Link<P>) -> u32 {
+        self.lanes.push(Lane::Link(Box::new(link)));
+        self.lanes.len() as u32 - 1
+    }
+
+    /// Adds a lane that only delays, behind which packets go on at position `onto` of a route, or at the position
+    /// behind their present one. Returns its number.
+    pub fn add_delay(&mut self, delay: Duration, onto: Option<u32>) -> u32 {
+        self.lanes.push(Lane::Delay(Delay { delay, pipe: Ring::new(), onto }));
+        self.lanes.len() as u32 - 1
+    }
+
+    /// Gives another delay and other impairments to a lane of [`Lanes::add_delay`] that no packet is on.
+    pub fn restart(&mut self, lane: u32, delay: Duration, impairments: Impairments) {
+        debug_assert!(self.next_exit(lane).is_none(), "packets on the lane would change their order");
+        self.lanes[lane as usize] = if impairments.any() {
+            Lane::Link(Box::new(Link::new(None, delay, Buffer::UNLIMITED).with_impairments(impairments)))
+        } else {
+            Lane::Delay(Delay { delay, pipe: Ring::new(), onto: None })
+        };
+    }
+
+    /// The link that is lane number `lane`; none if that only delays.
+    #[inline]
+    pub fn link(&mut self, lane: u32) -> Option<&mut Link<P>> {
+        match &mut self.lanes[lane as usize] {
+            Lane::Link(link) => Some(link),
+            Lane::Delay(_) => None,
+        }
+    }
+
+    /// All lanes that are links.
+    pub fn links(&mut self) -> impl Iterator<Item = &mut Link<P>> {
+        self.lanes.iter_mut().filter_map(|lane| match lane {
+            Lane::Link(link) => Some(&mut **link),
+            Lane::Delay(_) => None,
+        })
+    }
+
+    /// A packet arrives at the near end. Returns the time of the lane's next exit if that has changed: if no packet was
+    /// on the lane before.
+    #[inline]
+    pub fn arrive(&mut self, lane: u32, now: Time, packet: &P) -> Option<Time> {
+        self.arrive_with(lane, now, packet.size(), || *packet)
+    }
+
+    /// [`Lanes::arrive`] for a packet of `size` that `make` makes, in its place in memory as
+    /// [`Link::arrive_with`] says.
+    #[inline(always)]
+    pub fn arrive_with(&mut self, lane: u32, now: Time, size: Bytes, make: impl FnOnce() -> P) -> Option<Time> {
+        match &mut self.lanes[lane as usize] {
+            Lane::Link(link) => {
+                if link.arrive_with(now, size, make) {
+                    link.next_exit()
+                } else {
+                    None
+                }
+            }
+            Lane::Delay(delay) => {
+                let exit = now + delay.delay;
+                let was_empty = delay.pipe.is_empty();
+                let place = delay.pipe.push_place();
+                place.0 = exit;
+                place.1 = make();
+                match delay.onto {
+                    Some(position) => place.1.set_hop(position),
+                    None => place.1.pass_hop(),
+                }
+                was_empty.then_some(exit)
+            }
+        }
+    }
+
+    /// When the next packet leaves the far end; none if no packet is on the lane.
+    #[inline]
+    pub fn next_exit(&self, lane: u32) -> Option<Time> {
+        match &self.lanes[lane as usize] {
+            Lane::Link(link) => link.next_exit(),
+            Lane::Delay(delay) => delay.pipe.front().map(|&(exit, _)| exit),
+        }
+    }
+
+    /// The packet that leaves the far end next.
+    ///
+    /// # Panics
+    /// If no packet is on the lane.
+    #[inline(always)]
+    pub fn first(&self, lane: u32) -> &P {
+        match &self.lanes[lane as usize] {
+            Lane::Link(link) => link.first(),
+            Lane::Delay(delay) => &delay.pipe.front().expect("a packet is due").1,
+        }
+    }
+
+    /// The packet of [`Lanes::first`] leaves the far end. Returns its fate, which the driver carries out, and when the
+    /// next packet leaves.
+    ///
+    /// # Panics
+    /// If no packet is on the lane.
+    #[inline(always)]
+    pub fn exit(&mut self, lane: u32) -> (Fate, Option<Time>) {
+        match &mut self.lanes[lane as usize] {
+            Lane::Link(link) => {
+                let fate = link.exit();
+                (fate, link.next_exit())
+            }
+            Lane::Delay(delay) => {
+                delay.pipe.pop();
+                delay.pipe.shrink();
+                (Fate::Intact, delay.pipe.front().map(|&(exit, _)| exit))
+            }
+        }
+    }
+
+    /// The packet that leaves the far end of a link behind `before` others; none if the lane is a delay, or there is no
+    /// such packet beyond the link's queue.
+    #[inline]
+    pub fn peek(&self, lane: u32, before: usize) -> Option<&P> {
+        match &self.lanes[lane as usize] {
+            Lane::Link(link) => link.peek(before),
+            Lane::Delay(_) => None,
+        }
+    }
+
+    /// Prefetches what tells the places of the lane's packets.
+    #[inline]
+    pub fn prefetch(&self, lane: u32) {
+        if let Some(lane) = self.lanes.get(lane as usize) {
+            prefetch::lines(lane);
+        }
+    }
+
+    /// Prefetches the lane's first packet, if the lane is a delay.
+    #[inline]
+    pub fn prefetch_first(&self, lane: u32) {
+        if let Some(Lane::Delay(delay)) = self.lanes.get(lane as usize)
+            && let Some(first) = delay.pipe.front()
+        {
+            prefetch::lines(first);
+        }
+    }
+
+    /// Prefetches the lane's second packet, whose time is needed when the first one leaves, if the lane is a delay.
+    #[inline]
+    pub fn prefetch_second(&self, lane: u32) {
+        if let Some(Lane::Delay(delay)) = self.lanes.get(lane as usize)
+            && let Some(second) = delay.pipe.get(1)
+        {
+            prefetch::lines(second);
+        }
+    }
+
+    /// Takes out a packet that a link's queue has dropped, if the link [keeps](Link::keep_drops) them.
+    pub fn dropped(&mut self, lane: u32) -> Option<P> {
+        self.link(lane)?.dropped()
+    }
+}
+
+impl<P: Packet> Default for Lanes<P> {
+    fn default() -> Lanes<P> {
+        Lanes::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Parcel;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn delays_keep_their_packets_in_order_while_their_memory_grows_and_shrinks() {
+        let mut lanes: Lanes<Parcel> = Lanes::new();
+        let delays = [5, 0, 1000, 70].map(Duration);
+        let numbers = delays.map(|delay| lanes.add_delay(delay, None));
+        let mut expected = delays.map(|_| VecDeque::new());
+        let mut random = 1u64;
+        for step in 0..100_000u64 {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let which = (random >> 33) as usize % 4;
+            let (lane, expected) = (numbers[which], &mut expected[which]);
+            // Phases of growth and of decline.
+            if (random >> 40) % 100 < if step / 5000 % 2 == 0 { 60 } else { 45 } {
+                let exit = Time(step) + delays[which];
+                let changed = lanes.arrive(lane, Time(step), &Parcel::new(step));
+                assert_eq!(changed, expected.is_empty().then_some(exit));
+                expected.push_back((exit, step));
+            } else if let Some((_, id)) = expected.pop_front() {
+                assert_eq!(lanes.first(lane).id, id);
+                assert_eq!(lanes.exit(lane), (Fate::Intact, expected.front().map(|&(exit, _)| exit)));
+            }
+            assert_eq!(lanes.next_exit(lane), expected.front().map(|&(exit, _)| exit));
+        }
+    }
+
+    #[test]
+    fn a_delay_takes_a_cache_line() {
+        assert!(size_of::<Lane<Parcel>>() <= 64);
+    }
+}
