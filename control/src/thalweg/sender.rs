@@ -103,6 +103,10 @@ const MIN_STREAM_BURSTS: u16 = 20;
 /// The least number of bursts over which recovery measures the rate at which they arrive.
 const MIN_DELIVERED_BURSTS: u64 = 8;
 
+/// Factor on the average rate after a loss if no estimate came since the loss before it: then losses are all that the
+/// flow hears of congestion, as they are for TCP.
+const UNHEARD: f64 = 0.5;
+
 /// After a timeout, slow start ends at most at this share of the rate before.
 const CEILING: f64 = 0.5;
 
@@ -272,6 +276,9 @@ impl ThalwegSender {
             if self.average > sent {
                 self.set_average(sent);
             }
+        }
+        if interrupted == Interrupted::Probing && self.estimate.is_none() {
+            self.set_average(self.average * (UNHEARD / self.parts.beta).min(1.0));
         }
         if self.parts.classifier.exceeds_error_share() {
             self.parts.rule.on_collapse();
