@@ -129,10 +129,8 @@ impl RateRule {
     /// The average rate of a new stream, whose sender has the present `average`.
     pub fn apply(&mut self, average: Rate, start: &StreamStart) -> Rate {
         let (average, duration) = (average.as_bps(), start.duration.as_secs());
-        let queue = self.standing_queue.measure();
-        let queue = (queue > self.parameters.tolerance.max(self.standing_queue.tolerated())).then_some(queue);
-        self.tune_kappa(average, start, queue.is_some());
-        let target = self.target(average, start, queue);
+        self.tune_kappa(average, start);
+        let target = self.target(average, start);
         Rate::from_bps(if target > average {
             average
                 + (target - average).min(self.largest_step(average, start))
@@ -161,10 +159,9 @@ impl RateRule {
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
-    /// Slow flows have few estimates, but a standing queue is heard by all flows.
-    fn tune_kappa(&mut self, average: f64, start: &StreamStart, queue_stands: bool) {
+    fn tune_kappa(&mut self, average: f64, start: &StreamStart) {
         self.since_lowered += start.duration;
-        if start.estimate.as_bps() >= average * self.parameters.collapse && !queue_stands {
+        if start.estimate.as_bps() >= average * self.parameters.collapse {
             let pace = (start.duration.as_secs() / self.parameters.tau.as_secs()).min(1.0);
             self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(self.parameters.kappa.1);
         } else if self.since_lowered >= start.rtt + start.duration {
@@ -196,12 +193,13 @@ impl RateRule {
     /// within `fall`, each flow reduces its rate by the fraction q/`fall`. Once it has half of its rate, it waits for
     /// what comes of that. If the queue is as long as before, other traffic fills it, or it is on the way back, or the
     /// route has become longer; then it is tolerated from now on.
-    fn target(&mut self, average: f64, start: &StreamStart, queue: Option<Duration>) -> f64 {
+    fn target(&mut self, average: f64, start: &StreamStart) -> f64 {
         let estimate = start.estimate.as_bps();
-        let Some(queue) = queue else {
+        let queue = self.standing_queue.measure();
+        if queue <= self.parameters.tolerance.max(self.standing_queue.tolerated()) {
             self.giving_way = None;
             return estimate;
-        };
+        }
         let RateRuleParameters { fall, tau, .. } = self.parameters;
         // All flows give up the same share, and a step that is larger for slow flows makes their rates equal.
         let step = self.floor_step(average) * (fall.as_secs() / tau.as_secs());

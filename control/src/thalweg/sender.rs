@@ -106,6 +106,8 @@ const MIN_DELIVERED_BURSTS: u64 = 8;
 /// Factor on the average rate after a loss if no estimate came since the loss before it: then losses are all that the
 /// flow hears of congestion, as they are for TCP.
 const UNHEARD: f64 = 0.5;
+/// The same after a loss in slow start.
+const AFTER_SLOW_START: f64 = 0.5;
 
 /// After a timeout, slow start ends at most at this share of the rate before.
 const CEILING: f64 = 0.5;
@@ -288,18 +290,28 @@ impl ThalwegSender {
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.recovery_rate()));
     }
 
+    /// Factor on the average rate after a loss. The rates of slow start double from packet to packet, so that its
+    /// estimates are right within a factor of two.
+    fn kept(&self, interrupted: Interrupted) -> f64 {
+        match interrupted {
+            Interrupted::SlowStart => AFTER_SLOW_START,
+            Interrupted::Probing => self.parts.beta,
+        }
+    }
+
     /// The rate of recovery. Unlike RAPID's, it is reduced at once: the average rate may come from a time when fewer
     /// flows shared the path.
     fn recovery_rate(&self) -> Rate {
-        self.average * self.parts.beta
+        let Mode::Recovery { interrupted, .. } = self.mode else { return self.average * self.parts.beta };
+        self.average * self.kept(interrupted)
     }
 
-    /// The average rate after recovery: beta times the average rate before it. If the loss interrupted slow start and
-    /// an estimate has arrived since slow start began, it is beta times that estimate.
+    /// The average rate after recovery: beta times the average rate before it, or half of it if the loss interrupted
+    /// slow start. If an estimate has arrived since slow start began, it is half of that estimate.
     fn rate_after_recovery(&self, interrupted: Interrupted) -> Rate {
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         let found = found.map(|estimate| self.below_ceiling(estimate));
-        self.at_least(found.unwrap_or(self.average) * self.parts.beta)
+        self.at_least(found.unwrap_or(self.average) * self.kept(interrupted))
     }
 
     fn end_recovery(&mut self, now: Time) {
