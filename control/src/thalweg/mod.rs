@@ -111,7 +111,7 @@ impl Default for Thalweg {
             eta: 2.0,
             slowest_eta: 33.0,
             tolerance: Duration::from_millis(1),
-            beta: 0.5,
+            beta: 0.8,
             errors: 0.02,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 8.0,

@@ -2,15 +2,18 @@
 //!
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
 //! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
-//! trips, its rate follows the rate at which packets arrive. After k timeouts without an estimate between them, slow
-//! start begins at the initial rate over 2^k (already the first timeout halves it). No slow start after a timeout ends
-//! above beta times the rate before the first of them, and none begins above that rate over 2^k. Its first stream ends
-//! at about twice that rate. Slow flows send shorter streams.
+//! trips, its rate follows the rate at which packets arrive. After k timeouts more than estimates since, slow
+//! start begins at the initial rate over 2^k (already the first timeout halves it), with a stream of 20 packets over
+//! 2^k or three. No slow start after a timeout ends above half of the rate before the first of them, and none begins
+//! above that rate over 2^k. Its first stream ends at about twice that rate. Slow flows send shorter streams.
 //!
 //! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC
 //! 5681, equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link
 //! carries even so lengthen the round-trip time and thereby slow down. If the buffer is too short for that, timeouts
-//! slow them down.
+//! slow them down: each halves the least rate, and each estimate doubles it again.
+//!
+//! **Without an estimate.** Each loss ends the present stream. A flow whose streams take longer than the time between
+//! two losses has no estimate, and climbs slowly all the same ([`RateRule::without_estimate`]).
 
 use super::classifier::LossClassifier;
 use super::delivery::Delivery;
@@ -62,7 +65,7 @@ pub struct ThalwegSender {
     /// The newest estimate of the available bandwidth.
     estimate: Option<Rate>,
     feedback: Feedback,
-    /// Timeouts since the last estimate.
+    /// Timeouts, less the estimates since; at least 0.
     timeouts: i32,
     /// The highest rate at which slow start may end, if a timeout limits it.
     ceiling: Option<Rate>,
@@ -71,6 +74,8 @@ pub struct ThalwegSender {
     top: f64,
     /// The newest round-trip time.
     rtt: Duration,
+    /// When the average rate last followed an estimate, or went without one.
+    followed: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,9 +103,18 @@ const MIN_STREAM_BURSTS: u16 = 20;
 /// The least number of bursts over which recovery measures the rate at which they arrive.
 const MIN_DELIVERED_BURSTS: u64 = 8;
 
-/// The longest stream with which slow start begins after timeouts. The feedback timeout is then a minute, to which RFC
-/// 6298 allows to limit the retransmission timeout (rule 2.5).
-const LONGEST_STREAM: Duration = Duration::from_millis(15_000);
+/// Factor on the average rate after a loss if no estimate came since the loss before it: then losses are all that the
+/// flow hears of congestion, as they are for TCP.
+const UNHEARD: f64 = 0.5;
+/// The same after a loss in slow start.
+const AFTER_SLOW_START: f64 = 0.5;
+
+/// After a timeout, slow start ends at most at this share of the rate before.
+const CEILING: f64 = 0.5;
+
+/// The longest stream with which slow start begins after timeouts. The feedback timeout is then some 40 s, in which a
+/// flow sends three packets.
+const LONGEST_STREAM: Duration = Duration::from_millis(10_000);
 
 /// A rate, or the least one if that is higher.
 fn at_least(rate: Rate, least: Rate) -> Rate {
@@ -126,6 +140,7 @@ impl ThalwegSender {
             outgoing: Outgoing::new(Stream::uniform(0, parts.initial_rate), host),
             top: top_of(&parts),
             rtt: INITIAL_RTT,
+            followed: Time::ZERO,
             parts,
         };
         sender.restart();
@@ -169,7 +184,9 @@ impl ThalwegSender {
         let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
         // A stream whose rates double takes as long as two packets at its first rate.
         let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
-        let len = self.ceiling.map_or(slow_start.first, |ceiling| slow_start.len_up_to(first, ceiling * 2.0));
+        // So many flows may share a slow path that even the first streams are more than it carries.
+        let most = (slow_start.first >> self.timeouts.min(15)).max(3);
+        let len = self.ceiling.map_or(most, |ceiling| slow_start.len_up_to(first, ceiling * 2.0).min(most));
         self.begin_slow_start(len, first, None);
     }
 
@@ -180,7 +197,7 @@ impl ThalwegSender {
     /// A rate, or the least average rate if that is higher.
     fn at_least(&self, rate: Rate) -> Rate {
         let (share, window) = (self.parts.initial_rate * MIN_RATE_SHARE, Bytes(2 * self.packet.0).over(self.rtt));
-        at_least(rate, if window < share { window } else { share })
+        at_least(rate, if window < share { window } else { share } * libm::scalbn(1.0, -self.timeouts))
     }
 
     fn below_ceiling(&self, rate: Rate) -> Rate {
@@ -196,7 +213,7 @@ impl ThalwegSender {
     }
 
     /// Begins the next p-stream, after the average rate has followed the newest estimate.
-    fn begin_stream(&mut self, pipe: &Pipe) {
+    fn begin_stream(&mut self, now: Time, pipe: &Pipe) {
         // The sender never waits for more data. If there is less than a full stream, it sends a shorter one.
         self.top = top_of(&self.parts);
         let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
@@ -207,7 +224,12 @@ impl ThalwegSender {
             let start = StreamStart { estimate, duration: self.duration(bursts), fullness, burst, rtt: self.rtt };
             let average = self.parts.rule.apply(self.average, &start);
             self.set_average(average);
+        } else {
+            let most = self.rtt.max(self.duration(self.len()));
+            let since = now.since(self.followed).min(most);
+            self.set_average(self.parts.rule.without_estimate(self.average, since, self.rtt));
         }
+        self.followed = now;
         let (len, spread) = (at_most(self.burst(), self.len()), self.parts.spread.factor());
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, Layout::AllRising));
     }
@@ -257,6 +279,9 @@ impl ThalwegSender {
                 self.set_average(sent);
             }
         }
+        if interrupted == Interrupted::Probing && self.estimate.is_none() {
+            self.set_average(self.average * (UNHEARD / self.parts.beta).min(1.0));
+        }
         if self.parts.classifier.exceeds_error_share() {
             self.parts.rule.on_collapse();
         }
@@ -265,18 +290,28 @@ impl ThalwegSender {
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.recovery_rate()));
     }
 
+    /// Factor on the average rate after a loss. The rates of slow start double from packet to packet, so that its
+    /// estimates are right within a factor of two.
+    fn kept(&self, interrupted: Interrupted) -> f64 {
+        match interrupted {
+            Interrupted::SlowStart => AFTER_SLOW_START,
+            Interrupted::Probing => self.parts.beta,
+        }
+    }
+
     /// The rate of recovery. Unlike RAPID's, it is reduced at once: the average rate may come from a time when fewer
     /// flows shared the path.
     fn recovery_rate(&self) -> Rate {
-        self.average * self.parts.beta
+        let Mode::Recovery { interrupted, .. } = self.mode else { return self.average * self.parts.beta };
+        self.average * self.kept(interrupted)
     }
 
-    /// The average rate after recovery: beta times the average rate before it. If the loss interrupted slow start and
-    /// an estimate has arrived since slow start began, it is beta times that estimate.
+    /// The average rate after recovery: beta times the average rate before it, or half of it if the loss interrupted
+    /// slow start. If an estimate has arrived since slow start began, it is half of that estimate.
     fn rate_after_recovery(&self, interrupted: Interrupted) -> Rate {
         let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
         let found = found.map(|estimate| self.below_ceiling(estimate));
-        self.at_least(found.unwrap_or(self.average) * self.parts.beta)
+        self.at_least(found.unwrap_or(self.average) * self.kept(interrupted))
     }
 
     fn end_recovery(&mut self, now: Time) {
@@ -318,7 +353,7 @@ impl ThalwegSender {
         self.feedback.restart(now);
         self.outgoing.wait_from(now);
         if self.timeouts == 0 && !matches!(self.mode, Mode::SlowStart { .. }) {
-            self.ceiling = Some(self.at_least(self.average * self.parts.beta)); // as TCP's slow-start threshold
+            self.ceiling = Some(self.at_least(self.average * CEILING)); // as TCP's slow-start threshold
         }
         self.timeouts += 1;
         self.restart();
@@ -329,7 +364,7 @@ impl ThalwegSender {
             return;
         }
         let estimate = at_most_highest(estimate);
-        self.timeouts = 0;
+        self.timeouts = (self.timeouts - 1).max(0);
         self.estimate = Some(estimate);
         if self.mode == Mode::Probing && self.outgoing.stream().probes() {
             self.parts.spread.update(estimate, self.outgoing.stream().range());
@@ -413,7 +448,7 @@ impl Sender for ThalwegSender {
                     return Next::At((self.feedback_deadline() + Duration(1)).max(now + Duration(1)));
                 }
                 // A uniform stream has no end, so this is reached only while probing.
-                Mode::Probing | Mode::Recovery { .. } => self.begin_stream(pipe),
+                Mode::Probing | Mode::Recovery { .. } => self.begin_stream(now, pipe),
             }
         }
         self.outgoing.next(now)

@@ -20,6 +20,9 @@ pub struct StandingQueue {
     samples: u32,
     /// The queueing delay when it was last measured.
     queue: Duration,
+    /// The queueing delay that is tolerated until two windows of time are over; how many are left.
+    tolerated: Duration,
+    windows: u32,
 }
 
 /// The length of a window of time, which is the time for which BBR remembers the least round-trip time. If the route
@@ -37,6 +40,8 @@ impl Default for StandingQueue {
             least_since: Duration::MAX,
             samples: 0,
             queue: Duration::ZERO,
+            tolerated: Duration::ZERO,
+            windows: 0,
         }
     }
 }
@@ -48,10 +53,22 @@ impl StandingQueue {
             let before = if now < self.since + WINDOW + WINDOW { self.least[1] } else { Duration::MAX };
             self.least = [before, Duration::MAX];
             self.since = now;
+            self.windows = self.windows.saturating_sub(1);
         }
         self.least[1] = self.least[1].min(rtt);
         self.least_since = self.least_since.min(rtt);
         self.samples = self.samples.saturating_add(1);
+    }
+
+    /// Others keep a queue of this delay, or the route has become longer by so much: it does not count until the least
+    /// round-trip time of before is forgotten.
+    pub fn tolerate(&mut self, queue: Duration) {
+        (self.tolerated, self.windows) = (self.tolerated().max(queue), 2);
+    }
+
+    /// The queueing delay up to which the queue does not count.
+    pub fn tolerated(&self) -> Duration {
+        if self.windows > 0 { self.tolerated } else { Duration::ZERO }
     }
 
     /// The least time that any packet acknowledged since the last measurement waited in queues. If fewer than
