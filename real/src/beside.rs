@@ -101,7 +101,7 @@ pub fn simulated(runs: &[Run], contestants: &[Contestant]) -> Vec<Run> {
             run.parameters = controller.defaults().clone();
             for flow in &mut run.experiment.flows {
                 flow.controller = controller.name.into();
-                flow.parameters = controller.defaults().clone();
+                flow.parameters = controller.defaults().clone().into();
                 flow.recovery = controller.recovery;
                 if flow.ecn.is_capable() {
                     flow.ecn = match controller.ecn {

@@ -24,7 +24,7 @@ fn main() -> std::process::ExitCode {
             let flow = &measured.outcome.flows[0];
             let mbps = flow.delivered.over(to.since(from)).as_mbps();
             println!("{mbps} Mbps, {:?}", measured.emulator);
-            assert_eq!(measured.experiment.flows[0].controller, "kernel-cubic");
+            assert_eq!(&*measured.experiment.flows[0].controller, "kernel-cubic");
             assert!((5.0..=20.0).contains(&mbps), "{mbps} Mbps over a link of 20 Mbps");
             assert!(measured.outcome.links[0].mean_queue > 0.0, "CUBIC fills queues");
         }
