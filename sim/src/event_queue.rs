@@ -12,50 +12,14 @@
 //!
 //! The order in which events are taken depends on nothing but the events.
 
+mod entry;
 mod wheel;
 
+pub use entry::{Event, Kind};
+
 use control::Time;
+use entry::{Entry, entry, event_of, time_of};
 use wheel::Wheel;
-
-/// The kind of an event. The order of the kinds decides between events at the same time, so that a run is always the
-/// same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Kind {
-    /// The first packet on a link leaves it.
-    Exit = 0,
-    /// A flow starts or stops, or its controller has asked for this time.
-    Wake = 1,
-    /// A retransmission timeout may have passed.
-    Timeout = 2,
-    /// A delayed acknowledgment may be due.
-    DelayedAck = 3,
-    /// A source of traffic that does not react sends a packet; or a connection begins or goes on.
-    Cross = 4,
-    /// The measured interval begins or ends.
-    Measure = 5,
-    /// A sampling interval ends.
-    Sample = 6,
-    /// A host's interface passes on packets that it has held.
-    Interface = 7,
-}
-
-const KINDS: [Kind; 8] = [
-    Kind::Exit,
-    Kind::Wake,
-    Kind::Timeout,
-    Kind::DelayedAck,
-    Kind::Cross,
-    Kind::Measure,
-    Kind::Sample,
-    Kind::Interface,
-];
-
-/// An event: its kind, and the number of the link, flow, source or interface.
-pub type Event = (Kind, u32);
-
-/// Time in the upper 64 bits, kind and number below: the order of these integers is the order of events.
-type Entry = u128;
 
 /// The event queue. See the [module](self).
 #[derive(Debug)]
@@ -74,9 +38,9 @@ pub struct EventQueue {
     turned: bool,
 }
 
-/// Up to this size of the heap, which is 128 kB, events wait there and not in the wheel, however late they are due: the
+/// Up to this size of the heap, which is 512 kB, events wait there and not in the wheel, however late they are due: the
 /// way down through a heap that stays in the caches costs less than that through the wheel.
-const SMALL_HEAP: usize = 8192;
+const SMALL_HEAP: usize = 32_768;
 /// The same once the heap has been larger, so that what is due late does not linger there.
 const EMPTIED_HEAP: usize = 8;
 /// From this number of events in a slot on, it pays to look ahead.
@@ -85,18 +49,6 @@ const MANY: usize = 4;
 const NEVER: Entry = Entry::MAX;
 /// Entries behind the heap that are [`NEVER`], so that a node always has four children or none.
 const PADDING: usize = 3;
-
-fn entry(time: Time, (kind, index): Event) -> Entry {
-    (time.0 as u128) << 64 | (kind as u128) << 32 | index as u128
-}
-
-fn time_of(entry: Entry) -> Time {
-    Time((entry >> 64) as u64)
-}
-
-fn event_of(entry: Entry) -> Event {
-    (KINDS[(entry >> 32) as usize & 7], entry as u32)
-}
 
 impl EventQueue {
     /// An empty queue.
@@ -224,6 +176,7 @@ impl EventQueue {
 
 #[cfg(test)]
 mod tests {
+    use super::entry::KINDS;
     use super::wheel::{COARSE, FINE, SLOTS};
     use super::*;
     use std::cmp::Reverse;

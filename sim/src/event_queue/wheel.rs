@@ -1,7 +1,7 @@
 //! The timing wheel of the event queue, in two levels: slots of a millisecond, and the millisecond that is under way in
 //! slots of a quarter of a microsecond.
 
-use super::{Entry, time_of};
+use super::entry::{Entry, time_of};
 use control::Time;
 
 /// The time that a slot of the upper level stands for: about a millisecond, in picoseconds.
