@@ -71,6 +71,7 @@ impl Packet for Plain {
         0
     }
     fn pass_hop(&mut self) {}
+    fn set_hop(&mut self, _: u32) {}
     fn stamp(&mut self) -> Option<&mut Stamp> {
         None
     }
