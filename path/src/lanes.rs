@@ -2,7 +2,8 @@
 //!
 //! A lane is a [`Link`], or nothing but a delay: no capacity, no queue, no errors. With many flows, most lanes are the
 //! delays of hosts' access links, each of which holds a few packets. So a delay is a cache line, and its memory for
-//! packets follows their number, up and down.
+//! packets follows their number, up and down. With few flows, most packets are on the described links, which are the
+//! first lanes and side by side in memory.
 
 use crate::ring::Ring;
 use crate::{Buffer, Fate, Impairments, Link, Packet, prefetch};
@@ -10,12 +11,27 @@ use control::{Bytes, Duration, Time};
 
 /// See the [module](self).
 pub struct Lanes<P> {
-    lanes: Vec<Lane<P>>,
+    /// The first lanes.
+    links: Vec<Link<P>>,
+    /// The lanes behind them.
+    others: Vec<Lane<P>>,
 }
 
 enum Lane<P> {
     Link(Box<Link<P>>),
     Delay(Delay<P>),
+}
+
+/// A lane that is looked at.
+enum Shown<'a, P> {
+    Link(&'a Link<P>),
+    Delay(&'a Delay<P>),
+}
+
+/// A lane that is used.
+enum Used<'a, P> {
+    Link(&'a mut Link<P>),
+    Delay(&'a mut Delay<P>),
 }
 
 /// A lane on which each packet is for the same time.
@@ -28,38 +44,64 @@ struct Delay<P> {
 }
 
 impl<P: Packet> Lanes<P> {
-    /// No lanes.
-    pub fn new() -> Lanes<P> {
-        Lanes { lanes: Vec::new() }
+    /// The lanes of these links, whose numbers are their places.
+    pub fn new(links: Vec<Link<P>>) -> Lanes<P> {
+        Lanes { links, others: Vec::new() }
     }
 
     /// Number of lanes.
     pub fn len(&self) -> usize {
-        self.lanes.len()
+        self.links.len() + self.others.len()
     }
 
     /// Whether there are no lanes.
     pub fn is_empty(&self) -> bool {
-        self.lanes.is_empty()
+        self.len() == 0
     }
 
     /// Adds a link. Returns its number.
     pub fn add_link(&mut self, link: Link<P>) -> u32 {
-        self.lanes.push(Lane::Link(Box::new(link)));
-        self.lanes.len() as u32 - 1
+        self.add(Lane::Link(Box::new(link)))
     }
 
     /// Adds a lane that only delays, behind which packets go on at position `onto` of a route, or at the position
     /// behind their present one. Returns its number.
     pub fn add_delay(&mut self, delay: Duration, onto: Option<u32>) -> u32 {
-        self.lanes.push(Lane::Delay(Delay { delay, pipe: Ring::new(), onto }));
-        self.lanes.len() as u32 - 1
+        self.add(Lane::Delay(Delay { delay, pipe: Ring::new(), onto }))
+    }
+
+    fn add(&mut self, lane: Lane<P>) -> u32 {
+        self.others.push(lane);
+        self.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn show(&self, lane: u32) -> Shown<'_, P> {
+        if let Some(link) = self.links.get(lane as usize) {
+            return Shown::Link(link);
+        }
+        match &self.others[lane as usize - self.links.len()] {
+            Lane::Link(link) => Shown::Link(link),
+            Lane::Delay(delay) => Shown::Delay(delay),
+        }
+    }
+
+    #[inline(always)]
+    fn using(&mut self, lane: u32) -> Used<'_, P> {
+        let links = self.links.len();
+        if let Some(link) = self.links.get_mut(lane as usize) {
+            return Used::Link(link);
+        }
+        match &mut self.others[lane as usize - links] {
+            Lane::Link(link) => Used::Link(link),
+            Lane::Delay(delay) => Used::Delay(delay),
+        }
     }
 
     /// Gives another delay and other impairments to a lane of [`Lanes::add_delay`] that no packet is on.
     pub fn restart(&mut self, lane: u32, delay: Duration, impairments: Impairments) {
         debug_assert!(self.next_exit(lane).is_none(), "packets on the lane would change their order");
-        self.lanes[lane as usize] = if impairments.any() {
+        self.others[lane as usize - self.links.len()] = if impairments.any() {
             Lane::Link(Box::new(Link::new(None, delay, Buffer::UNLIMITED).with_impairments(impairments)))
         } else {
             Lane::Delay(Delay { delay, pipe: Ring::new(), onto: None })
@@ -69,18 +111,19 @@ impl<P: Packet> Lanes<P> {
     /// The link that is lane number `lane`; none if that only delays.
     #[inline]
     pub fn link(&mut self, lane: u32) -> Option<&mut Link<P>> {
-        match &mut self.lanes[lane as usize] {
-            Lane::Link(link) => Some(link),
-            Lane::Delay(_) => None,
+        match self.using(lane) {
+            Used::Link(link) => Some(link),
+            Used::Delay(_) => None,
         }
     }
 
     /// All lanes that are links.
     pub fn links(&mut self) -> impl Iterator<Item = &mut Link<P>> {
-        self.lanes.iter_mut().filter_map(|lane| match lane {
+        let others = self.others.iter_mut().filter_map(|lane| match lane {
             Lane::Link(link) => Some(&mut **link),
             Lane::Delay(_) => None,
-        })
+        });
+        self.links.iter_mut().chain(others)
     }
 
     /// A packet arrives at the near end. Returns the time of the lane's next exit if that has changed: if no packet was
@@ -94,15 +137,15 @@ impl<P: Packet> Lanes<P> {
     /// [`Link::arrive_with`] says.
     #[inline(always)]
     pub fn arrive_with(&mut self, lane: u32, now: Time, size: Bytes, make: impl FnOnce() -> P) -> Option<Time> {
-        match &mut self.lanes[lane as usize] {
-            Lane::Link(link) => {
+        match self.using(lane) {
+            Used::Link(link) => {
                 if link.arrive_with(now, size, make) {
                     link.next_exit()
                 } else {
                     None
                 }
             }
-            Lane::Delay(delay) => {
+            Used::Delay(delay) => {
                 let exit = now + delay.delay;
                 let was_empty = delay.pipe.is_empty();
                 let place = delay.pipe.push_place();
@@ -120,9 +163,9 @@ impl<P: Packet> Lanes<P> {
     /// When the next packet leaves the far end; none if no packet is on the lane.
     #[inline]
     pub fn next_exit(&self, lane: u32) -> Option<Time> {
-        match &self.lanes[lane as usize] {
-            Lane::Link(link) => link.next_exit(),
-            Lane::Delay(delay) => delay.pipe.front().map(|&(exit, _)| exit),
+        match self.show(lane) {
+            Shown::Link(link) => link.next_exit(),
+            Shown::Delay(delay) => delay.pipe.front().map(|&(exit, _)| exit),
         }
     }
 
@@ -132,9 +175,9 @@ impl<P: Packet> Lanes<P> {
     /// If no packet is on the lane.
     #[inline(always)]
     pub fn first(&self, lane: u32) -> &P {
-        match &self.lanes[lane as usize] {
-            Lane::Link(link) => link.first(),
-            Lane::Delay(delay) => &delay.pipe.front().expect("a packet is due").1,
+        match self.show(lane) {
+            Shown::Link(link) => link.first(),
+            Shown::Delay(delay) => &delay.pipe.front().expect("a packet is due").1,
         }
     }
 
@@ -145,12 +188,12 @@ impl<P: Packet> Lanes<P> {
     /// If no packet is on the lane.
     #[inline(always)]
     pub fn exit(&mut self, lane: u32) -> (Fate, Option<Time>) {
-        match &mut self.lanes[lane as usize] {
-            Lane::Link(link) => {
+        match self.using(lane) {
+            Used::Link(link) => {
                 let fate = link.exit();
                 (fate, link.next_exit())
             }
-            Lane::Delay(delay) => {
+            Used::Delay(delay) => {
                 delay.pipe.pop();
                 delay.pipe.shrink();
                 (Fate::Intact, delay.pipe.front().map(|&(exit, _)| exit))
@@ -162,16 +205,16 @@ impl<P: Packet> Lanes<P> {
     /// such packet beyond the link's queue.
     #[inline]
     pub fn peek(&self, lane: u32, before: usize) -> Option<&P> {
-        match &self.lanes[lane as usize] {
-            Lane::Link(link) => link.peek(before),
-            Lane::Delay(_) => None,
+        match self.show(lane) {
+            Shown::Link(link) => link.peek(before),
+            Shown::Delay(_) => None,
         }
     }
 
     /// Prefetches what tells the places of the lane's packets.
     #[inline]
     pub fn prefetch(&self, lane: u32) {
-        if let Some(lane) = self.lanes.get(lane as usize) {
+        if let Some(lane) = (lane as usize).checked_sub(self.links.len()).and_then(|other| self.others.get(other)) {
             prefetch::lines(lane);
         }
     }
@@ -179,7 +222,7 @@ impl<P: Packet> Lanes<P> {
     /// Prefetches the lane's first packet, if the lane is a delay.
     #[inline]
     pub fn prefetch_first(&self, lane: u32) {
-        if let Some(Lane::Delay(delay)) = self.lanes.get(lane as usize)
+        if let Shown::Delay(delay) = self.show(lane)
             && let Some(first) = delay.pipe.front()
         {
             prefetch::lines(first);
@@ -189,7 +232,7 @@ impl<P: Packet> Lanes<P> {
     /// Prefetches the lane's second packet, whose time is needed when the first one leaves, if the lane is a delay.
     #[inline]
     pub fn prefetch_second(&self, lane: u32) {
-        if let Some(Lane::Delay(delay)) = self.lanes.get(lane as usize)
+        if let Shown::Delay(delay) = self.show(lane)
             && let Some(second) = delay.pipe.get(1)
         {
             prefetch::lines(second);
@@ -202,12 +245,6 @@ impl<P: Packet> Lanes<P> {
     }
 }
 
-impl<P: Packet> Default for Lanes<P> {
-    fn default() -> Lanes<P> {
-        Lanes::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,7 +253,7 @@ mod tests {
 
     #[test]
     fn delays_keep_their_packets_in_order_while_their_memory_grows_and_shrinks() {
-        let mut lanes: Lanes<Parcel> = Lanes::new();
+        let mut lanes: Lanes<Parcel> = Lanes::new(Vec::new());
         let delays = [5, 0, 1000, 70].map(Duration);
         let numbers = delays.map(|delay| lanes.add_delay(delay, None));
         let mut expected = delays.map(|_| VecDeque::new());

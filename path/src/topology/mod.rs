@@ -92,10 +92,7 @@ impl<P: Packet> Topology<P> {
         let directions =
             || (0..links.len()).flat_map(|link| [false, true].map(|reverse| LinkDirection { link, reverse }));
         let built = directions().map(|direction| direction.setup(links).build(seed_of(seed, direction)));
-        let mut lanes = Lanes::new();
-        for link in built {
-            lanes.add_link(link?);
-        }
+        let mut lanes = Lanes::new(built.collect::<Result<_, _>>()?);
         let mut detours = vec![[NONE; 2]; lanes.len()];
         for (direction, detours) in directions().zip(&mut detours) {
             let setup = direction.setup(links);
