@@ -194,6 +194,15 @@ impl ThalwegSender {
         self.average = self.at_least(rate);
     }
 
+    /// Lowers the average rate to `rate`, or to the least one. The average may be below the least rate, which rises when
+    /// an estimate arrives or the round-trip time falls; then it remains as it is.
+    fn lower_average(&mut self, rate: Rate) {
+        let rate = self.at_least(rate);
+        if rate < self.average {
+            self.average = rate;
+        }
+    }
+
     /// A rate, or the least average rate if that is higher.
     fn at_least(&self, rate: Rate) -> Rate {
         let (share, window) = (self.parts.initial_rate * MIN_RATE_SHARE, Bytes(2 * self.packet.0).over(self.rtt));
@@ -269,18 +278,16 @@ impl ThalwegSender {
             && !self.outgoing.bursts().are_packets()
             && estimate < self.average
         {
-            self.set_average(estimate);
+            self.lower_average(estimate);
         }
         // Slow start sends one stream per round trip, which may be much less than the mean rate of the stream.
         if interrupted == Interrupted::SlowStart {
             let stream = Bytes(self.outgoing.burst().0 * u64::from(self.outgoing.stream().length()));
             let sent = stream.over(self.rtt);
-            if self.average > sent {
-                self.set_average(sent);
-            }
+            self.lower_average(sent);
         }
         if interrupted == Interrupted::Probing && self.estimate.is_none() {
-            self.set_average(self.average * (UNHEARD / self.parts.beta).min(1.0));
+            self.lower_average(self.average * (UNHEARD / self.parts.beta).min(1.0));
         }
         if self.parts.classifier.exceeds_error_share() {
             self.parts.rule.on_collapse();
@@ -340,7 +347,7 @@ impl ThalwegSender {
             // The rate at which packets arrive is newer than the estimate of an interrupted slow start, so recovery
             // ends with beta times the former, as if it had interrupted probing.
             *interrupted = Interrupted::Probing;
-            self.set_average(delivered);
+            self.lower_average(delivered);
             self.outgoing.begin(Stream::uniform(self.outgoing.stream().id(), self.recovery_rate()));
         } else {
             self.parts.classifier.forget();
@@ -413,7 +420,7 @@ impl ThalwegSender {
             Mode::Probing => Interrupted::Probing,
             Mode::Recovery { interrupted, .. } => {
                 // Packets that were sent during recovery were lost, too.
-                self.set_average(self.average * self.parts.beta);
+                self.lower_average(self.average * self.parts.beta);
                 interrupted
             }
         };

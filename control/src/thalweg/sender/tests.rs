@@ -144,6 +144,19 @@ fn without_an_estimate_a_flow_climbs_slowly_and_a_slow_one_by_a_larger_share() {
     assert!((climbs[0] - 2.83).abs() < 0.01 && (climbs[1] - 0.283).abs() < 0.001, "{climbs:?} %");
 }
 
+/// The least rate rises when an estimate arrives or the round-trip time falls, but a loss must not raise the rate to it.
+#[test]
+fn a_loss_does_not_raise_a_rate_below_the_least_one() {
+    let mut sender = new_sender();
+    sender.parts.classifier = LossClassifier::new(0.0);
+    (sender.mode, sender.average, sender.rtt) = (Mode::Probing, Rate::from_mbps(0.02), Duration::from_millis(10));
+    assert!(sender.at_least(sender.average) > sender.average);
+    (1..4).for_each(|i| {
+        sender.on_loss(Time::ZERO + Duration::from_millis(i), &Loss::Event);
+        assert!(sender.state().rate.unwrap() < Rate::from_mbps(0.02), "{:?}", sender.state());
+    });
+}
+
 #[test]
 fn the_least_average_is_halved_by_each_timeout_and_doubled_by_each_estimate() {
     let mut sender = new_sender();
