@@ -21,7 +21,8 @@ pub struct RealRuns {
 
 impl RealRuns {
     /// Prepares a real run for each of `runs`, and one for each path among them and each of `contestants` that the
-    /// simulator does not know: the others are among `runs` ([`simulated`]). The process must have a single thread if the kernel is among them; `helper` starts its processes.
+    /// simulator does not know: the others are among `runs` ([`simulated`]). The process must have a single thread if
+    /// the kernel is among them; `helper` starts its processes.
     ///
     /// # Errors
     /// As [`Prepared::new`].

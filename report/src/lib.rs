@@ -1,8 +1,9 @@
 //! Results as pages with figures, and figures for papers.
 //!
 //! What to draw is data, a [`Page`](figure::Page) of figures: `runs` decides which figures runs have, [`Drawn`] which
-//! an artefact has, and [`logs`] which logs in the format qlog have. Renderers stand beside each other and know nothing of that: [`html()`], [`gallery`] and [`logs_page`] write pages,
-//! on which `html/page.js` draws with uPlot (unmodified in `vendor`), [`svg`] and [`pdf`] write files for papers.
+//! an artefact has, and [`logs`] which logs in the format qlog have. Renderers stand beside each other and know nothing
+//! of that: [`html()`], [`gallery`] and [`logs_page`] write pages, on which `html/page.js` draws with uPlot (unmodified
+//! in `vendor`), [`svg`] and [`pdf`] write files for papers.
 //!
 //! Claims are judged in `lab`; nothing here judges, and nothing there draws.
 
