@@ -29,8 +29,9 @@ pub struct EvaluationTask {
 
 #[pymethods]
 impl EvaluationTask {
-    /// Plans the evaluation of a controller beside a baseline, `names`, in these blocks, all if there are none. `sets`: a JSON
-    /// object of scenario keys and values. `jobs`: how many runs to make at the same time; one per core if not given.
+    /// Plans the evaluation of a controller beside a baseline, `names`, in these blocks, all if there are none. `sets`:
+    /// a JSON object of scenario keys and values. `jobs`: how many runs to make at the same time; one per core if not
+    /// given.
     #[staticmethod]
     fn plan(
         py: Python,

@@ -342,8 +342,8 @@ mod tests {
         };
         (0..8).for_each(|_| rule.on_rtt(Time::ZERO, Duration::from_millis(100)));
         after(&mut rule, 1.0, start(1.0, 100.0));
-        // Both give up a fifth and add 0.4 sqrt(1 Mbps r). A fast flow goes half of the way down, a slow one 0.4 of its way
-        // up.
+        // Both give up a fifth and add 0.4 sqrt(1 Mbps r). A fast flow goes half of the way down, a slow one 0.4 of its
+        // way up.
         assert_eq!((standing(&mut rule, 100.0), standing(&mut rule, 1.0)), (92.0, 1.08));
     }
 }

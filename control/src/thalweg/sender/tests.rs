@@ -7,7 +7,8 @@ fn new_sender() -> ThalwegSender {
     Thalweg::default().thalweg_sender(&Conditions::exact(PACKET))
 }
 
-/// Recovery may send at less than the least average rate, and at far less than the rate that slow start has found meanwhile.
+/// Recovery may send at less than the least average rate, and at far less than the rate that slow start has found
+/// meanwhile.
 #[test]
 fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
     let after = |average, interrupted, found: Option<f64>| {
