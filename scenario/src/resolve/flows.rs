@@ -67,6 +67,9 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
     }
     problems.unless(flow.count != Some(0), at.key("count"), "is zero; write 1 or more, or remove the flow");
     checks::receive_window(flow.receive_window, at.key("receive-window"), problems);
+    // Losses that the receiver hides never reduce a window, so that nothing else would bound it.
+    let is_bounded = flow.receive_window.is_some() || flow.misbehaviour != Some(keys::Misbehaviour::OptimisticAcks);
+    problems.unless(is_bounded, at.key("misbehaviour"), "needs a `receive-window`; write one like 500 beside it");
     checks::max_burst(flow.max_burst, at.key("max-burst"), problems);
     checks::delayed_ack(flow.delayed_ack, at.key("delayed-ack"), problems);
     checks::host_time(flow.coalesce, "100 us", at.key("coalesce"), problems);

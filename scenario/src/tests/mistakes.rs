@@ -119,6 +119,11 @@ fn mistakes_are_named_with_line_key_and_remedy() {
         ),
         (
             "\"reno\"",
+            "\"reno\"\nmisbehaviour = \"optimistic-acks\"",
+            "test.toml:10:16: flow[0].misbehaviour: needs a `receive-window`; write one like 500 beside it\n",
+        ),
+        (
+            "\"reno\"",
             "\"reno\"\njitter = \"2 s\"",
             "test.toml:10:10: flow[0].jitter: 2 s is not more than 0 and at most 1 s; write one like \"10 us\", or remove it\n",
         ),
