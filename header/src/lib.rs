@@ -23,6 +23,7 @@ const NONE: u8 = 0;
 const PROBE: u8 = 1;
 const RATE: u8 = 2;
 const WINDOW: u8 = 3;
+const PADDING: u8 = 4;
 
 /// The tag of a header. Only a holder of the key can make it.
 pub type Tag = [u8; SIZE - TAGGED];
@@ -79,6 +80,15 @@ impl Header {
     }
 }
 
+/// Writes a header of no flow into `room`, as long as the longest, and returns its length in bytes. It only shows that a
+/// path has room for headers; receivers take it off.
+pub fn pad(room: &mut [u8; ROUTED]) -> usize {
+    room.fill(0);
+    (room[0], room[1]) = (MAGIC, PADDING);
+    room[2..4].copy_from_slice(&(ROUTED as u16).to_be_bytes());
+    ROUTED
+}
+
 /// The stamp of `datagram`, as a router reads it; none if the datagram carries no header or one that makes no sense.
 /// The tag is not checked.
 pub fn stamp(datagram: &[u8]) -> Option<Stamp> {
@@ -121,6 +131,11 @@ impl<'a> Unverified<'a> {
         let fits = Unverified::claimed(datagram) && (SIZE..=LONGEST).contains(&size) && size < datagram.len();
         let routed = datagram[SIZE..].first_chunk().filter(|_| size >= ROUTED).copied();
         fits.then_some(Unverified { bytes, routed: routed.map(f32::from_be_bytes), size })
+    }
+
+    /// Whether it is a header of no flow ([`pad`]). It has no tag.
+    pub fn is_padding(&self) -> bool {
+        self.bytes[1] == PADDING
     }
 
     /// The token of the flow that the header claims to belong to.

@@ -124,7 +124,7 @@ impl Builder {
         self
     }
 
-    /// Path MTU discovery looks for packets of up to 8952 bytes (jumbo frames) with controllers that need no stamps.
+    /// Path MTU discovery looks for packets of up to 8952 bytes (jumbo frames).
     /// Over loopback, which carries them, CUBIC is slower with them than without.
     pub fn jumbo_frames(mut self) -> Builder {
         self.sizes = PacketSizes::Jumbo;

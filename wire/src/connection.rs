@@ -41,6 +41,9 @@ impl Connection {
             (true, true) => Stamps::Asked,
             (true, false) => Stamps::Refused,
         };
+        if begin == Stamps::Refused {
+            flow.on_refused();
+        }
         let (news, stamps) = watch::channel(begin);
         let allowed = Arc::new(Notify::new());
         if known {

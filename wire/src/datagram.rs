@@ -17,6 +17,7 @@ pub(crate) struct Addressing {
 }
 
 /// A datagram with room for a header in front of it.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Datagram {
     /// [`ROUTED`] bytes of room, and the QUIC packet behind them.
     bytes: Vec<u8>,

@@ -101,12 +101,15 @@ impl Endpoint {
         let (clock, timers) = (self.socket.clock, self.socket.timers.clone());
         let ecn = self.choice.codepoint();
         let ecn = ecn.map(|codepoint| SendingEcn { codepoint, watch: Arc::new(AckWatch::default()) });
-        SendingFlow::new(clock, timers, PACKET, self.choice.quantum(), first, ecn)
+        let flow = SendingFlow::new(clock, timers, PACKET, self.choice.quantum(), first, ecn);
+        if self.choice.needs_stamps() {
+            flow.leave_room();
+        }
+        flow
     }
 
     fn transport(&self, flow: &Arc<SendingFlow>) -> Arc<TransportConfig> {
-        let largest = self.sizes.largest(self.choice.needs_stamps());
-        of_connection((self.transport)(), flow, self.idle_timeout, largest)
+        of_connection((self.transport)(), flow, self.idle_timeout, self.sizes.largest())
     }
 
     fn connection(&self, quinn: quinn::Connection, flow: Arc<SendingFlow>) -> Connection {

@@ -102,6 +102,7 @@ impl Negotiation {
                             stamps.send_replace(Stamps::On);
                         }
                         Some(Message::Refuse) if *stamps.borrow() == Stamps::Asked => {
+                            flow.on_refused();
                             stamps.send_replace(Stamps::Refused);
                         }
                         Some(Message::Report(report)) if flow.is_stamped() => flow.on_report(report),
@@ -116,6 +117,7 @@ impl Negotiation {
                 }
                 () = sleep_until(ask_at), if *stamps.borrow() == Stamps::Asked => {
                     if asked == QUESTIONS {
+                        flow.on_refused();
                         stamps.send_replace(Stamps::Refused);
                     } else {
                         send(&question);

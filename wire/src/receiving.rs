@@ -16,8 +16,8 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(crate) struct ReceivingFlows {
     flows: RwLock<HashMap<u64, Arc<ReceivingFlow>>>,
-    /// Whether there are any.
-    any: AtomicBool,
+    /// Whether a genuine stamp has arrived since there were none.
+    stamped: AtomicBool,
     /// Datagrams that were dropped because of their header.
     invalid_headers: AtomicU64,
 }
@@ -54,29 +54,24 @@ impl ReceivingFlow {
 }
 
 impl ReceivingFlows {
-    /// Adds a flow under a token that nobody can guess. Before the first one, calls `begin`.
-    pub(crate) fn add(&self, token: u64, flow: Arc<ReceivingFlow>, begin: impl FnOnce()) {
-        let mut flows = self.flows.write().unwrap_or_else(PoisonError::into_inner);
-        if flows.is_empty() {
-            self.any.store(true, Ordering::Relaxed);
-            begin();
-        }
-        flows.insert(token, flow);
+    /// Adds a flow under a token that nobody can guess.
+    pub(crate) fn add(&self, token: u64, flow: Arc<ReceivingFlow>) {
+        self.flows.write().unwrap_or_else(PoisonError::into_inner).insert(token, flow);
     }
 
-    /// Removes a flow whose connection has ended. After the last one, calls `end`.
+    /// Removes a flow whose connection has ended. Calls `end` after the last one.
     pub(crate) fn remove(&self, token: u64, end: impl FnOnce()) {
         let mut flows = self.flows.write().unwrap_or_else(PoisonError::into_inner);
         flows.remove(&token);
         if flows.is_empty() {
             end();
-            self.any.store(false, Ordering::Relaxed);
+            self.stamped.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Whether there is no flow.
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.any.load(Ordering::Relaxed)
+    /// Whether a flow's packets carry stamps, so that their times of arrival matter. A hybrid's do not at first.
+    pub(crate) fn is_stamped(&self) -> bool {
+        self.stamped.load(Ordering::Relaxed)
     }
 
     /// How many datagrams were dropped because of their header.
@@ -85,13 +80,20 @@ impl ReceivingFlows {
     }
 
     /// Takes the headers off the message in the first of the buffers, which arrived `at` this time; if that is not
-    /// known, the receivers are not told. Returns how many of the buffers are messages now ([`segments::strip`]).
-    pub(crate) fn on_message(&self, at: Option<Time>, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> usize {
+    /// known, the receivers are not told. Calls `begin` when the first genuine stamp has arrived. Returns how many of
+    /// the buffers are messages now ([`segments::strip`]).
+    pub(crate) fn on_message(
+        &self,
+        at: Option<Time>,
+        buffers: &mut [IoSliceMut<'_>],
+        metas: &mut [RecvMeta],
+        begin: impl FnOnce(),
+    ) -> usize {
         if !segments::of(&buffers[0], &metas[0]).any(Unverified::claimed) {
             return 1;
         }
         let flows = self.flows.read().unwrap_or_else(PoisonError::into_inner);
-        let mut reading = Reading { flows: &flows, at, current: None };
+        let mut reading = Reading { flows: &flows, at, current: None, stamped: false };
         let mut invalid = 0;
         let count = segments::strip(buffers, metas, |datagram| {
             if !Unverified::claimed(datagram) {
@@ -102,6 +104,9 @@ impl ReceivingFlows {
             size
         });
         self.invalid_headers.fetch_add(invalid, Ordering::Relaxed);
+        if reading.stamped && !self.stamped.swap(true, Ordering::Relaxed) {
+            begin();
+        }
         count
     }
 }
@@ -112,12 +117,18 @@ struct Reading<'a> {
     at: Option<Time>,
     /// The flow of the last header and its token.
     current: Option<(u64, &'a ReceivingFlow, MutexGuard<'a, Inner>)>,
+    /// Whether one of them was genuine.
+    stamped: bool,
 }
 
 impl Reading<'_> {
     /// Returns the length in bytes of the header of `datagram`; none if it is not genuine.
     fn read(&mut self, datagram: &[u8]) -> Option<usize> {
         let header = Unverified::read(datagram)?;
+        // Whoever puts padding in front of a packet changes nothing: QUIC authenticates the packet.
+        if header.is_padding() {
+            return Some(header.size);
+        }
         let token = header.token();
         if self.current.as_ref().is_none_or(|(current, ..)| *current != token) {
             self.current = None; // unlocked before the next is locked
@@ -126,6 +137,7 @@ impl Reading<'_> {
         }
         let (_, flow, inner) = self.current.as_mut()?;
         let stamped = verify(&header, &flow.key)?;
+        self.stamped = true;
         // The tag does not cover the packet behind the header. Whoever copies a header onto other bytes and is first
         // must not have the genuine packet dropped: only the stamp of a replayed header is ignored.
         if let Some(at) = self.at
@@ -179,7 +191,7 @@ mod tests {
     fn passed_on(flows: &ReceivingFlows, now: Time, datagram: &[u8]) -> Option<Vec<u8>> {
         let mut buffer = datagram.to_vec();
         let mut metas = [RecvMeta { len: datagram.len(), stride: datagram.len(), ..RecvMeta::default() }];
-        assert_eq!(flows.on_message(Some(now), &mut [IoSliceMut::new(&mut buffer)], &mut metas), 1);
+        assert_eq!(flows.on_message(Some(now), &mut [IoSliceMut::new(&mut buffer)], &mut metas, || ()), 1);
         buffer.truncate(metas[0].len);
         Some(buffer).filter(|packet| !packet.is_empty() || datagram.is_empty())
     }
@@ -189,7 +201,7 @@ mod tests {
         let rapid = registry::find("rapid").unwrap();
         let parties = rapid.build(&rapid.parameters(&Map::new()).unwrap(), &Conditions::exact(Bytes(1000))).unwrap();
         let (flows, flow) = (ReceivingFlows::default(), Arc::new(ReceivingFlow::new(KEY, parties.receiver.unwrap())));
-        flows.add(TOKEN, flow.clone(), || ());
+        flows.add(TOKEN, flow.clone());
         for (at, datagram) in stream() {
             disturb(&flows, at, &datagram);
             assert_eq!(passed_on(&flows, at, &datagram).as_deref(), Some(&datagram[SIZE..]));
@@ -246,8 +258,8 @@ mod tests {
             (ReceivingFlows::default(), Arc::new(ReceivingFlow::new([9; 16], parties.receiver.unwrap())));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let flow = Arc::new(ReceivingFlow::new(KEY, Box::new(Recording(seen.clone()))));
-        flows.add(TOKEN, flow.clone(), || ());
-        flows.add(7, other.clone(), || ());
+        flows.add(TOKEN, flow.clone());
+        flows.add(7, other.clone());
         let datagrams: Vec<_> = (0..9)
             .map(|number| {
                 let is_other = (3..6).contains(&number);
@@ -263,7 +275,7 @@ mod tests {
         let mut slices: Vec<_> = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
         let mut metas = [RecvMeta { len: whole.len(), stride: SIZE + 1000, ..RecvMeta::default() }; 3];
         let at = Time::ZERO + Duration::from_millis(5);
-        assert_eq!(flows.on_message(Some(at), &mut slices, &mut metas), 2);
+        assert_eq!(flows.on_message(Some(at), &mut slices, &mut metas, || ()), 2);
         let sizes = |meta: RecvMeta| (meta.len, meta.stride);
         assert_eq!((sizes(metas[0]), sizes(metas[1])), ((9000, 1000), (SIZE + 1000, SIZE + 1000)));
         let seen = seen.lock().unwrap();
@@ -279,6 +291,24 @@ mod tests {
             self.0.lock().unwrap().push((now, index, size));
             None
         }
+    }
+
+    #[test]
+    fn times_of_arrival_matter_from_the_first_genuine_stamp_on() {
+        let flows = ReceivingFlows::default();
+        flows.add(TOKEN, Arc::new(ReceivingFlow::new(KEY, Box::new(Recording(Arc::default())))));
+        let stamp = Stamp::Probe { stream: 1, index: 0, len: 9, rate: 1e6, sent: Time(0) };
+        let genuine = stamped(&Header { token: TOKEN, number: 1, stamp }, &KEY);
+        let mut room = [0; ROUTED];
+        header::pad(&mut room);
+        let padded = [&room[..], &[0x40; 1000]].concat();
+        assert_eq!(passed_on(&flows, Time::ZERO, &padded).unwrap(), [0x40; 1000]);
+        assert_eq!(passed_on(&flows, Time::ZERO, &stamped(&Header { token: TOKEN, number: 1, stamp }, &[4; 16])), None);
+        assert!(!flows.is_stamped());
+        passed_on(&flows, Time::ZERO, &genuine);
+        assert!(flows.is_stamped());
+        flows.remove(TOKEN, || ());
+        assert!(!flows.is_stamped());
     }
 
     #[test]

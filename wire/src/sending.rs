@@ -15,7 +15,7 @@ use crate::ack_frame::AckFrame;
 use crate::ack_watch::AckWatch;
 use crate::answers::Answers;
 use crate::batch::Burst;
-use crate::datagram::{Datagram, PACKET};
+use crate::datagram::{Addressing, Datagram, PACKET};
 use crate::send_queue::{Pace, SendQueue};
 use crate::stamping::Stamping;
 use crate::timer_queue::TimerQueue;
@@ -72,17 +72,21 @@ pub(crate) struct SendingEcn {
 }
 
 /// What becomes of packets that quinn hands over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Push {
     /// They wait in the queue.
     Queued,
     /// The caller sends them at once, with this ECN field.
     Leaves(Option<EcnCodepoint>),
+    /// The caller sends this in its place, if it can.
+    LeavesAs(Datagram),
 }
 
 struct Inner {
     host: Host,
     stamping: Option<Stamping>,
+    /// Whether packets carry stamps, or may do so later.
+    leaves_room: bool,
     queue: SendQueue,
     /// The packets that quinn built last, until they reach the queue or the socket.
     built: Option<Built>,
@@ -156,6 +160,7 @@ impl SendingFlow {
         let inner = Inner {
             host: Host::new(Bytes(packet), first),
             stamping: None,
+            leaves_room: false,
             queue: SendQueue::default(),
             built: None,
             answers: Answers::default(),
@@ -212,6 +217,16 @@ impl SendingFlow {
     /// Smoothed round-trip time; none before the first sample.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         self.lock().host.rtt()
+    }
+
+    /// The peer will be asked for stamps: path MTU discovery is to leave room for a header.
+    pub(crate) fn leave_room(&self) {
+        self.lock().leaves_room = true;
+    }
+
+    /// The peer grants no stamps.
+    pub(crate) fn on_refused(&self) {
+        self.lock().leaves_room = false;
     }
 
     /// The peer has granted stamps: from now on packets carry them, and `sender` decides, once it has asked the routers
@@ -333,6 +348,10 @@ impl SendingFlow {
                 inner.host.on_ack_sent(received);
                 self.window.store(inner.quinn_window(), Ordering::Relaxed);
                 return leaves(false);
+            }
+            let is_probe = built.is_none() && size as u64 > self.mtu.load(Ordering::Relaxed);
+            if inner.host.window().is_some() && is_probe {
+                return inner.on_probe(transmit);
             }
             if inner.host.window().is_some() {
                 return leaves(inner.leave_at_once(transmit, built));
@@ -506,7 +525,7 @@ impl Inner {
 
     /// What quinn built leaves in the fast lane. Returns whether it is ECN-capable.
     fn leave_at_once(&mut self, transmit: &Transmit<'_>, built: Option<Built>) -> bool {
-        // A probe of the path, which QUIC alone counts.
+        // A probe or an answer to one, which QUIC alone counts.
         let Some(Built { sent, received, .. }) = built else { return false };
         if transmit.contents.len() as u64 <= SMALL.0 {
             self.host.on_ack_sent(received);
@@ -518,6 +537,20 @@ impl Inner {
             self.host.on_sent_in_window(sent, &packet);
         }
         ecn_capable
+    }
+
+    /// A probe of path MTU discovery in the fast lane, whose packets have no headers. If packets of the paced lane do,
+    /// or may do so later, they will have the size that the probe finds. So it leaves with the longest header. (In the
+    /// paced lane itself, probes are stamped as all packets are.)
+    fn on_probe(&self, transmit: &Transmit<'_>) -> Push {
+        let gave_stamps_up = self.stamping.is_some() && !self.host.is_stamped();
+        if !self.leaves_room || gave_stamps_up {
+            return Push::Leaves(None);
+        }
+        let &Transmit { destination, src_ip: source, contents, .. } = transmit;
+        let mut datagram = Datagram::new(Vec::new(), contents, Addressing { destination, source }, None, 0);
+        datagram.stamp(header::pad);
+        Push::LeavesAs(datagram)
     }
 
     fn on_lost(&mut self, clock: Clock, loss: &QuinnLoss) {

@@ -1,6 +1,6 @@
 //! The UDP socket that quinn sees. In the paced lane, a connection's packets wait in their flow until the pacer sends
-//! them; in the fast lane they leave here. While a peer's stamps are read, what arrives is read here, with the kernel's
-//! timestamps, and quinn gets the QUIC packets in it; otherwise quinn-udp reads.
+//! them; in the fast lane they leave here. While packets with stamps arrive, they are read here, with the kernel's
+//! timestamps, and quinn gets the QUIC packets in them; otherwise quinn-udp reads, several messages with a call.
 
 use crate::batch::Burst;
 use crate::receive::MessageReader;
@@ -17,6 +17,7 @@ use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
@@ -30,6 +31,8 @@ pub(crate) struct Socket {
     readiness: tokio::net::UdpSocket,
     socket: Arc<(UdpSocket, UdpSocketState)>,
     reader: MessageReader,
+    /// Whether all that arrived before the kernel took times has been read.
+    has_times: AtomicBool,
     /// What quinn's driver sends of the paced lane.
     burst: Mutex<Burst>,
     /// Flows by where they last sent to, for [`SendingFlow::on_message`].
@@ -45,7 +48,8 @@ impl Socket {
         let (clock, timers, socket) = (Clock::start(), Arc::new(TimerQueue::new()), Arc::new((socket, state)));
         pacer::start(timers.clone(), clock, quantum, socket.clone())?;
         let (receiving, reader, peers) = (ReceivingFlows::default(), MessageReader::new(), RwLock::default());
-        Ok(Socket { clock, timers, receiving, readiness, socket, reader, burst, peers })
+        let has_times = AtomicBool::default();
+        Ok(Socket { clock, timers, receiving, readiness, socket, reader, has_times, burst, peers })
     }
 
     fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
@@ -76,7 +80,7 @@ impl Socket {
 
     /// Begins to read the stamps of a flow.
     pub(crate) fn read_stamps(&self, token: u64, flow: Arc<ReceivingFlow>) {
-        self.receiving.add(token, flow, || self.reader.take_times(&self.socket.0, true));
+        self.receiving.add(token, flow);
     }
 
     /// Reads the stamps of a flow no longer.
@@ -87,16 +91,24 @@ impl Socket {
     /// Fills buffers with messages. Returns how many.
     fn read(&self, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> io::Result<usize> {
         let (socket, state) = &*self.socket;
-        let count = if self.receiving.is_empty() {
+        let count = if self.receiving.is_stamped() {
+            let message = self.reader.read(socket, state, &mut buffers[0]);
+            if message.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) {
+                self.has_times.store(true, Ordering::Relaxed);
+            }
+            let at;
+            (at, metas[0]) = message?;
+            let at = self.has_times.load(Ordering::Relaxed).then_some(at);
+            self.receiving.on_message(at, buffers, metas, || ())
+        } else {
             let count = state.recv(UdpSockRef::from(socket), buffers, metas)?;
             for i in 0..count {
-                self.receiving.on_message(None, &mut buffers[i..=i], &mut metas[i..=i]);
+                self.receiving.on_message(None, &mut buffers[i..=i], &mut metas[i..=i], || {
+                    self.has_times.store(false, Ordering::Relaxed);
+                    self.reader.take_times(socket, true);
+                });
             }
             count
-        } else {
-            let at;
-            (at, metas[0]) = self.reader.read(socket, state, &mut buffers[0])?;
-            self.receiving.on_message(Some(at), buffers, metas)
         };
         self.count_arrivals(&metas[..count]);
         Ok(count)
@@ -134,8 +146,16 @@ impl AsyncUdpSocket for Socket {
         // A packet of the endpoint itself belongs to no flow.
         let Some(flow) = handover::take() else { return self.send(&with(None)) };
         self.remember(destination, &flow);
-        let Push::Leaves(ecn) = flow.push(transmit) else { return Ok(()) };
-        let sent = self.send(&with(ecn));
+        let sent = match flow.push(transmit) {
+            Push::Queued => return Ok(()),
+            Push::Leaves(ecn) => self.send(&with(ecn)),
+            Push::LeavesAs(datagram) => {
+                let contents = datagram.contents();
+                // If the socket is full, the probe is lost, which does no harm.
+                let _ = self.send(&Transmit { destination, ecn: None, contents, segment_size: None, src_ip });
+                return Ok(());
+            }
+        };
         if sent.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) {
             flow.on_blocked();
         }

@@ -1,4 +1,4 @@
-//! A path that carries QUIC's packets, but not with headers in front of them.
+//! Paths that carry datagrams only up to a size.
 
 extern crate thalweg_wire as wire;
 
@@ -45,4 +45,40 @@ async fn transfers(name: &str) {
 #[test]
 fn a_window_controller_decides_where_stamped_packets_are_too_large() {
     runtime().block_on(async { tokio::join!(transfers("rapid"), transfers("thalweg-hybrid"), transfers("rcp")) });
+}
+
+/// The size that path MTU discovery finds where datagrams of up to `carried` bytes pass, once that is at least `enough`.
+async fn discovered(carried: usize, jumbo: bool, enough: usize) -> usize {
+    let data = noise(4 << 20);
+    let (server, address, fingerprint) = common::server(choice("cubic"));
+    let pass = move |datagram: &[u8]| if datagram.len() <= carried { vec![datagram.to_vec()] } else { vec![] };
+    let via = between(address, pass).await;
+    // It sends plain packets until it hands over, so that only its probes show what room there is for headers.
+    let builder = Endpoint::builder(choice("thalweg-hybrid"));
+    let client = if jumbo { builder.jumbo_frames() } else { builder }.bind(ANY).unwrap();
+    let (near, far) = tokio::join!(client.connect_pinned(via, fingerprint, PROTOCOL), async {
+        server.accept().await.unwrap().finish().await.unwrap()
+    });
+    let near = near.unwrap();
+    let mut found = 0;
+    for _ in 0..100 {
+        assert!(transfer(&near, &far, &data).await.1 == data);
+        found = near.stats().path.current_mtu.into();
+        if found >= enough {
+            break;
+        }
+    }
+    assert_eq!(near.stamps(), Stamps::On);
+    found
+}
+
+#[test]
+fn packets_that_path_mtu_discovery_finds_leave_room_for_a_header() {
+    runtime().block_on(async {
+        for (carried, jumbo) in [(1500 - 20 - 8, false), (9000 - 20 - 8, true), (60_000, false)] {
+            let room = carried.min(if jumbo { 8952 } else { 1452 } + header::ROUTED) - header::ROUTED;
+            let mtu = discovered(carried, jumbo, room - 8).await;
+            assert!((room - 8..=room).contains(&mtu), "{mtu} of {room}"); // what the search is exact to
+        }
+    });
 }

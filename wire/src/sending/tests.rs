@@ -224,6 +224,34 @@ fn packets_that_the_socket_did_not_take_count_once() {
     assert_eq!(flow.lock().host.in_flight(), Bytes(PACKET));
 }
 
+#[test]
+fn a_probe_of_the_path_has_a_header_where_packets_may() {
+    let probe = |flow: &Arc<SendingFlow>| {
+        let (destination, contents) = (SocketAddr::from(([127, 0, 0, 1], 9)), vec![0x40; 1452]);
+        match flow.push(&Transmit { destination, ecn: None, contents: &contents, segment_size: None, src_ip: None }) {
+            Push::LeavesAs(datagram) => datagram.contents().len(),
+            push => {
+                assert_eq!(push, Push::Leaves(None));
+                1452
+            }
+        }
+    };
+    let window = || Unlimited { window: Arc::new(AtomicU64::new(64 * PACKET)) };
+    let flow = with(&window());
+    assert_eq!(probe(&flow), 1452);
+    flow.leave_room();
+    assert_eq!(probe(&flow), 1452 + header::ROUTED, "stamps may be granted");
+    flow.stamp(Box::new(window()), Stamping::new(1, [0; 16]));
+    assert_eq!(probe(&flow), 1452 + header::ROUTED, "they are granted");
+    flow.on_mtu(1452);
+    assert!(!push(&flow, Instant::now(), 1452), "a packet of that size is no probe");
+    assert_eq!(flow.lock().host.in_flight(), Bytes(1452));
+    let refused = with(&window());
+    refused.leave_room();
+    refused.on_refused();
+    assert_eq!(probe(&refused), 1452);
+}
+
 /// Sends at a constant rate, and writes down when it was told that packets leave.
 struct Paced {
     pacer: control::pace::Pacer,
