@@ -1,5 +1,6 @@
 //! The report of an evaluation: the table of criteria, and a section for each block.
 
+use super::harm::harm;
 use super::template::Document;
 use crate::markup::{escape, with_code};
 use lab::evaluate::{
@@ -21,6 +22,7 @@ pub fn html(evaluation: &Evaluation) -> String {
     body += "<p class=\"hint\">An interval has the true difference, corrected for the number of rows. A row is \
              <b>like</b> the baseline if its interval has the difference of none, or if the difference is too small \
              to matter. Differences with a × are ratios.</p>\n";
+    body += &harm(evaluation);
     for block in &evaluation.blocks {
         body += &section(evaluation, block);
     }
@@ -190,7 +192,7 @@ impl Scale {
     }
 }
 
-fn badge(verdict: Verdict) -> String {
+pub(super) fn badge(verdict: Verdict) -> String {
     format!("<span class=\"verdict {0}\">{0}</span>", verdict.name())
 }
 

@@ -3,6 +3,7 @@
 mod claims;
 pub mod evaluation;
 pub mod gallery;
+mod harm;
 pub mod logs;
 mod name;
 pub mod report;
