@@ -58,8 +58,8 @@ impl Path {
     }
 }
 
-/// The estimate of the bandwidth comes from what is delivered, and the rate from the estimate (draft-ietf-ccwg-bbr, section
-/// 5.6.2): it finds the bottleneck's capacity within a factor, and packets leave at it and not in windows.
+/// The estimate of the bandwidth comes from what is delivered, and the rate from the estimate (draft-ietf-ccwg-bbr,
+/// section 5.6.2): it finds the bottleneck's capacity within a factor, and packets leave at it and not in windows.
 #[test]
 fn bbr_finds_the_bandwidth_and_is_paced_at_it() {
     let mut path = Path::new(Bbr3Config::default());

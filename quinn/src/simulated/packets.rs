@@ -51,7 +51,8 @@ impl Packets {
         Some(taken)
     }
 
-    /// Takes out the oldest packet, which is lost. Returns its number and when it was sent; none if nothing is in flight.
+    /// Takes out the oldest packet, which is lost. Returns its number and when it was sent; none if nothing is in
+    /// flight.
     pub(super) fn lose(&mut self) -> Option<(u64, Time)> {
         let oldest = (self.first, self.in_flight.front()?.sent);
         self.finish(0);

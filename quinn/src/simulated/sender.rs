@@ -1,5 +1,5 @@
-//! A controller of a QUIC library as a [`Sender`]: it is told what the library would tell it, and its window is kept and
-//! paced as the library does.
+//! A controller of a QUIC library as a [`Sender`]: it is told what the library would tell it, and its window is kept
+//! and paced as the library does.
 
 use super::guest::{Event, Guest};
 use super::pacer::Pacer;
