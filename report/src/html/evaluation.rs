@@ -2,6 +2,7 @@
 
 use super::harm::harm;
 use super::template::Document;
+use super::verdict::badge;
 use crate::markup::{escape, with_code};
 use lab::evaluate::{
     Better, BlockResult, CaseResult, Evaluation, RowResult, Verdict, change, interval, title, unit, value,
@@ -190,10 +191,6 @@ impl Scale {
             value(Some(mean)),
         )
     }
-}
-
-pub(super) fn badge(verdict: Verdict) -> String {
-    format!("<span class=\"verdict {0}\">{0}</span>", verdict.name())
 }
 
 /// The cell of a value, with its unit.

@@ -1,6 +1,6 @@
 //! The harm of an evaluation in one figure: what others lose when the subject takes the baseline's place.
 
-use super::evaluation::badge;
+use super::verdict::badge;
 use crate::markup::escape;
 use lab::evaluate::{Evaluation, Harm};
 use std::fmt::Write;

@@ -10,3 +10,4 @@ pub mod report;
 mod setup;
 mod table;
 mod template;
+mod verdict;
