@@ -6,6 +6,7 @@ mod libraries;
 
 use code::Code;
 use libraries::{crates, libraries};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -17,8 +18,9 @@ fn main() {
     embed(&here.join("blocks"), &["toml"]);
 
     let root = here.parent().unwrap();
-    println!("cargo::rustc-env=THALWEG_SIMULATION={}", name_of(root, "sim"));
-    println!("cargo::rustc-env=THALWEG_CODE={}", name_of(root, "report"));
+    // Programs add the controllers of the crate `quinn`, so that its code and quinn's decide simulations, too.
+    println!("cargo::rustc-env=THALWEG_SIMULATION={}", name_of(root, &["sim", "quinn"]));
+    println!("cargo::rustc-env=THALWEG_CODE={}", name_of(root, &["report", "quinn"]));
 }
 
 /// Writes a list of the files in `folder` with these endings, with their texts, as Rust into a file of its name.
@@ -51,12 +53,12 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A hash of the sources of the crate `name` and of all crates of the workspace that it uses, and of the versions of
+/// A hash of the sources of the crates `names` and of all crates of the workspace that they use, and of the versions of
 /// the libraries that they use. In a package, which has no other crates beside it, the version of the program stands
 /// for them: what is published under a version never changes.
-fn name_of(root: &Path, name: &str) -> String {
+fn name_of(root: &Path, names: &[&str]) -> String {
     let mut hash = blake3::Hasher::new();
-    let crates = crates(root, name);
+    let crates: BTreeSet<String> = names.iter().flat_map(|name| crates(root, name)).collect();
     if crates.is_empty() {
         hash.update(env::var("CARGO_PKG_VERSION").unwrap().as_bytes());
     }

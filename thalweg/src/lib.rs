@@ -92,6 +92,8 @@ pub fn main(program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
 pub fn add_controllers() {
     // There are no other controllers of these names.
     let _ = thalweg_quinn::simulated::add();
+    #[cfg(feature = "noq")]
+    let _ = thalweg_quinn::noq::add();
 }
 
 /// Writes the lines of `failure` to standard error, and returns the exit code.

@@ -98,6 +98,28 @@ fn what_is_wrong_is_answered_in_a_line() {
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing is left behind");
 }
 
+/// The report shows what others lose. A controller that never reduces takes nearly all of the link from CUBIC, and is
+/// broken.
+#[test]
+fn a_controller_that_never_reduces_harms_others() {
+    let home = tempfile::tempdir().unwrap();
+    let beside = SHALLOW.replace("count = 4\n", "").replace(
+        "'''\n\n[[row]]",
+        "[[flow]]\ncontroller = \"cubic\"\nstart = { uniform = [\"0 s\", \"1 s\"] }\n'''\n\n[[row]]",
+    );
+    let row = "[[row]]\ncriterion = \"5.2.1\"\nsays = \"goodput of CUBIC\"\nmeasure = \"share\"\nflows = [2, 2]\n\
+               span = [5, 15]\nharm = true\nbetter = \"more\"\nmatters = 5\nbroken = { below = 5 }\n";
+    fs::write(home.path().join("beside.toml"), format!("{beside}\n{row}")).unwrap();
+    let args = ["evaluate", "aimd", "--blocks", "beside.toml", "--out", "out", "-q"];
+    let (code, table, err) = thalweg(home.path(), &[&args[..], &["--set", "controller.aimd.decrease=0"]].concat());
+    assert!(code == 1 && err.contains("broken in a row: aimd"), "{table}{err}");
+    let read = |name: &str| fs::read_to_string(home.path().join(name)).unwrap();
+    let evaluation: Value = serde_json::from_str(&read("out/aimd.json")).unwrap();
+    let harm = |row: usize| evaluation["rows"][row]["harm"]["mean"].as_f64();
+    assert!(harm(0).is_none() && harm(1).is_some_and(|harm| harm > 0.8), "{:?}", evaluation["rows"][1]["harm"]);
+    assert!(read("out/aimd.html").contains("<section class=\"artefact\" id=\"harm\">"));
+}
+
 /// The example's Reno in Python is like our Reno: it grows and gives up by the same rules.
 #[test]
 fn a_controller_can_be_a_process() {

@@ -68,6 +68,9 @@ pub struct Row {
     pub cap: Option<f64>,
     /// Beyond which value the controller is broken, unless the baseline is beyond it, too.
     pub broken: Option<Limit>,
+    /// Whether it measures what others get beside the subject, so that a difference is harm.
+    #[serde(default)]
+    pub harm: bool,
     span: Option<[f64; 2]>,
     flows: Option<[usize; 2]>,
     #[serde(default)]

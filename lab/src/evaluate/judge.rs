@@ -3,6 +3,7 @@
 use super::block::{Better, Block, Limit, Row};
 use super::blocks::blocks;
 use super::criteria::order;
+use super::harm::Harm;
 use super::statistics::{Difference, difference};
 use super::task::Task;
 use crate::reproduce::Scale;
@@ -76,6 +77,8 @@ pub struct RowResult {
     pub limit: Option<Limit>,
     /// What this says about the subject.
     pub verdict: Verdict,
+    /// If it measures what others get beside the subject: the harm that is done to them.
+    pub harm: Option<Harm>,
     /// The number of the case in which the subject is worst beside the baseline, from 0; of those in which it is broken
     /// if there are any.
     pub worst: Option<usize>,
@@ -209,6 +212,7 @@ fn judge_row(row: &Row, block: &Block, cases: Vec<CaseResult>, alpha: f64) -> Ro
         matters: row.matters,
         limit: row.broken,
         verdict: Verdict::Unknown,
+        harm: None,
         worst: None,
         cases,
     };
@@ -228,6 +232,17 @@ fn judge_row(row: &Row, block: &Block, cases: Vec<CaseResult>, alpha: f64) -> Ro
     [result.subject, result.baseline] = [0, 1].map(|side| Some(unlog(mean(&all[side]))));
     result.difference = Some(factor(middle));
     result.interval = Some([middle - half_width, middle + half_width].map(factor));
+    if row.harm {
+        // What others have beside the subject, as a share of what they have beside the baseline.
+        let base = mean(&all[1]);
+        let share = |change: f64| if row.floor.is_some() { libm::exp(change) } else { 1.0 + change / base };
+        let of_case = |pair: &Pair| match row.floor {
+            Some(_) => libm::exp(mean(&pair[0]) - mean(&pair[1])),
+            None => mean(&pair[0]) / mean(&pair[1]),
+        };
+        let ends = [middle - half_width, middle + half_width].map(share);
+        result.harm = Harm::of(row.better, share(middle), ends, pairs.iter().map(of_case));
+    }
     let case_alpha = alpha / pairs.len() as f64;
     let gains: Vec<f64> = pairs.iter().map(|pair| signed(row.better, mean(&pair[0]) - mean(&pair[1]))).collect();
     let broken: Vec<usize> = match row.broken {

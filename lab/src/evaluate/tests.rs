@@ -63,6 +63,24 @@ fn broken_is_who_passes_the_limit_and_differs_from_the_baseline() {
     assert_eq!(judged(&keys, &[10.0, 28.0, 12.0, 26.0], &[30.0, 12.0, 29.0, 13.0]).verdict, Verdict::Like);
 }
 
+/// Others lose 40 of 50; of losses, they have three times as many, which is two times more.
+#[test]
+fn harm_is_what_others_lose_as_a_part_of_what_they_have() {
+    let harm = |keys: &str, subject: &[f64], baseline: &[f64]| judged(keys, subject, baseline).harm;
+    let keys = format!("{ROW}\nharm = true");
+    let it = harm(&keys, &[10.0, 10.5, 9.5], &[50.0, 50.5, 49.5]).unwrap();
+    assert!((it.mean - 0.8).abs() < 1e-9 && it.interval[0] < 0.8 && it.interval[1] > 0.8, "{it:?}");
+    assert_eq!(it.cases.len(), 1);
+    assert!((it.cases[0].unwrap() - 0.8).abs() < 1e-9, "{it:?}");
+    let gain = harm(&keys, &[60.0; 3], &[50.0; 3]).unwrap();
+    assert!((gain.mean + 0.2).abs() < 1e-9, "{gain:?}");
+    let losses = "measure = \"loss\"\nbetter = \"less\"\nmatters = 0.5\nfloor = 0.1\nharm = true";
+    let it = harm(losses, &[0.8; 3], &[0.2; 3]).unwrap();
+    assert!((it.mean - 2.0).abs() < 1e-9, "after the floor was added: {it:?}");
+    assert_eq!(harm(&keys, &[1.0; 3], &[0.0; 3]), None, "they had nothing");
+    assert_eq!(judged(ROW, &[1.0; 3], &[2.0; 3]).harm, None, "it is no row of harm");
+}
+
 /// Both sides of each case have a value for every seed, and the same seed gives the same.
 #[test]
 fn cases_are_run_with_subject_and_baseline() {

@@ -11,14 +11,18 @@
 //! that a controller is shown is exact to one part in 256, and the latest sample is shown as the smoothed one.
 //! Acknowledgments are delayed only where the scenario says so.
 
+mod ends;
+pub(crate) mod guest;
 mod keys;
+mod library;
 mod pacer;
 mod packets;
-mod round_trip;
-mod sender;
+pub(crate) mod round_trip;
+pub(crate) mod sender;
 
 use control::registry::{self, Parties};
 use control::{Controller, EcnSupport, Family};
+use library::OfQuinn;
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use sender::Simulated;
 use serde_json::Map;
@@ -38,7 +42,10 @@ pub fn controller(
 ) -> Controller {
     let controller = Controller::made_by(name, family, SOURCE, summary, Map::new(), move |_, host| {
         let (factory, host) = (factory.clone(), *host);
-        Ok(Box::new(move || Parties { sender: Box::new(Simulated::new(factory.clone(), &host)), receiver: None }))
+        Ok(Box::new(move || {
+            let guest = |origin, mtu| OfQuinn::new(factory.clone(), origin, mtu);
+            Parties { sender: Box::new(Simulated::new(guest, &host)), receiver: None }
+        }))
     });
     controller.with_ecn(ecn)
 }

@@ -51,19 +51,22 @@ impl Packets {
         Some(taken)
     }
 
-    /// Takes out the oldest packet, which is lost. Returns when it was sent; none if nothing is in flight.
-    pub(super) fn lose(&mut self) -> Option<Time> {
-        let oldest = self.in_flight.front()?.sent;
+    /// Takes out the oldest packet, which is lost. Returns its number and when it was sent; none if nothing is in
+    /// flight.
+    pub(super) fn lose(&mut self) -> Option<(u64, Time)> {
+        let oldest = (self.first, self.in_flight.front()?.sent);
         self.finish(0);
         Some(oldest)
     }
 
-    /// Takes out all packets, which are lost. Returns how many they are.
-    pub(super) fn lose_all(&mut self) -> u64 {
-        let lost = self.in_flight.iter().filter(|packet| !packet.is_done).count() as u64;
-        self.first += self.in_flight.len() as u64;
-        self.in_flight.clear();
-        lost
+    /// How many packets are in flight.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight.iter().filter(|packet| !packet.is_done).count() as u64
+    }
+
+    /// The number of the last packet that left; 0 before the first.
+    pub(super) fn last(&self) -> u64 {
+        (self.first + self.in_flight.len() as u64).saturating_sub(1)
     }
 
     fn finish(&mut self, index: usize) {
@@ -94,12 +97,13 @@ mod tests {
         assert_eq!(packets.sent_at(at(20)), Some(1));
         assert_eq!(packets.acknowledge(1), Some((1, at(20))));
         assert_eq!(packets.sent_at(at(20)), Some(2));
-        assert_eq!(packets.lose(), Some(at(10)));
+        assert_eq!(packets.lose(), Some((0, at(10))));
         // Both of an acknowledgment for two packets.
         assert_eq!(packets.acknowledge(3), Some((3, at(20))));
         assert_eq!(packets.acknowledge(3), Some((2, at(20))));
         assert_eq!(packets.on_send(at(50)), 6);
-        assert_eq!(packets.lose_all(), 3);
+        assert_eq!((packets.in_flight(), packets.last()), (3, 6));
+        assert_eq!(std::iter::from_fn(|| packets.lose()).map(|(number, _)| number).collect::<Vec<_>>(), [4, 5, 6]);
         assert_eq!(packets.acknowledge(6), None);
         assert_eq!(packets.on_send(at(60)), 7);
     }

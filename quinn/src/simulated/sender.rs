@@ -1,12 +1,11 @@
-//! A [`Controller`] of quinn as a [`Sender`]: it is told what quinn would tell it, and its window is kept and paced as
-//! quinn does.
+//! A controller of a QUIC library as a [`Sender`]: it is told what the library would tell it, and its window is kept
+//! and paced as the library does.
 
+use super::guest::{Event, Guest};
 use super::pacer::Pacer;
 use super::packets::Packets;
-use super::round_trip::RoundTrip;
-use control::{Ack, Bytes, Conditions, Duration, Loss, Next, Phase, Pipe, Sender, Stamp, State, Time};
-use quinn_proto::congestion::{Controller, ControllerFactory};
-use std::sync::{Arc, LazyLock};
+use control::{Ack, Bytes, Conditions, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// The instant that stands for the beginning of a run. Controllers see only differences, so that any will do.
@@ -20,8 +19,8 @@ fn instant(time: Time) -> Instant {
     *ORIGIN + duration(time.since(Time::ZERO))
 }
 
-/// How many packets quinn hands to its socket at once at most, where the kernel splits them (segmentation offload). It
-/// tells controllers of all of them together.
+/// How many packets the libraries hand to their socket at once at most, where the kernel splits them (segmentation
+/// offload). They tell controllers of all of them together.
 const BATCH: u32 = 10;
 
 /// Packets that leave at the same time and of which the controller is not told yet.
@@ -35,9 +34,8 @@ struct Batch {
 }
 
 /// See the [module](self).
-pub(super) struct Simulated {
-    controller: Box<dyn Controller>,
-    round_trip: RoundTrip,
+pub(crate) struct Simulated<G> {
+    guest: G,
     packets: Packets,
     pacer: Pacer,
     /// Bytes of a full packet.
@@ -49,17 +47,16 @@ pub(super) struct Simulated {
     last_sent: Time,
     /// When the controller was told of the last loss event.
     last_event: Option<Time>,
-    /// A loss event of which the controller is told after the acknowledgment that shows it, as quinn does, or else
-    /// before the next packet.
+    /// A loss event of which the controller is told after the acknowledgment that shows it, as the libraries do, or
+    /// else before the next packet.
     event: Option<Time>,
 }
 
-impl Simulated {
-    pub(super) fn new(factory: Arc<dyn ControllerFactory>, host: &Conditions) -> Simulated {
-        let mtu = u16::try_from(host.packet.0).unwrap_or(u16::MAX);
+impl<G: Guest> Simulated<G> {
+    /// The sender of a flow. `guest` makes its controller, from the time at which it is made and the bytes of a packet.
+    pub(crate) fn new(guest: impl FnOnce(Instant, u16) -> G, host: &Conditions) -> Simulated<G> {
         Simulated {
-            controller: factory.build(*ORIGIN, mtu),
-            round_trip: RoundTrip::new(*ORIGIN),
+            guest: guest(*ORIGIN, u16::try_from(host.packet.0).unwrap_or(u16::MAX)),
             packets: Packets::default(),
             pacer: Pacer::new(),
             packet: host.packet,
@@ -74,13 +71,15 @@ impl Simulated {
     /// Tells of the packets that have left.
     fn tell_sent(&mut self) {
         if let Some(Batch { sent, bytes, last, .. }) = self.batch.take() {
-            self.controller.on_sent(instant(sent), bytes, last);
+            self.guest.on_sent(instant(sent), bytes, last);
         }
     }
 
     /// Tells of an acknowledgment, the newest packet of which took `rtt`.
     fn acknowledge(&mut self, now: Time, rtt: Duration, ack: &Ack) {
-        let Some(estimator) = self.round_trip.sample(duration(rtt)) else { return };
+        if !self.guest.on_rtt(duration(rtt)) {
+            return;
+        }
         let newest = self.packets.sent_at(Time(now.0.saturating_sub(rtt.0)));
         let mut bytes = ack.acked.0;
         while bytes > 0 {
@@ -88,18 +87,30 @@ impl Simulated {
             // What a timeout gave up is no longer known, but arrives all the same.
             let taken = newest.and_then(|newest| self.packets.acknowledge(newest));
             let sent = taken.map_or(Time(now.0.saturating_sub(rtt.0)), |(_, sent)| sent);
-            self.controller.on_ack(instant(now), instant(sent), size, ack.app_limited, &estimator);
-            self.largest_acked = self.largest_acked.max(taken.map(|(number, _)| number));
+            let number = taken.map(|(number, _)| number);
+            self.guest.on_ack(instant(now), instant(sent), size, number, ack.app_limited);
+            self.largest_acked = self.largest_acked.max(number);
             bytes -= size;
         }
         let in_flight = ack.in_flight + ack.lost;
-        self.controller.on_end_acks(instant(now), in_flight.0, ack.app_limited, self.largest_acked);
+        self.guest.on_end_acks(instant(now), in_flight.0, ack.app_limited, self.largest_acked);
+    }
+
+    /// Takes the `count` oldest packets out, which are lost, and tells of each. Returns the newest of them.
+    fn take_lost(&mut self, now: Time, count: u64) -> Option<(u64, Time)> {
+        let mut newest = None;
+        for _ in 0..count {
+            let Some((number, sent)) = self.packets.lose() else { break };
+            self.guest.on_packet_lost(instant(now), self.packet.0, number);
+            newest = Some((number, sent));
+        }
+        newest
     }
 
     /// Tells of `lost` bytes. `is_new`: packets are among them that were sent after the last loss event.
     fn lose(&mut self, now: Time, lost: Bytes, is_new: bool) {
-        let packets = lost.0.div_ceil(self.packet.0);
-        let newest = (0..packets).map_while(|_| self.packets.lose()).last().unwrap_or(self.last_sent);
+        let newest = self.take_lost(now, lost.0.div_ceil(self.packet.0));
+        let (number, newest) = newest.unwrap_or((self.packets.last(), self.last_sent));
         // Controllers know a new event by the time at which its packet was sent.
         let sent = match self.last_event {
             Some(event) if is_new => newest.max(event + Duration::from_micros(1)),
@@ -109,7 +120,8 @@ impl Simulated {
         if is_new {
             self.last_event = Some(now);
         }
-        self.controller.on_congestion_event(instant(now), instant(sent), false, lost.0);
+        let event = Event { sent: instant(sent), number, is_persistent: false, is_mark: false, lost: lost.0 };
+        self.guest.on_congestion(instant(now), event);
     }
 
     /// A timer found the loss that no acknowledgment has shown.
@@ -120,15 +132,15 @@ impl Simulated {
     }
 }
 
-impl Sender for Simulated {
+impl<G: Guest> Sender for Simulated<G> {
     fn next(&mut self, now: Time, pipe: &Pipe) -> Next {
         self.tell_event();
-        let window = self.controller.window();
-        // quinn sends while what is in flight and the packet are less than the window.
-        if (pipe.in_flight + pipe.packet).0 >= window {
+        if !self.guest.allows((pipe.in_flight + pipe.packet).0) {
+            self.guest.on_window_full();
             return Next::AfterAck;
         }
-        match self.pacer.due(now, self.round_trip.smoothed().as_secs_f64(), window, pipe.packet.0) {
+        let smoothed = self.guest.smoothed().as_secs_f64();
+        match self.pacer.due(now, smoothed, &self.guest, pipe.packet.0) {
             due if due > now => Next::At(due),
             _ => Next::Now,
         }
@@ -144,6 +156,7 @@ impl Sender for Simulated {
         batch.last = self.packets.on_send(now);
         self.last_sent = now;
         self.pacer.on_send(size.0);
+        self.guest.on_packet_sent(instant(now), size.0, batch.last);
         Stamp::None
     }
 
@@ -159,9 +172,10 @@ impl Sender for Simulated {
             self.lose(now, ack.lost.max(self.packet), event.is_some());
         }
         if ack.marked > Bytes(0) {
-            // quinn tells of marks by no bytes lost.
             let sent = Time(now.0.saturating_sub(ack.rtt.unwrap_or_default().0));
-            self.controller.on_congestion_event(instant(now), instant(sent), false, 0);
+            let number = self.largest_acked.unwrap_or_default();
+            let event = Event { sent: instant(sent), number, is_persistent: false, is_mark: true, lost: 0 };
+            self.guest.on_congestion(instant(now), event);
         }
     }
 
@@ -171,25 +185,29 @@ impl Sender for Simulated {
         match loss {
             Loss::Event => self.event = Some(now),
             Loss::Timeout => {
-                let lost = self.packets.lose_all().max(1) * self.packet.0;
+                let count = self.packets.in_flight();
+                self.take_lost(now, count);
+                let (number, lost) = (self.packets.last(), count.max(1) * self.packet.0);
                 let sent =
                     self.last_event.map_or(self.last_sent, |event| self.last_sent.max(event + Duration(1_000_000)));
                 self.last_event = Some(now);
-                self.controller.on_congestion_event(instant(now), instant(sent), true, lost);
+                let event = Event { sent: instant(sent), number, is_persistent: true, is_mark: false, lost };
+                self.guest.on_congestion(instant(now), event);
             }
         }
     }
 
     fn state(&self) -> State {
-        let metrics = self.controller.metrics();
-        let window = metrics.congestion_window;
-        let is_slow_start = metrics.ssthresh.is_some_and(|threshold| window < threshold);
+        let metrics = self.guest.metrics();
+        let window = metrics.window;
+        let is_slow_start = metrics.threshold.is_some_and(|threshold| window < threshold);
         let phase = if is_slow_start { Phase::SlowStart } else { Phase::CongestionAvoidance };
-        State { window: Some(window as f64 / self.packet.0 as f64), rate: None, phase }
+        let rate = metrics.rate.map(|bytes| Rate::from_bps(8.0 * bytes as f64));
+        State { window: Some(window as f64 / self.packet.0 as f64), rate, phase }
     }
 
     fn slow_start_threshold(&self) -> Option<f64> {
-        let threshold = self.controller.metrics().ssthresh?;
+        let threshold = self.guest.metrics().threshold?;
         Some(if threshold == u64::MAX { f64::INFINITY } else { threshold as f64 / self.packet.0 as f64 })
     }
 }
@@ -197,10 +215,11 @@ impl Sender for Simulated {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulated::library::OfQuinn;
     use control::contract::checked;
-    use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+    use quinn_proto::congestion::{BbrConfig, Controller, ControllerFactory, CubicConfig, NewRenoConfig};
     use std::any::Any;
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     const PACKET: Bytes = Bytes(1250);
     const RTT: Duration = Duration::from_millis(50);
@@ -214,7 +233,8 @@ mod tests {
 
     impl Path {
         fn new(factory: impl ControllerFactory + 'static) -> Path {
-            let sender = Simulated::new(Arc::new(factory), &Conditions::exact(PACKET));
+            let guest = |origin, mtu| OfQuinn::new(Arc::new(factory), origin, mtu);
+            let sender = Simulated::new(guest, &Conditions::exact(PACKET));
             Path { sender: checked(Box::new(sender)), now: Time::ZERO, in_flight: 0 }
         }
 

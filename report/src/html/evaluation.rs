@@ -1,6 +1,8 @@
 //! The report of an evaluation: the table of criteria, and a section for each block.
 
+use super::harm::harm;
 use super::template::Document;
+use super::verdict::badge;
 use crate::markup::{escape, with_code};
 use lab::evaluate::{
     Better, BlockResult, CaseResult, Evaluation, RowResult, Verdict, change, interval, title, unit, value,
@@ -21,6 +23,7 @@ pub fn html(evaluation: &Evaluation) -> String {
     body += "<p class=\"hint\">An interval has the true difference, corrected for the number of rows. A row is \
              <b>like</b> the baseline if its interval has the difference of none, or if the difference is too small \
              to matter. Differences with a × are ratios.</p>\n";
+    body += &harm(evaluation);
     for block in &evaluation.blocks {
         body += &section(evaluation, block);
     }
@@ -188,10 +191,6 @@ impl Scale {
             value(Some(mean)),
         )
     }
-}
-
-fn badge(verdict: Verdict) -> String {
-    format!("<span class=\"verdict {0}\">{0}</span>", verdict.name())
 }
 
 /// The cell of a value, with its unit.

@@ -11,6 +11,7 @@ pub(super) const ALL: &[Measure] = &[
     Measure::of_run("resent", "Sent again (packets)", resent).ranging_widely(),
     Measure::of_run("available", "Estimate (Mbps)", available),
     Measure::of_run("window", "Window (packets)", window),
+    Measure::of_run("kept-window", "Kept of the window (%)", kept_window),
     Measure::of_run("phases", "Phases", phases),
 ];
 
@@ -45,6 +46,25 @@ fn available(it: &Excerpt) -> f64 {
 fn window(it: &Excerpt) -> f64 {
     let windows = it.flow_outcomes().iter().flat_map(|flow| &flow.series.window[it.samples.clone()]);
     quantile(&mut windows.copied().filter(|x| x.is_finite()).collect::<Vec<_>>(), it.scope.quantile)
+}
+
+/// A fall of the window by less than this part is no reduction.
+const LEAST_REDUCTION: f64 = 0.05;
+
+/// The quantile, over all reductions of the flows' congestion windows in the span, of what a reduction leaves, in per
+/// cent. A reduction is a series of samples each of which is less than the one before.
+fn kept_window(it: &Excerpt) -> f64 {
+    let mut kept = Vec::new();
+    for flow in it.flow_outcomes() {
+        let windows = &flow.series.window[it.samples.clone()];
+        for run in windows.chunk_by(|before, after| after < before) {
+            let left = run[run.len() - 1] / run[0];
+            if left < 1.0 - LEAST_REDUCTION {
+                kept.push(100.0 * left);
+            }
+        }
+    }
+    quantile(&mut kept, it.scope.quantile)
 }
 
 /// How many different phases the flows' controllers are in over the span.
