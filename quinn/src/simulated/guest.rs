@@ -8,10 +8,12 @@ pub(crate) struct Event {
     /// When the newest of the packets was sent.
     pub(crate) sent: Instant,
     /// Its number.
+    #[cfg_attr(not(feature = "noq"), expect(dead_code, reason = "quinn does not tell its controllers"))]
     pub(crate) number: u64,
     /// Everything that was in flight is lost.
     pub(crate) is_persistent: bool,
     /// The packets were marked, and none was lost.
+    #[cfg_attr(not(feature = "noq"), expect(dead_code, reason = "quinn does not tell its controllers"))]
     pub(crate) is_mark: bool,
     /// Bytes of the lost packets.
     pub(crate) lost: u64,
