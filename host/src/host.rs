@@ -310,6 +310,7 @@ impl Host {
             rtt,
             in_flight: self.in_flight(),
             recovery: self.is_recovering(),
+            spurious_timeout: false, // for the same reason
             app_limited: end.app_limited,
             report: self.report,
         };
