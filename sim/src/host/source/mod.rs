@@ -7,6 +7,7 @@ mod frto;
 mod losses;
 mod rack_tlp;
 mod setup;
+mod spurious;
 mod timer;
 mod times;
 
