@@ -127,6 +127,7 @@ fn send(socket: &UdpSocket, mut sender: Box<dyn Sender>, run: Duration) -> std::
                         rtt: Some(now.since(sent)),
                         in_flight: Bytes(in_flight.len() as u64 * PACKET.0),
                         recovery: which < recover,
+                        spurious_timeout: false,
                         app_limited: false,
                         report,
                     },

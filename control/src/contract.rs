@@ -16,6 +16,7 @@ pub fn checked(sender: Box<dyn Sender>) -> Box<dyn Sender> {
         owes_acknowledgment: None,
         sent_since_loss: true,
         sent_since_timeout: true,
+        timed_out: false,
         is_idle: false,
     })
 }
@@ -37,6 +38,8 @@ struct Checked {
     owes_acknowledgment: Option<Time>,
     sent_since_loss: bool,
     sent_since_timeout: bool,
+    /// A timeout was told, and not that it was spurious.
+    timed_out: bool,
     /// The host told of an idle period, and nothing has left since.
     is_idle: bool,
 }
@@ -98,6 +101,10 @@ impl Sender for Checked {
         self.sender.window()
     }
 
+    fn frto(&self) -> bool {
+        self.sender.frto()
+    }
+
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
         self.on_sending(now);
         let Some((asked, before, next)) = self.answer.take() else {
@@ -120,6 +127,9 @@ impl Sender for Checked {
     fn on_ack(&mut self, now: Time, ack: &Ack) {
         self.on_hearing(now);
         (self.acknowledged, self.owes_acknowledgment) = (Some(now), None);
+        assert!(!ack.spurious_timeout || self.sender.frto(), "contract: an undone timeout, told without F-RTO");
+        assert!(!ack.spurious_timeout || self.timed_out, "contract: a timeout is spurious that was not told");
+        self.timed_out &= !ack.spurious_timeout;
         self.sender.on_ack(now, ack);
     }
 
@@ -132,7 +142,7 @@ impl Sender for Checked {
             }
             Loss::Timeout => {
                 assert!(self.sent_since_timeout, "contract: a second timeout, and nothing was sent since the first");
-                self.sent_since_timeout = false;
+                (self.sent_since_timeout, self.timed_out) = (false, true);
             }
         }
         self.sent_since_loss = false;

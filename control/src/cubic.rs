@@ -46,6 +46,8 @@ crate::parameters! {
         pub prr: bool,
         /// Whether a loss event is undone if all its packets arrive after all (section 4.9.2)
         pub undo: bool,
+        /// Whether a timeout is undone if F-RTO (RFC 5682) finds it spurious (section 4.9.1)
+        pub frto: bool,
     }
 }
 
@@ -60,6 +62,7 @@ impl Default for Cubic {
             slow_start: SlowStart::Standard,
             prr: false,
             undo: false,
+            frto: false,
         }
     }
 }
@@ -75,18 +78,18 @@ impl Cubic {
         Cubic { beta: 0.8, beta_ecn: 0.8, ..Cubic::default() }
     }
 
-    /// With the slow start and recovery of today's RFCs: HyStart++ (section 4.10), RFC 9937 and section 4.9.2, from the
+    /// With the slow start and recovery of today's RFCs: HyStart++ (section 4.10), RFC 9937 and section 4.9, from the
     /// initial window of RFC 6928.
     pub fn of_rfc_9438() -> Cubic {
         let slow_start = SlowStart::HyStartPlusPlus;
-        Cubic { initial_window: 10.0, slow_start, prr: true, undo: true, ..Cubic::default() }
+        Cubic { initial_window: 10.0, slow_start, prr: true, undo: true, frto: true, ..Cubic::default() }
     }
 
     /// With what Linux does in slow start and recovery. Its integer arithmetic, its pacing and its beta of 717/1024 are
     /// left out.
     pub fn of_linux() -> Cubic {
         let slow_start = SlowStart::HyStart;
-        Cubic { initial_window: 10.0, slow_start, prr: true, undo: true, ..Cubic::default() }
+        Cubic { initial_window: 10.0, slow_start, prr: true, undo: true, frto: true, ..Cubic::default() }
     }
 }
 
@@ -99,9 +102,9 @@ impl Protocol for Cubic {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        let Cubic { slow_start, prr, undo, .. } = *self;
+        let Cubic { slow_start, prr, undo, frto, .. } = *self;
         let window = Window::new(CubicRule::new(self, host.packet), self.initial_window, host.packet);
-        Box::new(window.extended(Extensions { slow_start, prr, undo }))
+        Box::new(window.extended(Extensions { slow_start, prr, undo, frto }))
     }
 }
 
@@ -113,7 +116,7 @@ pub(crate) struct CubicRule {
     /// alpha_cubic: the growth per round trip with which AIMD(alpha, 1 - beta) has Reno's mean window (section 4.3).
     alpha: f64,
     state: CubicState,
-    /// The state before the last loss event that may prove spurious.
+    /// The state before the last loss event or timeout that may prove spurious.
     before: CubicState,
     rtt: SmoothedRtt,
     /// When the last acknowledgment arrived.
@@ -274,7 +277,7 @@ impl WindowRule for CubicRule {
         self.before = self.state;
     }
 
-    /// Section 4.9.2: cwnd_prior, W_max, K, t_epoch and W_est as before.
+    /// Section 4.9: cwnd_prior, W_max, K, t_epoch and W_est as before.
     fn restore(&mut self) {
         self.state = self.before;
     }
@@ -407,6 +410,38 @@ mod tests {
         assert_eq!(sender.state().window, Some(8500.0));
         let w = run(&mut *sender, &mut now, 3750f64.cbrt() + 0.1, 0.1); // after a round trip of no growth
         assert!((w - 10_000.0).abs() < 1.0, "{w}");
+    }
+
+    #[test]
+    fn a_spurious_timeout_leaves_window_and_cubic_function_as_they_were() {
+        // Section 4.9.1: the window goes on along the function that it followed before, whose epoch has not moved.
+        let mut sender = after_loss(Cubic { frto: true, ..Cubic::default() }, 10_000.0);
+        let mut now = Time::ZERO;
+        let before = run(&mut *sender, &mut now, 5.0, 0.1);
+        sender.on_loss(now, &Loss::Timeout);
+        now += Duration::from_secs(1.0);
+        sender.on_loss(now, &Loss::Timeout); // nothing was acknowledged between the two
+        assert_eq!(sender.state().window, Some(1.0));
+        let ack = Ack { acked: PACKET, rtt: Some(Duration::from_secs(0.1)), ..Ack::default() };
+        sender.on_ack(now, &ack); // the first segment, after which F-RTO sends new data
+        sender.on_ack(now, &Ack { spurious_timeout: true, ..ack });
+        let State { window, phase, .. } = sender.state();
+        assert!(window.unwrap() >= before && phase == Phase::CongestionAvoidance, "{window:?} {before}");
+        let w = run(&mut *sender, &mut now, 10.0, 0.1);
+        let k = 7500f64.cbrt();
+        let (at, ahead) = (0.4 * (16.0 - k).powi(3) + 1e4, 0.4 * (16.1 - k).powi(3) + 1e4);
+        assert!(at - 1.0 < w && w < ahead + 1.0, "{w}, not within {at} to {ahead}");
+    }
+
+    #[test]
+    fn a_timeout_that_is_not_told_to_be_spurious_counts() {
+        let mut sender = after_loss(Cubic { frto: true, ..Cubic::default() }, 1000.0); // 700
+        let mut now = Time::ZERO;
+        sender.on_ack(now, &Ack { acked: PACKET, ..Ack::default() });
+        sender.on_loss(now, &Loss::Timeout);
+        assert!((sender.slow_start_threshold().unwrap() - 490.0).abs() < 1.0);
+        let w = run(&mut *sender, &mut now, 0.3, 0.1);
+        assert!(w < 30.0, "{w}");
     }
 
     #[test]

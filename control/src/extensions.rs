@@ -1,6 +1,6 @@
 //! What a window protocol may do beyond RFC 5681 and its window growth rule: a slow start that ends before the queue
-//! overflows ([`hystart`](crate::hystart)), a reduction in proportion to what arrives (RFC 9937), and one that is
-//! undone if nothing was lost (RFC 9438, section 4.9.2).
+//! overflows ([`hystart`](crate::hystart)), a reduction in proportion to what arrives (RFC 9937), and reductions that are
+//! undone if nothing was lost (RFC 9438, section 4.9).
 
 use crate::hystart::{HyStart, SlowStart};
 use crate::prr::Prr;
@@ -17,6 +17,8 @@ pub struct Extensions {
     pub prr: bool,
     /// A loss event is undone if all packets that were declared lost arrive after all (RFC 9438, section 4.9.2).
     pub undo: bool,
+    /// A timeout is undone if F-RTO (RFC 5682) finds it spurious (RFC 9438, section 4.9.1).
+    pub frto: bool,
 }
 
 /// The state of a sender's extensions.
@@ -30,6 +32,8 @@ pub(crate) struct Extended {
     undo: Option<Undo>,
     /// Whether the loss event that is being repaired was undone.
     undone: bool,
+    /// Window and ssthresh before the last timeout, or before the first of several in a row, in packets.
+    before_timeout: Option<(f64, f64)>,
 }
 
 /// What an acknowledgment in recovery does to the window.
@@ -50,8 +54,13 @@ impl Extended {
     /// The state at the flow's start; none without extensions.
     pub fn new(extensions: Extensions) -> Option<Extended> {
         let hystart = HyStart::new(extensions.slow_start);
-        let extended = Extended { extensions, hystart, prr: None, undo: None, undone: false };
+        let extended = Extended { extensions, hystart, prr: None, undo: None, undone: false, before_timeout: None };
         (extensions != Extensions::default()).then_some(extended)
+    }
+
+    /// Whether timeouts are undone that F-RTO finds spurious.
+    pub fn has_frto(&self) -> bool {
+        self.extensions.frto
     }
 
     /// A packet of `size` is sent; a full one has `packet` bytes.
@@ -88,17 +97,28 @@ impl Extended {
         repair
     }
 
-    /// A loss event or a timeout comes, at this window and ssthresh in packets. Returns whether the window growth rule
-    /// is to remember its state, as the loss may prove spurious.
-    pub fn before_loss(&mut self, loss: &Loss, cwnd: f64, ssthresh: f64) -> bool {
+    /// The last timeout was spurious: window and ssthresh, in packets, are again what they were before.
+    pub fn undo_timeout(&mut self) -> Option<(f64, f64)> {
+        self.before_timeout.take()
+    }
+
+    /// A loss event or a timeout comes, at this window and ssthresh in packets; `again` is for a timeout after which
+    /// nothing was acknowledged before this one. Returns whether the window growth rule is to remember its state, as
+    /// the loss may prove spurious.
+    pub fn before_loss(&mut self, loss: &Loss, again: bool, cwnd: f64, ssthresh: f64) -> bool {
         (self.prr, self.undone) = (None, false);
         match loss {
             Loss::Timeout => {
                 self.undo = None;
                 self.hystart.restart();
-                false
+                let is_first = self.extensions.frto && !again;
+                if is_first {
+                    self.before_timeout = Some((cwnd, ssthresh));
+                }
+                is_first
             }
             Loss::Event => {
+                self.before_timeout = None;
                 // A further loss event before the first is repaired is undone with it or not at all.
                 let is_first = self.extensions.undo && self.undo.is_none();
                 if is_first {

@@ -91,6 +91,13 @@ pub trait Sender: Send {
         None
     }
 
+    /// Whether the host is to find out by F-RTO (RFC 5682) if a retransmission timeout was spurious, and to tell of that
+    /// by [`Ack::spurious_timeout`]. A host that cannot, as QUIC's with quinn cannot, tells of none. The answer never
+    /// changes.
+    fn frto(&self) -> bool {
+        false
+    }
+
     /// A packet of `size` leaves now, and `pipe` is without it. Returns the packet's stamp.
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp;
 
@@ -199,6 +206,9 @@ pub struct Ack {
     pub in_flight: Bytes,
     /// Whether the host is still repairing a loss, so that a window does not grow.
     pub recovery: bool,
+    /// Whether it shows that the last retransmission timeouts were spurious (RFC 5682): what they gave up was late and
+    /// not lost, and is in flight again. Told once, and only to senders with [`Sender::frto`].
+    pub spurious_timeout: bool,
     /// Whether the data or the receiver's window, not the controller, holds the sender back.
     pub app_limited: bool,
     /// The report of the receiver that it carries; the same one may come many times.

@@ -25,7 +25,7 @@
 //! (*) If the host has nothing left to repair, this acknowledgment ends the recovery at once.
 //!
 //! A sender may have [`Extensions`]: a slow start that ends before the queue overflows, a reduction in proportion to
-//! what arrives, and one that is undone if nothing was lost.
+//! what arrives, and reductions that are undone if nothing was lost.
 
 use crate::extensions::{Extended, Extensions, Repair};
 use crate::roles::{Ack, Loss, Next, Phase, Pipe, Sender, Stamp, State as Shown};
@@ -72,10 +72,11 @@ pub trait WindowRule: Send {
     /// Sees each acknowledgment before it changes the window `w`, also while losses are repaired.
     fn observe(&mut self, _now: Time, _w: f64, _ack: &Ack) {}
 
-    /// A loss event follows that may prove spurious: the rule remembers what [`WindowRule::decrease`] will change.
+    /// A loss event or a timeout follows that may prove spurious: the rule remembers what [`WindowRule::decrease`] or
+    /// [`WindowRule::timeout`] will change.
     fn remember(&mut self) {}
 
-    /// The loss event was spurious: the rule is again as it was at the last [`WindowRule::remember`].
+    /// The loss event or timeout was spurious: the rule is again as it was at the last [`WindowRule::remember`].
     fn restore(&mut self) {}
 }
 
@@ -162,6 +163,14 @@ impl<R: WindowRule> Window<R> {
     /// What the extensions do at an acknowledgment, before anything else.
     fn extend(&mut self, now: Time, ack: &Ack) {
         let Some(extended) = &mut self.extended else { return };
+        if ack.spurious_timeout
+            && let Some((cwnd, ssthresh)) = extended.undo_timeout()
+        {
+            self.rule.restore();
+            self.cwnd = self.cwnd.max(cwnd);
+            self.state = growing(self.cwnd, ssthresh);
+            return;
+        }
         match self.state {
             State::SlowStart { .. } => match extended.on_ack_in_slow_start(now, ack, self.cwnd, self.packet) {
                 Some(growth) => self.slow_growth = growth,
@@ -256,6 +265,10 @@ impl<R: WindowRule> Sender for Window<R> {
         Some(Bytes((self.cwnd * self.packet.0 as f64) as u64))
     }
 
+    fn frto(&self) -> bool {
+        self.extended.as_ref().is_some_and(|extended| extended.has_frto())
+    }
+
     fn on_send(&mut self, _: Time, size: Bytes, _: &Pipe) -> Stamp {
         if let Some(extended) = &mut self.extended {
             extended.on_send(size, self.packet);
@@ -272,8 +285,9 @@ impl<R: WindowRule> Sender for Window<R> {
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
         let before = self.ssthresh();
+        let again = matches!(self.state, State::Backoff { .. });
         if let Some(extended) = &mut self.extended
-            && extended.before_loss(loss, self.cwnd, before)
+            && extended.before_loss(loss, again, self.cwnd, before)
         {
             self.rule.remember();
         }

@@ -40,8 +40,10 @@ pub enum EcnState {
 #[derive(Debug, Default)]
 pub(crate) struct Ecn {
     state: EcnState,
-    /// How many ECN-capable packets were sent, and when the first one was.
+    /// How many ECN-capable packets were sent.
     sent: u64,
+    /// How many of them before the validation began, and when the first one after that was sent.
+    sent_before: u64,
     began: Option<Time>,
     /// The size of the largest one.
     largest: Bytes,
@@ -63,6 +65,15 @@ impl Ecn {
         }
     }
 
+    /// Packets go another way from now on: "An endpoint validates that a network path [...] supports ECN [...] when it
+    /// migrates to a new path" (section 13.4.2). The counts go on, as they are those of the connection.
+    pub(crate) fn restart(&mut self) {
+        if self.state != EcnState::Off {
+            self.state = EcnState::Testing;
+            (self.sent_before, self.began, self.asked) = (self.sent, None, None);
+        }
+    }
+
     pub(crate) fn state(&self) -> EcnState {
         self.state
     }
@@ -77,7 +88,9 @@ impl Ecn {
             return answer;
         }
         let tested = |began: Time| now.since(began).0 >= timeout.0.saturating_mul(TEST_TIMEOUTS);
-        if self.state == EcnState::Testing && (self.sent >= TEST_PACKETS || self.began.is_some_and(tested)) {
+        if self.state == EcnState::Testing
+            && (self.sent - self.sent_before >= TEST_PACKETS || self.began.is_some_and(tested))
+        {
             self.state = EcnState::Unknown;
         }
         let answer = matches!(self.state, EcnState::Testing | EcnState::Capable);
@@ -100,8 +113,11 @@ impl Ecn {
 
     /// The acknowledgment of these packets has such counts, or none.
     pub(crate) fn on_counts(&mut self, counts: Option<EcnCounts>) {
-        if matches!(self.state, EcnState::Off | EcnState::Failed) {
-            return;
+        match self.state {
+            EcnState::Off => return,
+            // What a further path adds counts from here on.
+            EcnState::Failed => return self.counts = counts.unwrap_or(self.counts),
+            EcnState::Testing | EcnState::Unknown | EcnState::Capable => {}
         }
         match counts.map_or_else(|| (self.capable_acked == 0).then_some(0), |counts| self.newly_marked(counts)) {
             None => self.state = EcnState::Failed,
@@ -132,8 +148,9 @@ impl Ecn {
             return None;
         }
         // "ECN validation also fails when an endpoint receives a non-zero ECN count corresponding to an ECT codepoint
-        // that it never applied", or more packets with the other one than it has sent.
-        (counts.other == 0 && counts.capable.saturating_add(counts.marked) <= self.sent).then_some(marked)
+        // that it never applied", or more packets with the other one than it has sent. What an earlier path did is past.
+        (counts.other == self.counts.other && counts.capable.saturating_add(counts.marked) <= self.sent)
+            .then_some(marked)
     }
 
     /// The acknowledgment is complete. Its packets have `size` bytes together: returns the bytes of those that are
@@ -260,5 +277,29 @@ mod tests {
         ecn.on_acked(Bytes(1452), true); // a probe of the path MTU that was built at the time of a capable packet
         assert_eq!(ack(&mut ecn, 0, 3, None), 0);
         assert_eq!(ecn.state(), EcnState::Testing);
+    }
+
+    #[test]
+    fn a_further_path_is_tested_anew_whatever_the_one_before_did() {
+        let mut ecn = testing();
+        send(&mut ecn, MS(0), 10);
+        ack(&mut ecn, 2, 0, Some([0, 2, 0]));
+        assert_eq!(ecn.state(), EcnState::Failed, "it changes the codepoint");
+        ack(&mut ecn, 8, 0, Some([0, 10, 0]));
+        ecn.restart();
+        assert_eq!((ecn.state(), send(&mut ecn, MS(100), 30)), (EcnState::Testing, 10));
+        assert_eq!(ack(&mut ecn, 3, 0, Some([2, 10, 1])), 1000);
+        assert_eq!(ecn.state(), EcnState::Capable);
+        ecn.restart();
+        send(&mut ecn, MS(200), 10);
+        ack(&mut ecn, 3, 0, Some([2, 10, 1]));
+        assert_eq!(ecn.state(), EcnState::Failed, "the third path clears the field");
+    }
+
+    #[test]
+    fn nothing_is_tested_before_it_is_enabled() {
+        let mut ecn = Ecn::default();
+        ecn.restart();
+        assert_eq!((ecn.state(), send(&mut ecn, MS(0), 5)), (EcnState::Off, 0));
     }
 }

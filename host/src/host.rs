@@ -204,6 +204,12 @@ impl Host {
         self.ecn.enable();
     }
 
+    /// Packets go another way from now on, as the peer's address has changed: whether that path supports ECN is found
+    /// out anew. Until the new path is validated, the stack is to tell of no acknowledgment.
+    pub fn restart_ecn(&mut self) {
+        self.ecn.restart();
+    }
+
     /// What is known of ECN on the path.
     pub fn ecn_state(&self) -> EcnState {
         self.ecn.state()
@@ -310,6 +316,7 @@ impl Host {
             rtt,
             in_flight: self.in_flight(),
             recovery: self.is_recovering(),
+            spurious_timeout: false, // for the same reason
             app_limited: end.app_limited,
             report: self.report,
         };

@@ -236,7 +236,18 @@ impl From<&Pipe> for HostPipe {
 
 impl From<&Ack> for HostAck {
     fn from(ack: &Ack) -> HostAck {
-        let Ack { acked, lost, spurious, marked, rtt, in_flight, recovery, app_limited, report: _ } = *ack;
+        let Ack {
+            acked,
+            lost,
+            spurious,
+            marked,
+            rtt,
+            in_flight,
+            recovery,
+            app_limited,
+            report: _,
+            spurious_timeout: _,
+        } = *ack;
         HostAck {
             acked: acked.0,
             lost: lost.0,

@@ -113,6 +113,10 @@ impl Sender for Watched {
         self.sender.window()
     }
 
+    fn frto(&self) -> bool {
+        self.sender.frto()
+    }
+
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
         let stamp = self.sender.on_send(now, size, pipe);
         if self.thinned.on_send(pipe.in_flight + size) {

@@ -17,8 +17,11 @@ use std::time::Instant;
 pub(crate) struct Adaptor(pub(crate) Arc<SendingFlow>);
 
 impl ControllerFactory for Adaptor {
+    /// quinn calls this for each path: when a connection begins, and when the peer's address has changed to another IP
+    /// address. Until the new path is validated, it tells of no acknowledgment.
     fn build(self: Arc<Self>, _: Instant, mtu: u16) -> Box<dyn Controller> {
         self.0.on_mtu(mtu);
+        self.0.on_path();
         self.clone_box()
     }
 }

@@ -204,6 +204,13 @@ impl SendingFlow {
         }
     }
 
+    /// Packets take another path, or the first one.
+    pub(crate) fn on_path(&self) {
+        if self.ecn.is_some() {
+            self.lock().host.restart_ecn();
+        }
+    }
+
     /// What is known of ECN on the path.
     pub(crate) fn ecn_state(&self) -> EcnState {
         self.lock().host.ecn_state()

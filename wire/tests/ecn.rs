@@ -9,8 +9,8 @@ use common::{ANY, PROTOCOL, choice, noise, runtime, transfer};
 use quinn::udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use std::io::IoSliceMut;
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use wire::{Connection, EcnState, Endpoint, Stamps};
 
 /// Datagrams seen so far that came from the client, by their ECN field; and those from the server that were
@@ -235,5 +235,86 @@ fn quinn_alone_claims_it() {
         let (near, _far) = tokio::join!(connecting, async { server.accept().await.unwrap().finish().await.unwrap() });
         near.unwrap();
         assert!(relay.seen.counts()[1] > 0, "the relay would see it");
+    });
+}
+
+/// A relay that clears the ECN field, until it moves: then the server sees the client at another address, and the field
+/// passes in its direction.
+struct Moving {
+    address: SocketAddr,
+    has_moved: Arc<AtomicBool>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Moving {
+    fn start(to: SocketAddr) -> Moving {
+        let bind = |address: &str| {
+            let socket = UdpSocket::bind(address).unwrap();
+            let state = UdpSocketState::new(UdpSockRef::from(&socket)).unwrap();
+            socket.set_nonblocking(false).unwrap();
+            socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+            (socket, state)
+        };
+        let sockets = Arc::new([bind("127.0.0.1:0"), bind("127.0.0.2:0")]);
+        let address = sockets[0].0.local_addr().unwrap();
+        let (has_moved, ended) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let client = Arc::<Mutex<Option<SocketAddr>>>::default();
+        for at in 0..2 {
+            let (sockets, client) = (sockets.clone(), client.clone());
+            let (has_moved, ended) = (has_moved.clone(), ended.clone());
+            std::thread::spawn(move || {
+                let (mut buffer, mut meta) = (vec![0; 65536], [RecvMeta::default()]);
+                let (socket, state) = &sockets[at];
+                while !ended.load(Ordering::Relaxed) {
+                    let Ok(1) = state.recv(UdpSockRef::from(socket), &mut [IoSliceMut::new(&mut buffer)], &mut meta)
+                    else {
+                        continue;
+                    };
+                    let RecvMeta { addr, len, stride, ecn, .. } = meta[0];
+                    let mut client = client.lock().unwrap();
+                    let (from, destination, ecn) = if addr == to {
+                        let Some(client) = *client else { continue };
+                        (0, client, ecn.filter(|_| at == 1))
+                    } else {
+                        *client = Some(addr);
+                        (usize::from(has_moved.load(Ordering::Relaxed)), to, None)
+                    };
+                    for contents in buffer[..len].chunks(stride) {
+                        let transmit = Transmit { destination, ecn, contents, segment_size: None, src_ip: None };
+                        let _ = sockets[from].1.send(UdpSockRef::from(&sockets[from].0), &transmit);
+                    }
+                }
+            });
+        }
+        Moving { address, has_moved, ended }
+    }
+}
+
+impl Drop for Moving {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// RFC 9000, section 13.4.2: an endpoint validates ECN when a connection migrates to a new path.
+#[test]
+fn after_the_peer_has_moved_the_new_path_is_tested() {
+    let data = noise(1 << 20);
+    runtime().block_on(async {
+        let (server, address, fingerprint) = common::server(choice("cubic").with_ecn().unwrap());
+        let relay = Moving::start(address);
+        let client = Endpoint::client(ANY, choice("cubic").with_ecn().unwrap()).unwrap();
+        let (near, far) = tokio::join!(client.connect_pinned(relay.address, fingerprint, PROTOCOL), async {
+            server.accept().await.unwrap().finish().await.unwrap()
+        });
+        let near = near.unwrap();
+        assert!(transfer(&far, &near, &data).await.1 == data);
+        assert_eq!(far.ecn(), EcnState::Failed, "the first path clears the field");
+        relay.has_moved.store(true, Ordering::Relaxed);
+        assert!(transfer(&near, &far, &data).await.1 == data);
+        println!("{}: {:?}", far.remote_address(), far.ecn());
+        assert!(far.ecn() != EcnState::Failed);
+        assert!(transfer(&far, &near, &data).await.1 == data);
+        assert_eq!(far.ecn(), EcnState::Capable);
     });
 }

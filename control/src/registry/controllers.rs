@@ -157,7 +157,7 @@ fn ours() -> &'static [Controller] {
                 Sack,
                 "RFC 9438, RFC 9406, RFC 9937",
                 "CUBIC with the slow start and recovery of today's RFCs: HyStart++, proportional rate reduction, and \
-                 undoing of losses that prove spurious",
+                 undoing of losses and timeouts that prove spurious",
                 crate::cubic::Cubic::of_rfc_9438(),
             )
             .with_ecn(Classic),
@@ -167,7 +167,7 @@ fn ours() -> &'static [Controller] {
                 RackTlp,
                 "Linux, tcp_cubic.c",
                 "CUBIC with the slow start and recovery of Linux: HyStart, RACK-TLP, proportional rate reduction, and \
-                 undoing of losses that prove spurious; without its pacing and integer arithmetic",
+                 undoing of losses and timeouts that prove spurious; without its pacing and integer arithmetic",
                 crate::cubic::Cubic::of_linux(),
             )
             .with_ecn(Classic),

@@ -220,6 +220,7 @@ impl Host {
                 rtt: Some(self.now.since(packet.sent)),
                 in_flight: Bytes(self.in_flight * self.path.packet.0),
                 recovery,
+                spurious_timeout: false,
                 app_limited: self.app_limited,
                 report: self.newest,
             };

@@ -26,6 +26,8 @@ const RECOVERIES: u32 = 16;
 pub struct Rack {
     /// The packets in flight in the order in which they were sent, and others that have not been taken out yet.
     sent: VecDeque<Sent>,
+    /// Those that timeouts gave up, in the same order, while the timeouts may prove spurious.
+    given_up: Vec<Sent>,
     /// Of those that have arrived, the one that was sent last: when, and its order (`RACK.xmit_ts`, `RACK.end_seq`).
     latest: Option<(Time, u32)>,
     /// The round-trip time of the packet that was acknowledged last (`RACK.rtt`).
@@ -135,9 +137,13 @@ impl Rack {
     }
 
     /// The retransmission timer has expired (section 6.3): the first outstanding segment is lost, and so are packets
-    /// that were sent longer ago than a round-trip time and the reordering window.
-    pub fn on_timeout(&mut self, now: Time, smoothed: Option<Duration>, board: &mut Scoreboard) {
+    /// that were sent longer ago than a round-trip time and the reordering window. If the timeout may prove spurious,
+    /// [`Rack::restore`] can undo that.
+    pub fn on_timeout(&mut self, now: Time, smoothed: Option<Duration>, may_be_spurious: bool, board: &mut Scoreboard) {
         self.recovering = true;
+        if !may_be_spurious {
+            self.given_up.clear();
+        }
         let wait = self.rtt + self.window(smoothed, board);
         while let Some(&Sent { at, order, segment }) = self.sent.front() {
             if let Some(segment) = segment.filter(|&segment| board.is_in_flight(segment)) {
@@ -145,6 +151,9 @@ impl Rack {
                     break;
                 }
                 board.lose_packet(segment, order);
+                if may_be_spurious {
+                    self.given_up.push(Sent { at, order, segment: Some(segment) });
+                }
             }
             self.sent.pop_front();
         }
@@ -156,6 +165,16 @@ impl Rack {
             sent.segment = None;
         }
         board.repair_in_order();
+    }
+
+    /// The timeouts were spurious: the packets that they gave up, and that are still given up on the scoreboard, are
+    /// again among those in flight.
+    pub fn restore(&mut self, board: &mut Scoreboard) {
+        for sent in self.given_up.drain(..).rev() {
+            if sent.segment.is_some_and(|segment| board.is_lost(segment)) {
+                self.sent.push_front(sent);
+            }
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct News {
     pub lost: u64,
     /// How many segments have arrived that counted as lost, or had been sent again.
     pub late: u64,
+    /// Of these, how many had not been sent again.
+    pub never_resent: u64,
     /// How many segments that were sent once have arrived after later ones.
     pub reordered: u64,
 }
@@ -219,6 +221,7 @@ impl Scoreboard {
                 let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
                 self.marked -= (state != SegmentState::InFlight) as u64;
                 self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u64;
+                self.news.never_resent += (state == SegmentState::Lost) as u64;
                 self.news.reordered += (state == SegmentState::InFlight && segment < marks.highest[0]) as u64;
                 match state {
                     SegmentState::Sacked => {
@@ -243,6 +246,7 @@ impl Scoreboard {
             return false;
         }
         self.news.late += matches!(before, SegmentState::Lost | SegmentState::Resent) as u64;
+        self.news.never_resent += (before == SegmentState::Lost) as u64;
         self.mark(segment, SegmentState::Sacked);
         if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
             self.news.reordered += (before == SegmentState::InFlight && segment < highest[0]) as u64;
@@ -349,6 +353,34 @@ impl Scoreboard {
         self.repair_in_order();
     }
 
+    /// Whether `segment` was found lost or given up, and has not been sent again.
+    pub fn is_lost(&mut self, segment: u64) -> bool {
+        (self.una..self.next).contains(&segment) && self.state_of(segment) == SegmentState::Lost
+    }
+
+    /// Whether `segment` or a later one has arrived out of order.
+    pub fn has_sacked(&self, segment: u64) -> bool {
+        self.marks.as_ref().is_some_and(|marks| marks.highest[0] >= segment)
+    }
+
+    /// The last timeout was spurious: segments that it gave up, and that were not sent again, are in flight, and count
+    /// as lost again by the rules alone.
+    pub fn restore(&mut self) {
+        let Some(marks) = &mut self.marks else { return };
+        for segment in self.una..self.next {
+            let state = marks.state(segment);
+            if *state == SegmentState::Lost {
+                *state = SegmentState::InFlight;
+                self.marked -= 1;
+                self.in_flight += 1;
+            }
+        }
+        marks.lost = 0;
+        marks.lost_again.clear();
+        marks.swept = self.una;
+        (marks.highest_lost, marks.last_lost_again) = (None, None);
+    }
+
     /// Lost segments are sent again from the first one on, also those that were lost again (after a timeout).
     pub fn repair_in_order(&mut self) {
         if let Some(marks) = &mut self.marks {
@@ -416,11 +448,11 @@ mod tests {
             board.sack(segment);
         }
         board.find_lost(4);
-        assert_eq!(board.take_news(), News { lost: 2, late: 0, reordered: 0 });
+        assert_eq!(board.take_news(), News { lost: 2, ..News::default() });
         board.resend(0, 8);
         board.sack(1); // lost
         board.acknowledge(1); // sent again
-        assert_eq!(board.take_news(), News { lost: 0, late: 2, reordered: 0 });
+        assert_eq!(board.take_news(), News { late: 2, never_resent: 1, ..News::default() });
         board.acknowledge(8); // neither
         assert!(!board.has_news());
     }

@@ -2,6 +2,7 @@
 //! without.
 
 use super::Source;
+use super::frto::Frto;
 use crate::host::scoreboard::DUP_THRESH;
 use crate::host::sink::Sink;
 use crate::packet::Packet;
@@ -15,7 +16,11 @@ impl Source {
         let acked = match self.recovery {
             Recovery::Sack => {
                 let acked = self.on_selective(packet, out_of_order, sink);
-                self.board.find_lost(packet.order);
+                // After a spurious timeout, losses are looked for from the next acknowledgment on: a loss event is told
+                // before its acknowledgment, but the controller is to undo the timeout first.
+                if self.frto != Frto::Spurious {
+                    self.board.find_lost(packet.order);
+                }
                 acked
             }
             Recovery::RackTlp => {
@@ -79,6 +84,9 @@ impl Source {
         let mut acked = self.board.acknowledge(packet.segment.min(self.board.next()));
         let board = &mut self.board;
         skip(&mut self.heard, out_of_order, sink, |segment| acked += board.sack(segment) as u64);
+        if matches!(self.frto, Frto::Expired | Frto::Probing) {
+            self.judge_timeout(acked);
+        }
         acked
     }
 
@@ -122,6 +130,7 @@ impl Source {
     pub(super) fn on_timeout(&mut self, now: Time) {
         self.counters.loss_events += 1;
         self.counters.timeouts += 1;
+        self.expect_late();
         match self.recovery {
             Recovery::RackTlp => self.lose_by_timeout(now),
             Recovery::Sack | Recovery::NewReno => self.board.lose_all(),

@@ -3,9 +3,11 @@
 //! It knows segments, losses and timers. It asks the controller how fast to send, and never which controller that is.
 
 mod backlog;
+mod frto;
 mod losses;
 mod rack_tlp;
 mod setup;
+mod spurious;
 mod timer;
 mod times;
 
@@ -17,6 +19,7 @@ use super::sink::Sink;
 use crate::packet::{Body, Head, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
+use frto::Frto;
 use path::prefetch;
 use rack_tlp::{Expiry, RackTlp};
 use timer::{Passed, RetransmissionTimer};
@@ -66,6 +69,8 @@ pub struct Source {
     idle_restart: bool,
     /// When the last packet left.
     last_sent: Time,
+    /// Whether the last timeout may be spurious.
+    frto: Frto,
     /// The source had no data left, or no room in the receiver's window, when it was last able to send.
     app_limited: bool,
     /// When to ask the controller again; [`Time::MAX`] if no such time is scheduled.
@@ -87,6 +92,8 @@ pub trait Environment {
 impl Source {
     /// A source that has sent nothing yet.
     pub fn new(setup: Setup) -> Source {
+        let selective = setup.recovery != Recovery::NewReno;
+        let frto = if selective && setup.controller.frto() { Frto::Off } else { Frto::Unused };
         Source {
             // In tests, the contract between hosts and controllers is checked at each call.
             controller: if cfg!(test) { control::contract::checked(setup.controller) } else { setup.controller },
@@ -112,6 +119,7 @@ impl Source {
             partial_before: false,
             idle_restart: setup.idle_restart,
             last_sent: Time::ZERO,
+            frto,
             app_limited: false,
             wake: Time::MAX,
             counters: SourceCounters::default(),
@@ -219,9 +227,13 @@ impl Source {
             rtt: Some(rtt),
             in_flight: self.in_flight(),
             recovery: self.recovering,
+            spurious_timeout: self.frto == Frto::Spurious,
             app_limited: self.app_limited,
             report,
         };
+        if self.frto == Frto::Spurious {
+            self.frto = Frto::Off;
+        }
         self.controller.on_ack(now, &ack);
         // Every arrival restarts the timer, also one out of order (RFC 9002, section 6.2.1): as lost repairs are
         // detected, too, the timer is needed only when no acknowledgment comes at all. RFC 6298 waits until the first
@@ -272,8 +284,15 @@ impl Source {
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
         for _ in 0..self.max_burst {
-            let repair = self.board.next_lost();
+            let mut repair = self.board.next_lost();
             let next = self.board.next();
+            if self.frto == Frto::Probing && repair.is_some() {
+                if next < self.limit() || next > self.recover {
+                    repair = None;
+                } else {
+                    self.frto = Frto::Off; // no new data can be sent that would tell
+                }
+            }
             if repair.is_none() && next >= self.limit() {
                 self.app_limited = true;
                 return;

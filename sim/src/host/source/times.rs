@@ -1,6 +1,7 @@
 //! RACK-TLP (RFC 8985): losses found by time, and probes for lost tails, in place of RFC 6675's rules and of most
 //! timeouts.
 
+use super::frto::Frto;
 use super::rack_tlp::{Expiry, Probe};
 use super::{Environment, Source};
 use crate::host::rack::Heard;
@@ -26,6 +27,9 @@ impl Source {
             recovering,
         };
         it.rack.on_ack(now, &heard, &self.board);
+        if self.frto == Frto::Spurious {
+            return; // losses are looked for from the next acknowledgment on
+        }
         it.window_ends = it.rack.find_lost(now, smoothed, &mut self.board);
         // Section 7.4.2. An acknowledgment names the packet that caused it, so that it is known whether the packet
         // arrived that the probe repeats. If that one's acknowledgment was lost, it counts as lost, as without DSACK.
@@ -54,7 +58,7 @@ impl Source {
     pub(super) fn lose_by_timeout(&mut self, now: Time) {
         let smoothed = self.timer.timeout.smoothed();
         if let Some(it) = &mut self.rack_tlp {
-            it.rack.on_timeout(now, smoothed, &mut self.board);
+            it.rack.on_timeout(now, smoothed, self.frto == Frto::Expired, &mut self.board);
             (it.window_ends, it.probe) = (None, None);
         }
     }
