@@ -385,8 +385,17 @@ impl Host {
         self.senders.window().map(|window| window.min(self.limit()) + self.flight.given_up())
     }
 
-    /// A packet leaves that the stack sends because it fits into [`Host::window`], or as a probe of its own timer. It
-    /// carries no stamp.
+    /// The window and the rate of a sender that paces, for a stack that enforces both itself and paces in its own way;
+    /// the window in bytes of what is in flight. No rate: the sender has none yet, and only the window holds packets
+    /// back. Like [`Host::window`] otherwise, which such a sender does not have.
+    pub fn pace(&self) -> (Bytes, Option<Rate>) {
+        let State { window, rate, .. } = self.state();
+        let window = window.map_or(self.limit(), |packets| Bytes((packets * self.packet.0 as f64) as u64));
+        (window.min(self.limit()) + self.flight.given_up(), rate)
+    }
+
+    /// A packet leaves that the stack sends because it fits into [`Host::window`], or within [`Host::pace`], or as a
+    /// probe of its own timer. It carries no stamp.
     pub fn on_sent_in_window(&mut self, now: Time, packet: &Packet) {
         let waiting = Waiting { backlog: packet.size, received: packet.received };
         let pipe = self.pipe(&waiting);

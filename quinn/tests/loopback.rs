@@ -20,5 +20,5 @@ async fn connections_send_by_the_window_of_the_controller() {
 #[tokio::test]
 async fn a_controller_that_sets_a_rate_is_refused() {
     let error = loopback::send("bbr", 1).await.unwrap_err();
-    assert!(error.to_string().starts_with("`bbr` cannot run in quinn"), "{error}");
+    assert!(error.to_string().starts_with("`bbr` cannot run in this library"), "{error}");
 }

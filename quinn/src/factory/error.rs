@@ -12,10 +12,10 @@ pub enum FactoryError {
     Unknown {
         /// The name that was given.
         name: String,
-        /// The names of all controllers that quinn can use.
+        /// The names of all controllers that the library can use.
         known: Vec<&'static str>,
     },
-    /// The controller needs what quinn does not offer.
+    /// The controller needs what the library does not offer.
     Unsuitable {
         /// Its name.
         name: String,
@@ -31,7 +31,7 @@ pub enum FactoryError {
     },
 }
 
-/// What a controller needs that quinn does not offer.
+/// What a controller needs that the library does not offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsuitable {
@@ -41,7 +41,9 @@ pub enum Unsuitable {
     Routers,
     /// Pacing at a rate of its own; quinn paces the window.
     Pacing,
-    /// How many packets queues have marked; quinn's controllers hear only that there were some.
+    /// Its own library, of which it is a controller in the simulator.
+    Library,
+    /// How many packets queues have marked; controllers of quinn and noq hear only that there were some.
     MarkCounts,
 }
 
@@ -53,8 +55,9 @@ impl fmt::Display for Unsuitable {
             Unsuitable::Pacing => {
                 "packets to leave at times that it sets, and quinn paces a window; use `thalweg-wire`"
             }
+            Unsuitable::Library => "the library that it comes from, which has it itself",
             Unsuitable::MarkCounts => {
-                "the number of marked packets, and quinn tells only that there were some; use `thalweg-wire`"
+                "the number of marked packets, and the library tells only that there were some; use `thalweg-wire`"
             }
         })
     }
@@ -64,9 +67,9 @@ impl fmt::Display for FactoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FactoryError::Unknown { name, known } => {
-                write!(f, "there is no controller `{name}`; for quinn there are {}", known.join(", "))
+                write!(f, "there is no controller `{name}`; for this library there are {}", known.join(", "))
             }
-            FactoryError::Unsuitable { name, why } => write!(f, "`{name}` cannot run in quinn: it needs {why}"),
+            FactoryError::Unsuitable { name, why } => write!(f, "`{name}` cannot run in this library: it needs {why}"),
             FactoryError::Parameters { name, problem } => match problem {
                 ParameterError::Unknown { name: parameter, known } if known.is_empty() => {
                     write!(f, "`{name}` has no parameter `{parameter}`, nor any other")

@@ -1,4 +1,4 @@
-//! One direction of a connection: what quinn tells its controllers, passed on to a host.
+//! One direction of a connection: what quinn (or noq) tells its controllers, passed on to a host.
 //!
 //! quinn tells of an acknowledgment first, and then of the losses and marks that it shows. Senders are told in the
 //! other order. So the end of an acknowledgment is held back until quinn does something else.
@@ -11,7 +11,7 @@ use host::{AckEnd, Host, Lost, Packet, SMALL};
 use std::time::Instant;
 
 /// See the [module](self).
-pub(super) struct Flow {
+pub(crate) struct Flow {
     host: Host,
     /// The instant that is the zero of the host's clock.
     origin: Instant,
@@ -29,8 +29,8 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// The flow of a sender that sets a window, with packets of `mtu` bytes.
-    pub(super) fn new(sender: Box<dyn Sender>, mtu: u16, reacts_to_marks: bool, now: Instant) -> Flow {
+    /// The flow of a sender, with packets of `mtu` bytes.
+    pub(crate) fn new(sender: Box<dyn Sender>, mtu: u16, reacts_to_marks: bool, now: Instant) -> Flow {
         let mtu = u64::from(mtu.max(1));
         let host = Host::new(Bytes(mtu), sender);
         let mut flow = Flow { host, origin: now, packet: mtu, mtu, reacts_to_marks, held: None, initial_window: 0 };
@@ -56,7 +56,7 @@ impl Flow {
     }
 
     /// quinn hands `bytes` to its socket, as one or several packets.
-    pub(super) fn on_sent(&mut self, now: Instant, bytes: u64) {
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.release();
         // quinn does not count acknowledgments as in flight, and does not say which packets are.
         if bytes <= SMALL.0 {
@@ -73,19 +73,19 @@ impl Flow {
     }
 
     /// A packet is acknowledged.
-    pub(super) fn on_acked(&mut self, now: Instant, sent: Instant, bytes: u64) {
+    pub(crate) fn on_acked(&mut self, now: Instant, sent: Instant, bytes: u64) {
         self.release();
         self.host.on_acked(self.at(now), self.at(sent), self.told(bytes));
     }
 
     /// No packet of the acknowledgment follows.
-    pub(super) fn on_ack_end(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
+    pub(crate) fn on_ack_end(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
         self.release();
         self.held = Some((self.at(now), AckEnd { in_flight: self.told(in_flight), app_limited }));
     }
 
     /// Packets of `lost` bytes are lost; with no bytes, some were marked. The last of them was sent at `sent`.
-    pub(super) fn on_congestion(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
+    pub(crate) fn on_congestion(&mut self, now: Instant, sent: Instant, persistent: bool, lost: u64) {
         if lost == 0 && self.reacts_to_marks {
             return self.host.on_marks();
         }
@@ -96,19 +96,33 @@ impl Flow {
         self.host.on_lost(self.at(now), &Lost { sent: self.at(sent), size, persistent });
     }
 
-    pub(super) fn on_mtu(&mut self, mtu: u16) {
+    pub(crate) fn on_mtu(&mut self, mtu: u16) {
         self.mtu = u64::from(mtu.max(1));
     }
 
     /// The window, in bytes. quinn sends a packet while less than the window is in flight with it, and senders while it
     /// fits exactly; a packet may always be in flight, as quinn would not probe otherwise.
-    pub(super) fn window(&mut self) -> u64 {
+    pub(crate) fn window(&mut self) -> u64 {
         self.release();
         let window = self.host.window().map_or(0, |window| window.0);
         (window.saturating_mul(self.mtu) / self.packet).max(self.mtu).saturating_add(1)
     }
 
-    pub(super) fn initial_window(&self) -> u64 {
+    /// For a library that paces at a rate that the controller sets: the window in bytes, and the rate in bytes per second
+    /// if the sender has one.
+    #[cfg(feature = "noq")]
+    pub(crate) fn pace(&mut self) -> (u64, Option<u64>) {
+        if self.host.window().is_some() {
+            return (self.window(), None);
+        }
+        self.release();
+        let (window, rate) = self.host.pace();
+        let of_mtu = self.mtu as f64 / self.packet as f64;
+        let window = ((window.0 as f64 * of_mtu) as u64).max(self.mtu);
+        (window, rate.map(|rate| (rate.as_bps() / 8.0 * of_mtu) as u64))
+    }
+
+    pub(crate) fn initial_window(&self) -> u64 {
         self.initial_window
     }
 }

@@ -2,7 +2,7 @@
 
 mod adaptor;
 mod error;
-mod flow;
+pub(crate) mod flow;
 
 pub use error::{FactoryError, Unsuitable};
 
@@ -20,6 +20,9 @@ use std::time::Instant;
 const BURST: Duration = Duration::from_millis(2);
 /// The size of a packet with which parameters are tried out, in bytes.
 const PACKET: u16 = 1200;
+
+/// Where controllers are from that [`simulated`](crate::simulated) and `noq` add.
+const LIBRARIES: [&str; 2] = ["quinn", "noq"];
 
 /// Makes a controller for each connection: pass it to quinn's `TransportConfig::congestion_controller_factory`.
 ///
@@ -44,6 +47,15 @@ pub struct Factory {
 /// # Errors
 /// If there is no such controller or parameter, or if the controller needs what quinn does not offer.
 pub fn factory(name: &str, parameters: &Map<String, Value>) -> Result<Factory, FactoryError> {
+    choose(name, parameters, unsuitable)
+}
+
+/// The same for a library to which a controller is not suited if `unsuitable` says why.
+pub(crate) fn choose(
+    name: &str,
+    parameters: &Map<String, Value>,
+    unsuitable: impl Fn(&Controller) -> Option<Unsuitable>,
+) -> Result<Factory, FactoryError> {
     let controller = registry::find(name).ok_or_else(|| FactoryError::Unknown {
         name: name.into(),
         known: registry::all().into_iter().filter(|one| unsuitable(one).is_none()).map(|one| one.name).collect(),
@@ -58,7 +70,10 @@ pub fn factory(name: &str, parameters: &Map<String, Value>) -> Result<Factory, F
 }
 
 /// What `controller` needs that quinn does not offer.
-fn unsuitable(controller: &Controller) -> Option<Unsuitable> {
+pub(crate) fn unsuitable(controller: &Controller) -> Option<Unsuitable> {
+    if LIBRARIES.contains(&controller.source) {
+        return Some(Unsuitable::Library);
+    }
     match controller.family {
         Family::PacketScale => Some(Unsuitable::Stamps),
         Family::RouterAssisted => Some(Unsuitable::Routers),
@@ -72,7 +87,7 @@ fn unsuitable(controller: &Controller) -> Option<Unsuitable> {
 }
 
 /// The parties of a flow with packets of `mtu` bytes. `parameters` are valid.
-fn parties(controller: &Controller, parameters: &Value, mtu: u16) -> Parties {
+pub(crate) fn parties(controller: &Controller, parameters: &Value, mtu: u16) -> Parties {
     let host = Conditions { packet: Bytes(u64::from(mtu)), timing_error: BURST, quantum: BURST };
     controller.build(parameters, &host).expect("the parameters were checked")
 }
@@ -81,6 +96,12 @@ impl Factory {
     /// The name of the controller.
     pub fn name(&self) -> &'static str {
         self.controller.name
+    }
+
+    /// The flow of a new connection with packets of `mtu` bytes.
+    pub(crate) fn flow(&self, now: Instant, mtu: u16) -> Flow {
+        let sender = parties(self.controller, &self.parameters, mtu).sender;
+        Flow::new(sender, mtu, self.controller.ecn == EcnSupport::Classic, now)
     }
 }
 
@@ -92,8 +113,7 @@ impl fmt::Debug for Factory {
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
-        let sender = parties(self.controller, &self.parameters, current_mtu).sender;
-        Box::new(Adaptor::new(Flow::new(sender, current_mtu, self.controller.ecn == EcnSupport::Classic, now)))
+        Box::new(Adaptor::new(self.flow(now, current_mtu)))
     }
 }
 

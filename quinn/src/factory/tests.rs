@@ -140,9 +140,12 @@ fn controllers_that_need_more_than_quinn_offers_are_refused_with_the_reason() {
         assert_eq!(why(name), needs, "{name}");
     }
     let error = factory("bik", &Map::new()).unwrap_err().to_string();
-    assert!(error.starts_with("there is no controller `bik`; for quinn there are newreno, reno, aimd, "), "{error}");
+    assert!(
+        error.starts_with("there is no controller `bik`; for this library there are newreno, reno, aimd, "),
+        "{error}"
+    );
     let error = factory("bbr", &Map::new()).unwrap_err().to_string();
-    assert!(error.starts_with("`bbr` cannot run in quinn: it needs packets to leave at times"), "{error}");
+    assert!(error.starts_with("`bbr` cannot run in this library: it needs packets to leave at times"), "{error}");
     let parameters = |text: &str| serde_json::from_str(text).unwrap();
     let error = factory("reno", &parameters(r#"{"initial-windo": 4}"#)).unwrap_err().to_string();
     assert!(error.starts_with("`reno` has no parameter `initial-windo`; there are "), "{error}");

@@ -102,3 +102,97 @@ fn the_estimator_smooths_what_was_measured() {
         smoothed = (7.0 * smoothed + ms as f64 / 1e3) / 8.0;
     }
 }
+
+/// A connection of noq over a bottleneck of [`RATE`] with [`RTT`] and a buffer of `buffer` packets, with noq's pacing as a
+/// bucket of two packets that the rate fills.
+struct Connection {
+    controller: Box<dyn noq_proto::congestion::Controller>,
+    shown: noq_proto::RttEstimator,
+    buffer: usize,
+    dropped: u64,
+}
+
+impl Connection {
+    fn new(name: &str, buffer: usize) -> Connection {
+        let origin = Instant::now();
+        let mut round_trip = RoundTrip::<Ends>::new(origin);
+        let shown = round_trip.sample(std::time::Duration::from_millis(50)).expect("the first sample");
+        let controller = Arc::new(factory(name, &Map::new()).unwrap()).build(origin, PACKET.0 as u16);
+        Connection { controller, shown, buffer, dropped: 0 }
+    }
+
+    /// Bits per second that arrive in the last half of `seconds`.
+    fn goodput(&mut self, seconds: f64) -> f64 {
+        let origin = Instant::now();
+        let at = |seconds: f64| origin + std::time::Duration::from_secs_f64(seconds);
+        let (packet, rtt) = (PACKET.0 as f64, RTT.as_secs());
+        // Of each packet in flight: when it left, and when its acknowledgment or the news of its loss comes.
+        let mut flight = std::collections::VecDeque::<(f64, f64, bool)>::new();
+        let (mut now, mut free, mut next, mut number, mut delivered) = (0.0_f64, 0.0_f64, 0.0_f64, 0, 0.0);
+        while now < seconds {
+            let metrics = self.controller.metrics();
+            let in_flight = flight.len() as u64 * PACKET.0;
+            if in_flight + PACKET.0 <= metrics.congestion_window && next <= now {
+                let waiting = ((free - now).max(0.0) * RATE / 8.0 / packet) as usize;
+                let lost = waiting >= self.buffer;
+                self.dropped += u64::from(lost);
+                free = if lost { free } else { free.max(now) + 8.0 * packet / RATE };
+                self.controller.on_packet_sent(at(now), PACKET.0 as u16, number);
+                self.controller.on_sent(at(now), PACKET.0, number);
+                flight.push_back((now, free.max(now) + rtt, lost));
+                number += 1;
+                let gap = metrics.pacing_rate.map_or(0.0, |rate| packet / rate as f64);
+                next = next.max(now - gap) + gap;
+                continue;
+            }
+            let Some(&(sent, due, lost)) = flight.front() else { panic!("nothing in flight at {now}") };
+            if in_flight + PACKET.0 <= metrics.congestion_window && next < due {
+                now = next;
+                continue;
+            }
+            now = now.max(due);
+            flight.pop_front();
+            let in_flight = flight.len() as u64 * PACKET.0;
+            if lost {
+                self.controller.on_congestion_event(at(now), at(sent), false, false, PACKET.0, number);
+            } else {
+                self.controller.on_ack(at(now), at(sent), PACKET.0, number, false, &self.shown);
+                delivered += if now > seconds / 2.0 { 8.0 * packet } else { 0.0 };
+            }
+            self.controller.on_end_acks(at(now), in_flight, false, Some(number));
+        }
+        delivered / (seconds / 2.0)
+    }
+}
+
+/// A path of one bandwidth-delay product, which each of them uses, and whose queue those that keep queues short do not
+/// overflow after they have begun.
+#[test]
+fn our_controllers_use_a_path_under_noq() {
+    for name in ["cubic", "bbr", "bbr1", "copa", "vivace"] {
+        let mut connection = Connection::new(name, 100);
+        let goodput = connection.goodput(20.0) / RATE;
+        assert!((0.8..1.001).contains(&goodput), "{name}: {goodput}, {} dropped", connection.dropped);
+        let rate = connection.controller.metrics().pacing_rate;
+        assert_eq!(rate.is_some(), name != "cubic", "{name}: {rate:?}");
+    }
+}
+
+#[test]
+fn controllers_that_need_more_than_noq_offers_are_refused() {
+    use crate::{FactoryError, Unsuitable};
+    add().unwrap();
+    for (name, needs) in [
+        ("thalweg", Unsuitable::Stamps),
+        ("rrrp", Unsuitable::Stamps),
+        ("xcp", Unsuitable::Routers),
+        ("prague", Unsuitable::MarkCounts),
+        ("bbr-ecn", Unsuitable::MarkCounts),
+        ("noq-bbr3", Unsuitable::Library),
+    ] {
+        match factory(name, &Map::new()) {
+            Err(FactoryError::Unsuitable { why, .. }) => assert_eq!(why, needs, "{name}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
