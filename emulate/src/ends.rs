@@ -5,6 +5,7 @@ use control::{Stamp, Time};
 use path::Ecn;
 use realtime::Clock;
 use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 
 /// The ends of the path: where packets come from and go to.
 pub trait Ends {
@@ -36,6 +37,10 @@ pub trait Ends {
     fn missed(&self) -> (u64, u64);
 }
 
+/// The addresses on the clients' side of the path, then those on the server's side. On each side, packets in the
+/// forward direction go from the first address to the second.
+pub type Sides = [[SocketAddr; 2]; 2];
+
 /// A packet at an end of the path.
 pub struct Received<'a> {
     /// When the packet arrived.
@@ -50,6 +55,8 @@ pub struct Received<'a> {
     pub ecn: Ecn,
     /// The stamp that it carries, for routers to read and rewrite.
     pub stamp: Stamp,
+    /// The addresses of its flow, where the kernel writes the IP headers: the payload has none then.
+    pub sides: Option<&'a Sides>,
     /// Its bytes.
     pub payload: &'a [u8],
 }

@@ -150,7 +150,7 @@ struct Told {
 
 impl Emulator {
     fn take(&mut self, packet: Received) {
-        let Received { at, route, direction, flow, ecn, stamp, payload } = packet;
+        let Received { at, route, direction, flow, ecn, stamp, payload, sides: _ } = packet;
         let size = payload.len() as u32;
         self.record.arrived[direction as usize].add(size.into());
         if let Some(slot) = self.pool.put(payload) {

@@ -26,7 +26,7 @@ pub mod tunnel;
 mod udp;
 
 pub use emulated_path::EmulatedPath;
-pub use ends::{Ends, Received};
+pub use ends::{Ends, Received, Sides};
 pub use engine::{Progress, QUANTUM, run};
 pub use handle::{Direction, Handle};
 pub use histogram::Histogram;

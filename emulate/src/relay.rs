@@ -6,7 +6,7 @@
 //! On the path they are packets of their own again. A message has one ECN field: Linux joins only datagrams whose IP
 //! headers have the same type of service. On the way out, a call's datagrams have the same ECN field, too.
 
-use crate::ends::{Ends, Received};
+use crate::ends::{Ends, Received, Sides};
 use crate::handle::Direction;
 use control::Stamp;
 use nix::cmsg_space;
@@ -62,6 +62,8 @@ struct Client {
     route: u16,
     /// The socket through which its datagrams reach the server.
     socket: Socket,
+    /// Its address and the listener's; the socket's and the server's.
+    sides: Sides,
     heard: Instant,
     /// How many clients had this place before. Packets of theirs may still be on the path.
     generation: u32,
@@ -135,6 +137,7 @@ impl Relay {
             let Some(message) = receiver.receive(listener, clock)? else { break };
             let Some(address) = message.from else { continue };
             let flow = self.client(route, address);
+            let sides = self.clients.get(self.last).map(|client| &client.sides);
             for payload in self.receiver.datagrams(&message) {
                 let Ok(flow) = flow else {
                     self.refused += 1;
@@ -142,7 +145,7 @@ impl Relay {
                 };
                 let stamp = header::stamp(payload).unwrap_or_default();
                 let Message { at, ecn, .. } = message;
-                take(Received { at, route, direction: Direction::Forward, flow, ecn, stamp, payload });
+                take(Received { at, route, direction: Direction::Forward, flow, ecn, stamp, sides, payload });
             }
         }
         Ok(())
@@ -153,11 +156,11 @@ impl Relay {
         let Some(client) = clients.get_mut(at) else { return Ok(()) };
         for _ in 0..BATCH {
             let Some(message) = receiver.receive(&mut client.socket, clock)? else { break };
-            let (route, flow) = (client.route, flow(at, client.generation));
+            let (route, flow, sides) = (client.route, flow(at, client.generation), Some(&client.sides));
             for payload in receiver.datagrams(&message) {
                 let stamp = header::stamp(payload).unwrap_or_default();
                 let Message { at, ecn, .. } = message;
-                take(Received { at, route, direction: Direction::Reverse, flow, ecn, stamp, payload });
+                take(Received { at, route, direction: Direction::Reverse, flow, ecn, stamp, sides, payload });
             }
         }
         Ok(())
@@ -182,11 +185,13 @@ impl Relay {
             if self.server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let udp = UdpSocket::bind((any, 0))?;
         udp.connect(self.server)?;
+        let listener = self.listeners.get(usize::from(route)).ok_or(ErrorKind::NotFound)?;
+        let sides = [[address, listener.udp.local_addr()?], [udp.local_addr()?, self.server]];
         let socket = Socket::new(udp)?;
         let at = old.unwrap_or(self.clients.len());
         self.epoll.add(&socket.udp, EpollEvent::new(EpollFlags::EPOLLIN, at as u64))?;
         let generation = old.map_or(0, |at| self.clients[at].generation.wrapping_add(1));
-        let client = Client { address, route, socket, heard: Instant::now(), generation };
+        let client = Client { address, route, socket, sides, heard: Instant::now(), generation };
         if old.is_some() {
             // Closing the socket removes it from epoll, too.
             let before = std::mem::replace(&mut self.clients[at], client);
@@ -196,6 +201,7 @@ impl Relay {
             self.clients.push(client);
         }
         self.by_address.insert((route, address), at);
+        self.last = at;
         Ok(flow(at, generation))
     }
 }

@@ -131,7 +131,7 @@ impl Ends for Tunnel {
                     let port = host_port(payload, direction);
                     let route = self.ports.iter().position(|&known| Some(known) == port).unwrap_or(0) as u16;
                     let (ecn, stamp) = (ip::ecn(payload), udp::stamp(payload).unwrap_or_default());
-                    take(Received { at: clock.now(), route, direction, flow, ecn, stamp, payload });
+                    take(Received { at: clock.now(), route, direction, flow, ecn, stamp, sides: None, payload });
                 }
             }
         }

@@ -20,6 +20,7 @@ pub mod draw;
 pub mod estimators;
 pub mod evaluate;
 pub mod files;
+pub mod names;
 pub mod process;
 pub mod processor_sharing;
 pub mod qlog;

@@ -1,5 +1,6 @@
 //! Real runs beside simulated ones: each run of a plan again with its own controllers, and with those of others.
 
+use crate::capture::Sinks;
 use crate::contestant::Contestant;
 use crate::error::Error;
 use crate::helper::Helper;
@@ -10,6 +11,11 @@ use control::{EcnSupport, registry};
 use experiment::{Finished, Identity, Place, Run};
 use path::Ecn;
 use serde_json::{Map, Value};
+use std::io;
+
+/// Takes a run that was made, what was recorded of its flows, and the number of packets that are missing in its
+/// captures.
+pub type Keep<'a> = dyn FnMut(&Finished, &[Vec<qlog::Event>], u64) + 'a;
 
 /// Real runs that are ready to begin.
 pub struct RealRuns {
@@ -55,25 +61,28 @@ impl RealRuns {
     }
 
     /// Makes the real runs, and returns each after the simulated run that it belongs to, then those of other
-    /// contestants. Calls `announce` before each, and `keep` after it with what was recorded of its flows.
+    /// contestants. Calls `begin` before each: if that returns something, the run is
+    /// [captured](Prepared::captured) there. Calls `keep` after it.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if `watch` ends a run; [`Error::Run`] for the first run that fails.
+    /// [`Error::Interrupted`] if `watch` ends a run; [`Error::Run`] for the first run that fails, or that `begin`
+    /// refuses.
     pub fn run(
         self,
         simulated: Vec<Finished>,
         watch: &dyn Watch,
-        announce: &mut dyn FnMut(&Run),
-        keep: &mut dyn FnMut(&Finished, &[Vec<qlog::Event>]),
+        begin: &mut dyn FnMut(&Run) -> io::Result<Option<Sinks>>,
+        keep: &mut Keep,
     ) -> Result<Vec<Finished>, Error> {
         let mut make = |(run, prepared): (Run, Prepared)| {
             let run = Run { identity: run.identity.in_place(Place::Real), ..run };
-            announce(&run);
+            let sinks = begin(&run).map_err(|e| Error::Capture(e).of_run(run.name()))?;
+            let prepared = if let Some(sinks) = sinks { prepared.captured(sinks) } else { prepared };
             let measured = prepared.run(watch).map_err(|e| e.of_run(run.name()))?;
-            let Measured { experiment, outcome, emulator, wall_seconds, recorded } = measured;
+            let Measured { experiment, outcome, emulator, wall_seconds, recorded, uncaptured } = measured;
             let run = Run { experiment, ..run };
             let finished = Finished { run, outcome, wall_seconds, emulator: Some(emulator) };
-            keep(&finished, &recorded);
+            keep(&finished, &recorded, uncaptured);
             Ok(finished)
         };
         let mut all = Vec::new();

@@ -23,6 +23,8 @@ pub enum Error {
     },
     /// A socket for the emulator or for an end of a flow could not be had.
     Socket(io::Error),
+    /// A capture of the run's packets could not be written.
+    Capture(io::Error),
     /// The emulator failed during the run.
     Emulator(io::Error),
     /// An end that sends or receives failed during the run.
@@ -79,6 +81,7 @@ impl fmt::Display for Error {
             Error::Interrupted => f.write_str("the run was interrupted"),
             Error::Refused { what, .. } => write!(f, "{what} cannot be made"),
             Error::Socket(_) => f.write_str("a socket cannot be made"),
+            Error::Capture(_) => f.write_str("the capture of its packets cannot be written"),
             Error::Emulator(_) => f.write_str("the emulation broke off"),
             Error::End { what, .. } => write!(f, "{what} failed"),
             Error::Panicked => f.write_str("a thread of the run panicked"),
@@ -90,7 +93,10 @@ impl fmt::Display for Error {
 impl error::Error for Error {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Error::Refused { source, .. } | Error::Socket(source) | Error::Emulator(source) => Some(source),
+            Error::Refused { source, .. }
+            | Error::Socket(source)
+            | Error::Capture(source)
+            | Error::Emulator(source) => Some(source),
             Error::End { source, .. } => Some(&**source),
             Error::Run { source, .. } => Some(&**source),
             Error::Unsupported(_) | Error::Path(_) | Error::Interrupted | Error::Panicked => None,

@@ -2,8 +2,8 @@
 //!
 //! What lives here: [`run`], which lets QUIC with the experiment's controllers, QUIC with quinn's own, or the kernel's
 //! TCP carry an experiment's flows, and gives the results that a simulation gives; real runs [beside](RealRuns)
-//! simulated ones; and the [emulation](Emulation) of a path for the packets of others. What does not: scenarios, files
-//! and terminals.
+//! simulated ones; the [emulation](Emulation) of a path for the packets of others; and captures of a run's packets.
+//! What does not: scenarios, terminals, and which files there are.
 //!
 //! Commands and the kernel's TCP run in network namespaces, which takes root. A [`Helper`] says how their processes are
 //! started.
@@ -22,6 +22,7 @@
 
 mod answer;
 mod beside;
+mod capture;
 mod contestant;
 mod emulation;
 mod error;
@@ -37,7 +38,8 @@ mod unsupported;
 mod watch;
 
 pub use answer::answer;
-pub use beside::{RealRuns, simulated};
+pub use beside::{Keep, RealRuns, simulated};
+pub use capture::Sinks;
 pub use contestant::{Congestion, Contestant};
 pub use emulation::{CommandEnded, Emulation};
 pub use error::Error;

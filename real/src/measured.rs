@@ -29,6 +29,9 @@ pub struct Measured {
     pub wall_seconds: f64,
     /// What was recorded of each flow; nothing unless [`Prepared::recorded`](crate::Prepared::recorded) asked for it.
     pub recorded: Vec<Vec<qlog::Event>>,
+    /// How many packets are missing in the captures of both sides, if the run was
+    /// [captured](crate::Prepared::captured).
+    pub uncaptured: u64,
 }
 
 impl Measured {
@@ -81,7 +84,7 @@ pub fn of_packets(experiment: &Experiment, record: &Record) -> Measured {
         ..experiment.clone()
     };
     let emulator = emulator(record, end);
-    Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator, recorded: Vec::new() }
+    Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator, recorded: Vec::new(), uncaptured: 0 }
 }
 
 /// What results call the run and the controller of packets of others, which is unknown.

@@ -1,5 +1,6 @@
 //! A run of an experiment in real time, with one contestant.
 
+use crate::capture::{Capture, Sinks};
 use crate::contestant::Contestant;
 use crate::error::Error;
 use crate::helper::Helper;
@@ -32,6 +33,7 @@ pub struct Prepared {
     experiment: Experiment,
     carrier: Carrier,
     recorded: bool,
+    capture: Option<Sinks>,
 }
 
 /// Who carries the flows, with what it needs that must be made before the process has threads.
@@ -63,7 +65,7 @@ impl Prepared {
             let name: Arc<str> = contestant.to_string().into();
             experiment.flows.iter_mut().for_each(|flow| flow.controller.clone_from(&name));
         }
-        Ok(Prepared { experiment, carrier, recorded: false })
+        Ok(Prepared { experiment, carrier, recorded: false, capture: None })
     }
 
     /// The same run, in which what the experiment's controllers hear and do is recorded. The controllers of others are
@@ -72,18 +74,24 @@ impl Prepared {
         Prepared { recorded: matches!(self.carrier, Carrier::Quic(Stack::Wire)), ..self }
     }
 
+    /// The same run, whose packets are captured into `sinks`, in the format pcapng. docs/qlog.md describes it.
+    pub fn captured(self, sinks: Sinks) -> Prepared {
+        Prepared { capture: Some(sinks), ..self }
+    }
+
     /// Makes the run.
     ///
     /// # Errors
     /// If the run fails, or if `watch` ends it.
     pub fn run(self, watch: &dyn Watch) -> Result<Measured, Error> {
-        let testbed = Arc::new(Testbed::new(&self.experiment, self.recorded));
+        let testbed = Arc::new(Testbed::new(&self.experiment, self.recorded, self.capture.map(Capture::start)));
         let (record, logs) = match self.carrier {
             Carrier::Quic(stack) => quic::carry(&testbed, stack, watch)?,
             Carrier::Kernel(name, kernel) => kernel.carry(&testbed, &name, watch)?,
         };
+        let uncaptured = testbed.capture.as_ref().map_or(Ok(0), Capture::finish).map_err(Error::Capture)?;
         match watch.go_on() {
-            true => Ok(testbed.measured(&record, &logs)),
+            true => Ok(testbed.measured(&record, &logs, uncaptured)),
             false => Err(Error::Interrupted),
         }
     }

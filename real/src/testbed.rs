@@ -1,5 +1,6 @@
 //! What a run needs whoever carries its flows: its time, its path, and the emulator on a thread of its own.
 
+use crate::capture::{Capture, Tapped};
 use crate::error::Error;
 use crate::flow_log::FlowLog;
 use crate::measured::{self, Measured};
@@ -38,6 +39,8 @@ pub struct Testbed {
     pub end: EndOfRun,
     /// What is recorded of each flow, if it is.
     pub records: Option<Vec<Record>>,
+    /// Where the packets go, if they are captured.
+    pub capture: Option<Capture>,
 }
 
 /// Whether a run is over. Clones tell of the same run.
@@ -74,12 +77,12 @@ impl Drop for SetOnDrop<'_> {
 
 impl Testbed {
     /// The path's time begins now. If `recorded`, flows are recorded.
-    pub fn new(experiment: &Experiment, recorded: bool) -> Testbed {
+    pub fn new(experiment: &Experiment, recorded: bool, capture: Option<Capture>) -> Testbed {
         let lead = lead(experiment);
         let (clock, now) = (Clock::start(), Instant::now());
         let records = recorded.then(|| experiment.flows.iter().map(|_| Record::default()).collect());
         let (zero, end) = (now + to_std(lead), EndOfRun::default());
-        Testbed { experiment: experiment.clone(), lead, clock, zero, end, records }
+        Testbed { experiment: experiment.clone(), lead, clock, zero, end, records, capture }
     }
 
     /// What is recorded of flow `number`, if it is.
@@ -121,11 +124,18 @@ impl Testbed {
         let sample = self.experiment.sample;
         let mut observer = Observer::new(self.experiment.listed_directions());
         let mut tell = |second: &emulate::Progress| watch.progress(&observer.second(second));
-        emulate::run(ends, self.clock, path, sample, &mut go_on, &mut tell).map_err(Error::Emulator)
+        let run = |ends: &mut dyn Ends| emulate::run(ends, self.clock, path, sample, &mut go_on, &mut tell);
+        let Some(tap) = self.capture.as_ref().and_then(Capture::tap) else {
+            return run(ends).map_err(Error::Emulator);
+        };
+        let mut tapped = Tapped::new(ends, tap, self.clock);
+        let record = run(&mut tapped).map_err(Error::Emulator)?;
+        tapped.finish();
+        Ok(record)
     }
 
     /// The results, in the experiment's time.
-    pub fn measured(&self, record: &Emulated, logs: &[FlowLog]) -> Measured {
+    pub fn measured(&self, record: &Emulated, logs: &[FlowLog], uncaptured: u64) -> Measured {
         let begin = Time::ZERO + self.lead;
         let shift = |sample: &Sample| Sample { at: Time::ZERO + sample.at.since(begin), ..sample.clone() };
         let first = record.samples.partition_point(|sample| sample.at < begin);
@@ -149,7 +159,7 @@ impl Testbed {
         let experiment = Experiment { measure: interval, ..experiment.clone() };
         let recorded = self.records.iter().flatten().map(Record::take).collect();
         let emulator = measured::emulator(record, end);
-        Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator, recorded }
+        Measured { experiment, outcome, wall_seconds: end.as_secs(), emulator, recorded, uncaptured }
     }
 }
 

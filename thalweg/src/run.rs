@@ -36,12 +36,14 @@ pub fn run(args: &Run, program: &[OsString]) -> Result<(), Failure> {
     let interrupt = Interrupt::catch();
     let destination = Destination::prepare(&args.output)?;
     let qlog = args.qlog.as_ref().map(|folder| qlog_folder(folder, &plan)).transpose()?;
+    #[cfg(all(feature = "real", target_os = "linux"))]
+    let captures = args.pcapng.clone().map(real::Captures::prepare).transpose()?;
     let cache: &dyn RunCache = qlog.as_ref().map_or(&(), |folder| folder);
 
     let finished = simulate(&plan, &machine, cache, &interrupt, args.output.quiet, &Ok)?;
     #[cfg(all(feature = "real", target_os = "linux"))]
     let finished = match real {
-        Some(runs) => real::run(runs, finished, qlog.as_ref(), &interrupt, args.output.quiet)?,
+        Some(runs) => real::run(runs, finished, qlog.as_ref(), captures, &interrupt, args.output.quiet)?,
         None => finished,
     };
     destination.finish(&plan.title, plan.seed, &finished, Some(&interrupt)).map(drop)

@@ -1,8 +1,8 @@
 //! The folder of logs.
 
-use super::{conditions, name, series};
-use crate::files;
+use super::{conditions, series};
 use crate::runner::RunCache;
+use crate::{files, names};
 use control::Time;
 use control::registry::Parties;
 use experiment::{Flow, Outcome, Place, Run};
@@ -43,7 +43,7 @@ impl QlogFolder {
                 None => events.extend(series::events(flow, &result.series, &outcome.sampled)),
             }
             events.sort_by(|a, b| a.time.total_cmp(&b.time));
-            let file = self.path.join(name::of_file(run, number));
+            let file = self.path.join(names::of_log(run, number));
             files::write(&file, |out| qlog::write(out, &self.header(run, number), &events))
                 .map_err(|e| format!("{}: cannot be written ({})", file.display(), scenario::reason(&e)))?;
         }

@@ -6,7 +6,6 @@
 
 mod conditions;
 mod folder;
-mod name;
 mod series;
 
 pub use folder::QlogFolder;

@@ -10,6 +10,7 @@ mod stack;
 
 pub use stack::Stack;
 
+use crate::capture::Capture;
 use crate::error::{Cause, Error};
 use crate::flow_log::{Deliveries, FlowLog, Framing, PAYLOAD, SenderSample};
 use crate::testbed::Testbed;
@@ -31,7 +32,8 @@ pub fn carry(testbed: &Arc<Testbed>, stack: Stack, watch: &dyn Watch) -> Result<
     let (tell, told) = mpsc::channel();
     thread::scope(|scope| {
         let receiver = scope.spawn(|| {
-            let received = receiver::receive(stack, identity, tell, &testbed.end, flows.len());
+            let secrets = testbed.capture.as_ref().map(Capture::secrets);
+            let received = receiver::receive(stack, identity, secrets, tell, &testbed.end, flows.len());
             testbed.end.set();
             received
         });

@@ -6,6 +6,7 @@ use crate::error::Cause;
 use crate::flow_log::Deliveries;
 use crate::testbed::EndOfRun;
 use quinn::crypto::rustls::QuicServerConfig;
+use quinn::rustls::KeyLog;
 use serde_json::Map;
 use std::io;
 use std::net::SocketAddr;
@@ -24,8 +25,11 @@ enum Listener {
 }
 
 impl Listener {
-    fn new(stack: Stack, identity: Identity) -> Result<Listener, Cause> {
-        let tls = server_tls(identity, None, PROTOCOL)?;
+    fn new(stack: Stack, identity: Identity, secrets: Option<Arc<dyn KeyLog>>) -> Result<Listener, Cause> {
+        let mut tls = server_tls(identity, None, PROTOCOL)?;
+        if let Some(secrets) = secrets {
+            tls.key_log = secrets;
+        }
         match stack {
             Stack::Wire => {
                 let choice = Choice::new(CONTROLLER, &Map::new())?;
@@ -63,17 +67,19 @@ impl Listener {
     }
 }
 
-/// Receives as many flows as `count` says until the end of the run. Tells first at which address.
+/// Receives as many flows as `count` says until the end of the run. Tells first at which address. The secrets of the TLS sessions go
+/// to `secrets`, if there is such a thing.
 pub fn receive(
     stack: Stack,
     identity: Identity,
+    secrets: Option<Arc<dyn KeyLog>>,
     tell: mpsc::Sender<SocketAddr>,
     end: &EndOfRun,
     count: usize,
 ) -> Result<Vec<Deliveries>, Cause> {
     let runtime = runtime()?;
     runtime.block_on(async {
-        let listener = Listener::new(stack, identity)?;
+        let listener = Listener::new(stack, identity, secrets)?;
         let _ = tell.send(listener.address()?);
         let mut tasks = JoinSet::new();
         loop {

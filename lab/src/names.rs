@@ -1,12 +1,18 @@
-//! The names of logs.
+//! The names of the files that a run leaves.
 
 use experiment::Run;
 
 /// The longest part of a file's name that is the run's, in bytes.
 const LONGEST: usize = 160;
 
-/// The name of the file for flow `number`: the run's, without spaces, and the flow's if there are several.
-pub fn of_file(run: &Run, number: usize) -> String {
+/// The names of the captures of a run's packets on the senders' and on the receivers' side: the run's, without spaces,
+/// and the side's.
+pub fn of_captures(run: &Run) -> [String; 2] {
+    ["senders", "receivers"].map(|side| format!("{}-{side}.pcapng", plain(&run.name())))
+}
+
+/// The name of the log of flow `number`: the run's, without spaces, and the flow's if there are several.
+pub fn of_log(run: &Run, number: usize) -> String {
     let name = plain(&run.name());
     let flow = if run.experiment.flows.len() > 1 { format!("-flow-{}", number + 1) } else { String::new() };
     format!("{name}{flow}.sqlog")
