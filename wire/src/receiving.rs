@@ -3,7 +3,7 @@
 use crate::replays::Replays;
 use crate::segments;
 use crate::tag::{Key, verify};
-use control::{Bytes, Receiver, Report, Time};
+use control::{Bytes, Receiver, Report, Stamp, Time};
 use header::Unverified;
 use quinn::udp::RecvMeta;
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ impl ReceivingFlows {
     }
 
     /// Takes the headers off the message in the first of the buffers, which arrived `at` this time; if that is not
-    /// known, the receivers are not told. Calls `begin` when the first genuine stamp has arrived. Returns how many of
+    /// known, receivers are told of routers' answers alone. Calls `begin` when the first genuine stamp has arrived. Returns how many of
     /// the buffers are messages now ([`segments::strip`]).
     pub(crate) fn on_message(
         &self,
@@ -127,7 +127,7 @@ impl Reading<'_> {
         let header = Unverified::read(datagram)?;
         // Whoever puts padding in front of a packet changes nothing: QUIC authenticates the packet.
         if header.is_padding() {
-            return Some(header.size);
+            return (!Unverified::claimed(&datagram[header.size..])).then_some(header.size);
         }
         let token = header.token();
         if self.current.as_ref().is_none_or(|(current, ..)| *current != token) {
@@ -140,7 +140,9 @@ impl Reading<'_> {
         self.stamped = true;
         // The tag does not cover the packet behind the header. Whoever copies a header onto other bytes and is first
         // must not have the genuine packet dropped: only the stamp of a replayed header is ignored.
-        if let Some(at) = self.at
+        // What routers answer counts whenever it arrived.
+        let is_answer = matches!(stamped.stamp, Stamp::Rate { .. } | Stamp::Window { .. });
+        if let Some(at) = self.at.or(is_answer.then_some(Time::ZERO))
             && inner.replays.is_new(stamped.number)
         {
             let size = Bytes((datagram.len() - header.size) as u64);
@@ -157,7 +159,7 @@ impl Reading<'_> {
 mod tests {
     use super::*;
     use crate::tag;
-    use control::{Conditions, Duration, Stamp, registry};
+    use control::{Conditions, Duration, registry};
     use header::{Header, ROUTED, SIZE};
     use serde_json::Map;
 
@@ -303,12 +305,27 @@ mod tests {
         header::pad(&mut room);
         let padded = [&room[..], &[0x40; 1000]].concat();
         assert_eq!(passed_on(&flows, Time::ZERO, &padded).unwrap(), [0x40; 1000]);
+        let twice = [&room[..], &padded].concat();
+        assert_eq!(passed_on(&flows, Time::ZERO, &twice), None, "a header behind padding is none");
         assert_eq!(passed_on(&flows, Time::ZERO, &stamped(&Header { token: TOKEN, number: 1, stamp }, &[4; 16])), None);
         assert!(!flows.is_stamped());
         passed_on(&flows, Time::ZERO, &genuine);
         assert!(flows.is_stamped());
         flows.remove(TOKEN, || ());
         assert!(!flows.is_stamped());
+    }
+
+    #[test]
+    fn what_routers_answer_counts_whenever_it_arrived() {
+        let rcp = registry::find("rcp").unwrap();
+        let parties = rcp.build(rcp.defaults(), &Conditions::exact(Bytes(1000))).unwrap();
+        let (flows, flow) = (ReceivingFlows::default(), Arc::new(ReceivingFlow::new(KEY, parties.receiver.unwrap())));
+        flows.add(TOKEN, flow.clone());
+        let stamp = Stamp::Rate { rate: 5e6, rtt: 0.1 };
+        let mut datagram = stamped(&Header { token: TOKEN, number: 1, stamp }, &KEY);
+        let mut metas = [RecvMeta { len: datagram.len(), stride: datagram.len(), ..RecvMeta::default() }];
+        flows.on_message(None, &mut [IoSliceMut::new(&mut datagram)], &mut metas, || ());
+        assert_eq!(flow.report(), Some(Report::Allowed { rate: 5e6 }));
     }
 
     #[test]

@@ -475,7 +475,7 @@ impl SendingFlow {
         while !inner.queue.is_empty() {
             let waiting = inner.waiting(self);
             if inner.host.may_send(at, &waiting) {
-                inner.send_first(now, &waiting, burst);
+                inner.send_first(now, &waiting, self.mtu.load(Ordering::Relaxed), burst);
                 continue;
             }
             let next = inner.host.wake_at(at, &waiting);
@@ -546,12 +546,16 @@ impl Inner {
         ecn_capable
     }
 
-    /// A probe of path MTU discovery in the fast lane, whose packets have no headers. If packets of the paced lane do,
-    /// or may do so later, they will have the size that the probe finds. So it leaves with the longest header. (In the
-    /// paced lane itself, probes are stamped as all packets are.)
-    fn on_probe(&self, transmit: &Transmit<'_>) -> Push {
+    /// Whether packets must leave room for a header.
+    fn leaves_room(&self) -> bool {
         let gave_stamps_up = self.stamping.is_some() && !self.host.is_stamped();
-        if !self.leaves_room || gave_stamps_up {
+        self.leaves_room && !gave_stamps_up
+    }
+
+    /// A probe of path MTU discovery in the fast lane, whose packets have no headers. If packets of the paced lane do,
+    /// or may do so later, they will have the size that the probe finds. So it leaves with the longest header.
+    fn on_probe(&self, transmit: &Transmit<'_>) -> Push {
+        if !self.leaves_room() {
             return Push::Leaves(None);
         }
         let &Transmit { destination, src_ip: source, contents, .. } = transmit;
@@ -570,7 +574,7 @@ impl Inner {
     }
 
     /// The next datagram leaves.
-    fn send_first(&mut self, now: Time, waiting: &Waiting, burst: &mut Burst) {
+    fn send_first(&mut self, now: Time, waiting: &Waiting, mtu: u64, burst: &mut Burst) {
         let Some(mut datagram) = self.queue.pop() else { return };
         // Paced packets are not ECN-capable: no controller that is paced reacts to marks.
         let Datagram { sent, received, .. } = datagram;
@@ -578,6 +582,8 @@ impl Inner {
         let stamp = self.host.on_sent(now, &packet, waiting);
         if let (Some(stamp), Some(stamping)) = (stamp, &mut self.stamping) {
             stamping.write(stamp, &mut datagram);
+        } else if sent.is_none() && datagram.size().0 > mtu && self.leaves_room() {
+            datagram.stamp(header::pad); // a probe, as in the fast lane
         }
         burst.add(&datagram);
         self.queue.recycle(datagram);

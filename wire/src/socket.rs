@@ -17,10 +17,14 @@ use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
+
+/// The most messages that wait at a socket: Linux counts over 500 bytes for each, and twice the 4 MiB that are asked for
+/// as a buffer.
+const MOST_WAITING: u32 = 16_384;
 
 /// The socket of an endpoint.
 pub(crate) struct Socket {
@@ -31,8 +35,9 @@ pub(crate) struct Socket {
     readiness: tokio::net::UdpSocket,
     socket: Arc<(UdpSocket, UdpSocketState)>,
     reader: MessageReader,
-    /// Whether all that arrived before the kernel took times has been read.
-    has_times: AtomicBool,
+    /// How many messages of those that may have arrived before the kernel took times have not been read; none once the
+    /// socket was empty.
+    untimed: AtomicU32,
     /// What quinn's driver sends of the paced lane.
     burst: Mutex<Burst>,
     /// Flows by where they last sent to, for [`SendingFlow::on_message`].
@@ -48,8 +53,8 @@ impl Socket {
         let (clock, timers, socket) = (Clock::start(), Arc::new(TimerQueue::new()), Arc::new((socket, state)));
         pacer::start(timers.clone(), clock, quantum, socket.clone())?;
         let (receiving, reader, peers) = (ReceivingFlows::default(), MessageReader::new(), RwLock::default());
-        let has_times = AtomicBool::default();
-        Ok(Socket { clock, timers, receiving, readiness, socket, reader, has_times, burst, peers })
+        let untimed = AtomicU32::default();
+        Ok(Socket { clock, timers, receiving, readiness, socket, reader, untimed, burst, peers })
     }
 
     fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
@@ -91,22 +96,22 @@ impl Socket {
     /// Fills buffers with messages. Returns how many.
     fn read(&self, buffers: &mut [IoSliceMut<'_>], metas: &mut [RecvMeta]) -> io::Result<usize> {
         let (socket, state) = &*self.socket;
+        let begin = || {
+            self.untimed.store(MOST_WAITING, Ordering::Relaxed);
+            self.reader.take_times(socket, true);
+        };
         let count = if self.receiving.is_stamped() {
             let message = self.reader.read(socket, state, &mut buffers[0]);
-            if message.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) {
-                self.has_times.store(true, Ordering::Relaxed);
-            }
+            let untimed = self.untimed.load(Ordering::Relaxed);
+            let is_empty = message.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);
+            self.untimed.store(if is_empty { 0 } else { untimed.saturating_sub(1) }, Ordering::Relaxed);
             let at;
             (at, metas[0]) = message?;
-            let at = self.has_times.load(Ordering::Relaxed).then_some(at);
-            self.receiving.on_message(at, buffers, metas, || ())
+            self.receiving.on_message((untimed == 0).then_some(at), buffers, metas, begin)
         } else {
             let count = state.recv(UdpSockRef::from(socket), buffers, metas)?;
             for i in 0..count {
-                self.receiving.on_message(None, &mut buffers[i..=i], &mut metas[i..=i], || {
-                    self.has_times.store(false, Ordering::Relaxed);
-                    self.reader.take_times(socket, true);
-                });
+                self.receiving.on_message(None, &mut buffers[i..=i], &mut metas[i..=i], begin);
             }
             count
         };
@@ -151,7 +156,7 @@ impl AsyncUdpSocket for Socket {
             Push::Leaves(ecn) => self.send(&with(ecn)),
             Push::LeavesAs(datagram) => {
                 let contents = datagram.contents();
-                // If the socket is full, the probe is lost, which does no harm.
+                // If the socket is full, the probe is lost, and quinn sends it again, up to two times.
                 let _ = self.send(&Transmit { destination, ecn: None, contents, segment_size: None, src_ip });
                 return Ok(());
             }

@@ -62,14 +62,20 @@ impl Flow {
         if bytes <= SMALL.0 {
             return;
         }
-        let now = self.at(now);
         let mut left = bytes;
         while left > 0 {
             let size = left.min(self.mtu);
-            let packet = Packet { size: self.told(size), sent: Some(now), received: 0, ecn_capable: false };
-            self.host.on_sent_in_window(now, &packet);
+            self.on_packet_sent(now, size);
             left -= size;
         }
+    }
+
+    /// A packet that is to be acknowledged leaves.
+    pub(crate) fn on_packet_sent(&mut self, now: Instant, bytes: u64) {
+        self.release();
+        let now = self.at(now);
+        let packet = Packet { size: self.told(bytes), sent: Some(now), received: 0, ecn_capable: false };
+        self.host.on_sent_in_window(now, &packet);
     }
 
     /// A packet is acknowledged.
@@ -117,9 +123,8 @@ impl Flow {
         }
         self.release();
         let (window, rate) = self.host.pace();
-        let of_mtu = self.mtu as f64 / self.packet as f64;
-        let window = ((window.0 as f64 * of_mtu) as u64).max(self.mtu);
-        (window, rate.map(|rate| (rate.as_bps() / 8.0 * of_mtu) as u64))
+        let window = window.0.saturating_mul(self.mtu).div_ceil(self.packet).max(self.mtu);
+        (window, rate.map(|rate| (rate.as_bps() / 8.0 * self.mtu as f64 / self.packet as f64) as u64))
     }
 
     pub(crate) fn initial_window(&self) -> u64 {

@@ -20,8 +20,8 @@ use std::time::Instant;
 /// # Ok::<(), thalweg_quinn::FactoryError>(())
 /// ```
 ///
-/// noq keeps the window, finds losses and paces: at the controller's rate if it sets one, in bursts of at least ten
-/// packets; otherwise as quinn does.
+/// noq keeps the window, finds losses and paces: at the controller's rate if it sets one, in bursts of at most 10 ms;
+/// otherwise as quinn does.
 #[derive(Clone, Debug)]
 pub struct Factory(factory::Factory);
 
@@ -59,18 +59,24 @@ impl Factory {
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn congestion::Controller> {
-        Box::new(Adaptor(Arc::new(Mutex::new(self.0.flow(now, current_mtu)))))
+        let mut flow = self.0.flow(now, current_mtu);
+        let initial_window = flow.pace().0;
+        Box::new(Adaptor { flow: Arc::new(Mutex::new(flow)), initial_window })
     }
 }
 
 /// The controller of a path. noq clones it when the peer's port changes and its address does not; both clones are the
 /// same flow.
 #[derive(Clone)]
-struct Adaptor(Arc<Mutex<Flow>>);
+struct Adaptor {
+    flow: Arc<Mutex<Flow>>,
+    /// In bytes.
+    initial_window: u64,
+}
 
 impl Adaptor {
     fn flow(&self) -> MutexGuard<'_, Flow> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.flow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,7 +88,7 @@ impl fmt::Debug for Adaptor {
 
 impl congestion::Controller for Adaptor {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, _: u64) {
-        self.flow().on_sent(now, bytes.into());
+        self.flow().on_packet_sent(now, bytes.into());
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, _: u64, _: bool, _: &RttEstimator) {
@@ -116,7 +122,7 @@ impl congestion::Controller for Adaptor {
     }
 
     fn initial_window(&self) -> u64 {
-        self.flow().initial_window()
+        self.initial_window
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

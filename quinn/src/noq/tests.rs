@@ -171,6 +171,9 @@ impl Connection {
 fn our_controllers_use_a_path_under_noq() {
     for name in ["cubic", "bbr", "bbr1", "copa", "vivace"] {
         let mut connection = Connection::new(name, 100);
+        // The initial windows of RFC 6928, Copa's and Vivace's implementations, and RFC 5681.
+        let window = connection.controller.window() / PACKET.0;
+        assert!((2..=10).contains(&window), "{name}: {window} packets at first");
         let goodput = connection.goodput(20.0) / RATE;
         assert!((0.8..1.001).contains(&goodput), "{name}: {goodput}, {} dropped", connection.dropped);
         let rate = connection.controller.metrics().pacing_rate;
