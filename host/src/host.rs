@@ -19,6 +19,9 @@ pub const SMALL: Bytes = Bytes(300);
 /// How many packets larger than [`SMALL`] may leave after a timeout whatever the sender says (RFC 9002, section 7.5).
 const PROBES: u32 = 2;
 
+/// The initial window of a sender that shows neither a window nor a rate, in packets (RFC 9002, section 7.2).
+const INITIAL_WINDOW: u64 = 10;
+
 /// How long the host waits at least when neither the sender nor the retransmission timer names a time to come.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -386,11 +389,16 @@ impl Host {
     }
 
     /// The window and the rate of a sender that paces, for a stack that enforces both itself and paces in its own way;
-    /// the window in bytes of what is in flight. No rate: the sender has none yet, and only the window holds packets
-    /// back. Like [`Host::window`] otherwise, which such a sender does not have.
+    /// the window in bytes of what is in flight. A sender that has neither yet has the initial window of RFC 9002
+    /// (section 7.2) until a round-trip time is measured. Like [`Host::window`] otherwise, which such a sender does not
+    /// have.
     pub fn pace(&self) -> (Bytes, Option<Rate>) {
         let State { window, rate, .. } = self.state();
-        let window = window.map_or(self.limit(), |packets| Bytes((packets * self.packet.0 as f64) as u64));
+        let window = match window {
+            Some(packets) => Bytes((packets * self.packet.0 as f64) as u64),
+            None if rate.is_none() && self.rtt().is_none() => Bytes(INITIAL_WINDOW * self.packet.0),
+            None => self.limit(),
+        };
         (window.min(self.limit()) + self.flight.given_up(), rate)
     }
 

@@ -47,6 +47,10 @@ fn a_window_controller_decides_where_stamped_packets_are_too_large() {
     runtime().block_on(async { tokio::join!(transfers("rapid"), transfers("thalweg-hybrid"), transfers("rcp")) });
 }
 
+/// How many bytes larger packets than those that are found might pass: the search is exact to 8, and a probe that is lost
+/// for another reason can end it a step before.
+const EXACTNESS: usize = 16;
+
 /// The size that path MTU discovery finds where datagrams of up to `carried` bytes pass, once that is at least `enough`.
 async fn discovered(carried: usize, jumbo: bool, enough: usize) -> usize {
     let data = noise(4 << 20);
@@ -77,8 +81,8 @@ fn packets_that_path_mtu_discovery_finds_leave_room_for_a_header() {
     runtime().block_on(async {
         for (carried, jumbo) in [(1500 - 20 - 8, false), (9000 - 20 - 8, true), (60_000, false)] {
             let room = carried.min(if jumbo { 8952 } else { 1452 } + header::ROUTED) - header::ROUTED;
-            let mtu = discovered(carried, jumbo, room - 8).await;
-            assert!((room - 8..=room).contains(&mtu), "{mtu} of {room}"); // what the search is exact to
+            let mtu = discovered(carried, jumbo, room - EXACTNESS).await;
+            assert!((room - EXACTNESS..=room).contains(&mtu), "{mtu} of {room}");
         }
     });
 }

@@ -227,9 +227,7 @@ impl Sender for VivaceSender {
             Stage::SlowStart { .. } => (Some(self.present), Phase::SlowStart),
             Stage::Comparing { .. } => (Some(self.present), Phase::CongestionAvoidance),
         };
-        // Before the first round-trip time there is no rate, and a window holds packets back.
-        let window = (self.stage == Stage::Opening).then_some(self.parameters.initial_window);
-        State { window, rate: rate.filter(|&rate| rate > Rate::ZERO), phase }
+        State { window: None, rate: rate.filter(|&rate| rate > Rate::ZERO), phase }
     }
 }
 

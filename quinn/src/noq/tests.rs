@@ -171,7 +171,7 @@ impl Connection {
 fn our_controllers_use_a_path_under_noq() {
     for name in ["cubic", "bbr", "bbr1", "copa", "vivace"] {
         let mut connection = Connection::new(name, 100);
-        // The initial windows of RFC 6928, Copa's and Vivace's implementations, and RFC 5681.
+        // None begins with more than RFC 9002, section 7.2, allows.
         let window = connection.controller.window() / PACKET.0;
         assert!((2..=10).contains(&window), "{name}: {window} packets at first");
         let goodput = connection.goodput(20.0) / RATE;
