@@ -47,9 +47,8 @@ fn a_window_controller_decides_where_stamped_packets_are_too_large() {
     runtime().block_on(async { tokio::join!(transfers("rapid"), transfers("thalweg-hybrid"), transfers("rcp")) });
 }
 
-/// How many bytes larger packets than those that are found might pass: the search is exact to 8, and a probe that is lost
-/// for another reason can end it a step before.
-const EXACTNESS: usize = 16;
+/// How many bytes larger the packets may be that would pass than those that the search ends with.
+const EXACTNESS: usize = 8;
 
 /// The size that path MTU discovery finds where datagrams of up to `carried` bytes pass, once that is at least `enough`.
 async fn discovered(carried: usize, jumbo: bool, enough: usize) -> usize {

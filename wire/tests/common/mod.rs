@@ -72,6 +72,9 @@ pub fn runtime() -> tokio::runtime::Runtime {
 /// address. In the place of each datagram it passes on what `make` makes of it.
 pub async fn between(to: SocketAddr, mut make: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static) -> SocketAddr {
     let socket = tokio::net::UdpSocket::bind(ANY).await.unwrap();
+    // Room for a window that arrives at once: what follows a full window, as probes of path MTU discovery do, would
+    // always be lost otherwise.
+    socket2::SockRef::from(&socket).set_recv_buffer_size(4 << 20).unwrap();
     let own = socket.local_addr().unwrap();
     tokio::spawn(async move {
         let (mut client, mut buffer) = (None, vec![0; 65536]);
