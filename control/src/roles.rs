@@ -91,9 +91,9 @@ pub trait Sender: Send {
         None
     }
 
-    /// Whether the host is to find out by F-RTO (RFC 5682) if a retransmission timeout was spurious, and to tell of that
-    /// by [`Ack::spurious_timeout`]. A host that cannot, as QUIC's with quinn cannot, tells of none. The answer never
-    /// changes.
+    /// Whether the host is to find out by F-RTO (RFC 5682) if a retransmission timeout was spurious, and to tell of
+    /// that by [`Ack::spurious_timeout`]. A host that cannot, as QUIC's with quinn cannot, tells of none. The answer
+    /// never changes.
     fn frto(&self) -> bool {
         false
     }

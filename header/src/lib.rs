@@ -80,8 +80,8 @@ impl Header {
     }
 }
 
-/// Writes a header of no flow into `room`, as long as the longest, and returns its length in bytes. It only shows that a
-/// path has room for headers; receivers take it off.
+/// Writes a header of no flow into `room`, as long as the longest, and returns its length in bytes. It only shows that
+/// a path has room for headers; receivers take it off.
 pub fn pad(room: &mut [u8; ROUTED]) -> usize {
     room.fill(0);
     (room[0], room[1]) = (MAGIC, PADDING);

@@ -148,7 +148,8 @@ impl Ecn {
             return None;
         }
         // "ECN validation also fails when an endpoint receives a non-zero ECN count corresponding to an ECT codepoint
-        // that it never applied", or more packets with the other one than it has sent. What an earlier path did is past.
+        // that it never applied", or more packets with the other one than it has sent. What an earlier path did is
+        // past.
         (counts.other == self.counts.other && counts.capable.saturating_add(counts.marked) <= self.sent)
             .then_some(marked)
     }

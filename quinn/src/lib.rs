@@ -2,8 +2,8 @@
 //!
 //! - [`simulated`] makes a controller that was written for quinn a [`Sender`](control::Sender), so that it runs in the
 //!   simulator and in evaluations. quinn's own are `quinn-cubic`, `quinn-newreno` and `quinn-bbr`.
-//! - `noq`, with the feature of this name, does the same for controllers of its fork noq, `noq-bbr3` and `noq-cubic`, and
-//!   makes Thalweg's noq's, with those that set a rate.
+//! - `noq`, with the feature of this name, does the same for controllers of its fork noq, `noq-bbr3` and `noq-cubic`,
+//!   and makes Thalweg's noq's, with those that set a rate.
 //! - [`factory`](factory()) makes a window controller of Thalweg one that any quinn connection can use.
 
 mod factory;

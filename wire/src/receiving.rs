@@ -80,8 +80,8 @@ impl ReceivingFlows {
     }
 
     /// Takes the headers off the message in the first of the buffers, which arrived `at` this time; if that is not
-    /// known, receivers are told of routers' answers alone. Calls `begin` when the first genuine stamp has arrived. Returns how many of
-    /// the buffers are messages now ([`segments::strip`]).
+    /// known, receivers are told of routers' answers alone. Calls `begin` when the first genuine stamp has arrived.
+    /// Returns how many of the buffers are messages now ([`segments::strip`]).
     pub(crate) fn on_message(
         &self,
         at: Option<Time>,

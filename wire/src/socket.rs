@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll, ready};
 use tokio::io::Interest;
 
-/// The most messages that wait at a socket: Linux counts over 500 bytes for each, and twice the 4 MiB that are asked for
-/// as a buffer.
+/// The most messages that wait at a socket: Linux counts over 500 bytes for each, and twice the 4 MiB that are asked
+/// for as a buffer.
 const MOST_WAITING: u32 = 16_384;
 
 /// The socket of an endpoint.

@@ -50,7 +50,8 @@ fn a_window_controller_decides_where_stamped_packets_are_too_large() {
 /// How many bytes larger the packets may be that would pass than those that the search ends with.
 const EXACTNESS: usize = 8;
 
-/// The size that path MTU discovery finds where datagrams of up to `carried` bytes pass, once that is at least `enough`.
+/// The size that path MTU discovery finds where datagrams of up to `carried` bytes pass, once that is at least
+/// `enough`.
 async fn discovered(carried: usize, jumbo: bool, enough: usize) -> usize {
     let data = noise(4 << 20);
     let (server, address, fingerprint) = common::server(choice("cubic"));

@@ -194,8 +194,8 @@ impl ThalwegSender {
         self.average = self.at_least(rate);
     }
 
-    /// Lowers the average rate to `rate`, or to the least one. The average may be below the least rate, which rises when
-    /// an estimate arrives or the round-trip time falls; then it remains as it is.
+    /// Lowers the average rate to `rate`, or to the least one. The average may be below the least rate, which rises
+    /// when an estimate arrives or the round-trip time falls; then it remains as it is.
     fn lower_average(&mut self, rate: Rate) {
         let rate = self.at_least(rate);
         if rate < self.average {

@@ -5,7 +5,8 @@ use super::block::Better;
 use serde::Serialize;
 
 /// The harm that a row shows, as shares: 1 is all that others have beside the baseline, and less than 0 is a gain.
-/// Where less is better, as for delays and losses, 1 is twice what they have beside the baseline, and there is no bound.
+/// Where less is better, as for delays and losses, 1 is twice what they have beside the baseline, and there is no
+/// bound.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Harm {
     /// Over all cases.

@@ -2,8 +2,8 @@
 //!
 //! A [`Block`] has scenarios (cases) and rows, which say what is measured in them. `runs` makes the runs: each case
 //! once with the subject and once with the baseline in the places of `subject`, with several seeds. `judge` compares
-//! both, row by row, with the intervals of `statistics`, and finds the `harm` to others; `table` prints the verdicts and
-//! `files` writes them.
+//! both, row by row, with the intervals of `statistics`, and finds the `harm` to others; `table` prints the verdicts
+//! and `files` writes them.
 
 mod block;
 mod blocks;

@@ -114,8 +114,8 @@ impl Flow {
         (window.saturating_mul(self.mtu) / self.packet).max(self.mtu).saturating_add(1)
     }
 
-    /// For a library that paces at a rate that the controller sets: the window in bytes, and the rate in bytes per second
-    /// if the sender has one.
+    /// For a library that paces at a rate that the controller sets: the window in bytes, and the rate in bytes per
+    /// second if the sender has one.
     #[cfg(feature = "noq")]
     pub(crate) fn pace(&mut self) -> (u64, Option<u64>) {
         if self.host.window().is_some() {

@@ -1,9 +1,9 @@
 //! Controllers that were written for [noq](https://docs.rs/noq), a fork of quinn with BBR version 3, as senders of the
 //! simulator; and a [`factory`](factory()) that makes Thalweg's controllers noq's. With the feature `noq`.
 //!
-//! In the simulator, all is as with [quinn's](crate::simulated), except for what noq does otherwise: it tells of each packet that leaves
-//! or is lost, and of a window that is full; and it paces at the controller's own rate if it has one, in bursts of at
-//! most 10 ms.
+//! In the simulator, all is as with [quinn's](crate::simulated), except for what noq does otherwise: it tells of each
+//! packet that leaves or is lost, and of a window that is full; and it paces at the controller's own rate if it has
+//! one, in bursts of at most 10 ms.
 
 mod ends;
 mod factory;

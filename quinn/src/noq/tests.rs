@@ -103,8 +103,8 @@ fn the_estimator_smooths_what_was_measured() {
     }
 }
 
-/// A connection of noq over a bottleneck of [`RATE`] with [`RTT`] and a buffer of `buffer` packets, with noq's pacing as a
-/// bucket of two packets that the rate fills.
+/// A connection of noq over a bottleneck of [`RATE`] with [`RTT`] and a buffer of `buffer` packets, with noq's pacing
+/// as a bucket of two packets that the rate fills.
 struct Connection {
     controller: Box<dyn noq_proto::congestion::Controller>,
     shown: noq_proto::RttEstimator,

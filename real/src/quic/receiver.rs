@@ -67,8 +67,8 @@ impl Listener {
     }
 }
 
-/// Receives as many flows as `count` says until the end of the run. Tells first at which address. The secrets of the TLS sessions go
-/// to `secrets`, if there is such a thing.
+/// Receives as many flows as `count` says until the end of the run. Tells first at which address. The secrets of the
+/// TLS sessions go to `secrets`, if there is such a thing.
 pub fn receive(
     stack: Stack,
     identity: Identity,

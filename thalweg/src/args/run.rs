@@ -52,8 +52,8 @@ pub struct Run {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "shard")]
     pub qlog: Option<PathBuf>,
     /// Write the packets of each real run into two files in this folder, as captured on either side of the path: in the
-    /// format pcapng, with the secrets that decrypt them, so that Wireshark shows QUIC's frames. Each file is as large as
-    /// all packets together. docs/qlog.md describes them.
+    /// format pcapng, with the secrets that decrypt them, so that Wireshark shows QUIC's frames. Each file is as large
+    /// as all packets together. docs/qlog.md describes them.
     #[cfg(all(feature = "real", target_os = "linux"))]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "real")]
     pub pcapng: Option<PathBuf>,

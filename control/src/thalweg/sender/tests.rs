@@ -145,7 +145,8 @@ fn without_an_estimate_a_flow_climbs_slowly_and_a_slow_one_by_a_larger_share() {
     assert!((climbs[0] - 2.83).abs() < 0.01 && (climbs[1] - 0.283).abs() < 0.001, "{climbs:?} %");
 }
 
-/// The least rate rises when an estimate arrives or the round-trip time falls, but a loss must not raise the rate to it.
+/// The least rate rises when an estimate arrives or the round-trip time falls, but a loss must not raise the rate to
+/// it.
 #[test]
 fn a_loss_does_not_raise_a_rate_below_the_least_one() {
     let mut sender = new_sender();

@@ -1,5 +1,5 @@
-//! F-RTO (RFC 5682, section 3.1, with selective acknowledgments): whether a retransmission timeout was spurious, because
-//! packets or acknowledgments were late and not lost. What the timeout gave up is in flight again then, and the
+//! F-RTO (RFC 5682, section 3.1, with selective acknowledgments): whether a retransmission timeout was spurious,
+//! because packets or acknowledgments were late and not lost. What the timeout gave up is in flight again then, and the
 //! controller is told ([`control::Ack::spurious_timeout`]).
 //!
 //! ```text
