@@ -226,7 +226,8 @@ fn the_papers_claims_and_ours_are_apart() {
     assert!(beyond.claims.iter().all(|claim| claim.source == Source::Ours));
 }
 
-/// The page has a table of the papers' claims that miss: those with one reason in a row, with what was measured; ours are not in it.
+/// The page has a table of the papers' claims that miss: those with one reason in a row, with what was measured. Ours
+/// are not in it.
 #[test]
 fn a_page_has_the_misses_of_the_papers_in_one_table() {
     let text = r#"
