@@ -54,6 +54,7 @@ pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: 
     for paper in papers(records) {
         text += &row(paper.name, paper.records.len(), &tally_of_records(paper.records));
     }
+    text += &misses(records);
     for paper in papers(records) {
         let _ = write!(text, "\n## {}\n\n{}\n", paper.name, paper.about);
         for record in paper.records {
@@ -61,6 +62,34 @@ pub fn markdown<R: AsRef<Record>>(scale: Scale, records: &[R], of: usize, made: 
         }
     }
     text
+}
+
+/// The papers' claims that miss, a row for those of an artefact that have a reason in common.
+fn misses<R: AsRef<Record>>(records: &[R]) -> String {
+    let mut rows = String::new();
+    for record in records.iter().map(AsRef::as_ref) {
+        let mut groups: Vec<(Option<&str>, Vec<String>)> = Vec::new();
+        for claim in apart(&record.claims).papers.into_iter().filter(|claim| claim.verdict == Verdict::Miss) {
+            let is = format!("{}: {} (wanted {})", claim.says, claim.measured, claim.wanted());
+            let because = claim.because.as_deref();
+            match groups.iter_mut().find(|(reason, _)| *reason == because) {
+                Some((_, claims)) => claims.push(is),
+                None => groups.push((because, vec![is])),
+            }
+        }
+        for (because, claims) in groups {
+            let cells = [claims.join("; "), because.unwrap_or_default().into()].map(|cell| cell.replace('|', "\\|"));
+            let _ = writeln!(rows, "| {} | {} | {} |", record.id, claims.len(), cells.join(" | "));
+        }
+    }
+    if rows.is_empty() {
+        return rows;
+    }
+    format!(
+        "\n## What misses of the papers' claims\n\n\
+         | artefact | claims | which, and what was measured | why, what was tried, and what each try gave |\n\
+         |---|---|---|---|\n{rows}"
+    )
 }
 
 /// A row of the table of papers. The totals are above it, in sentences.

@@ -226,6 +226,42 @@ fn the_papers_claims_and_ours_are_apart() {
     assert!(beyond.claims.iter().all(|claim| claim.source == Source::Ours));
 }
 
+/// The page has a table of the papers' claims that miss: those with one reason in a row, with what was measured. Ours
+/// are not in it.
+#[test]
+fn a_page_has_the_misses_of_the_papers_in_one_table() {
+    let text = r#"
+        title = "Misses"
+        about = "One flow alone."
+        seconds = { quick = 1, full = 1 }
+        scenario = [{ name = "one", file = "one.toml" }]
+        [[claim]]
+        says = "the link is overused"
+        measure = "utilization"
+        because = "A link has 100 %."
+        each = [{ says = "more than all of it", least = 101 }, { says = "twice all of it", least = 200 }]
+        [[claim]]
+        says = "the link is used"
+        measure = "utilization"
+        least = 50
+        [[claim]]
+        says = "our wish"
+        measure = "utilization"
+        beyond = true
+        least = 300
+        because = "A wish."
+    "#;
+    let scenario = "duration = \"5 s\"\npath = { rate = \"10 Mbps\", rtt = \"40 ms\", buffer = \"1 bdp\" }\nflow = [{ controller = \"vegas\" }]\n";
+    let record = make(&Artefact::read("test/misses", text).unwrap(), |_| Some(scenario.into()));
+    let page = text::markdown(Scale::Quick, std::slice::from_ref(&record), 1, None);
+    let (_, section) = page.split_once("## What misses of the papers' claims").unwrap();
+    let (table, _) = section.split_once("\n## ").unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| test/misses")).collect();
+    let [row] = rows[..] else { panic!("{table}") };
+    assert!(row.starts_with("| test/misses | 2 | more than all of it: "), "{row}");
+    assert!(row.contains("twice all of it") && row.ends_with("| A link has 100 %. |"), "{row}");
+}
+
 #[test]
 fn an_id_that_is_nearly_right_is_suggested() {
     let catalogue = reproduce::catalogue().unwrap();
