@@ -351,7 +351,7 @@ impl<R: WindowRule> Sender for Window<R> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::hystart::SlowStart;
+    use crate::slow_start::SlowStart;
     use crate::units::Duration;
 
     const PACKET: Bytes = Bytes(1000);
