@@ -8,14 +8,6 @@ use crate::host::sink::Sink;
 use crate::packet::Packet;
 use control::{Bytes, Loss, Recovery, Time};
 
-/// What an acknowledgment tells beyond what has arrived, bytes. See [`Ack`](control::Ack).
-#[derive(Default)]
-pub(super) struct Told {
-    pub lost: Bytes,
-    pub spurious: Bytes,
-    pub marked: Bytes,
-}
-
 impl Source {
     /// Marks what `packet`, an acknowledgment, says has arrived and what is lost by now. Returns how many segments have
     /// newly arrived.
@@ -61,21 +53,18 @@ impl Source {
         acked
     }
 
-    /// What an acknowledgment tells beyond what has arrived. `heard` is the order of the packet that is acknowledged, and
-    /// `marked` how many packets had arrived marked then.
+    /// Returns how many bytes were found lost, how many that have arrived had been found lost although they were not, and
+    /// how many are newly reported as marked. `heard` is the order of the packet that is acknowledged, and `marked` how
+    /// many packets had arrived marked then.
     #[cold]
-    pub(super) fn read_news(&mut self, heard: u32, marked: u32) -> Told {
-        let found = self.board.take_news();
+    pub(super) fn read_news(&mut self, heard: u32, marked: u32) -> (Bytes, Bytes, Bytes) {
+        let news = self.board.take_news();
         let is_original = self.is_before_reduction(heard);
         // An old acknowledgment that later ones overtook has a lower count.
         let marks = (marked.wrapping_sub(self.heard_marked) as i32).max(0) as u32;
         self.heard_marked = self.heard_marked.wrapping_add(marks);
         let bytes = |segments: u64| Bytes(segments * u64::from(self.backlog.packet));
-        Told {
-            lost: bytes(found.lost),
-            spurious: bytes(if is_original { found.late } else { 0 }),
-            marked: bytes(u64::from(marks)),
-        }
+        (bytes(news.lost), bytes(if is_original { news.late } else { 0 }), bytes(u64::from(marks)))
     }
 
     /// Whether packet number `order` was sent before the last reduction. Then it is an original: what was sent again

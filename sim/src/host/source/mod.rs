@@ -20,7 +20,6 @@ use crate::packet::{Body, Head, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
 use frto::Frto;
-use losses::Told;
 use path::prefetch;
 use rack_tlp::{Expiry, RackTlp};
 use timer::{Passed, RetransmissionTimer};
@@ -221,7 +220,7 @@ impl Source {
         self.counters.rtt_samples += 1;
         // One branch for what is rare: losses found, and marks.
         let rare = self.board.has_news() | (marked != self.heard_marked);
-        let Told { lost, spurious, marked } = if rare { self.read_news(packet.order, marked) } else { Told::default() };
+        let (lost, spurious, marked) = if rare { self.read_news(packet.order, marked) } else { Default::default() };
         let ack = Ack {
             acked: Bytes(acked * self.backlog.packet as u64),
             lost,
