@@ -91,6 +91,9 @@ impl Extended {
             (_, Some(_)) => Repair::Window(ssthresh),
             (_, None) => Repair::Keep,
         };
+        if is_spurious {
+            self.watch.go_on();
+        }
         if is_spurious || !ack.recovery {
             (self.prr, self.undo) = (None, None);
             self.undone = is_spurious && ack.recovery;
@@ -100,7 +103,11 @@ impl Extended {
 
     /// The last timeout was spurious: window and ssthresh, in packets, are again what they were before.
     pub fn undo_timeout(&mut self) -> Option<(f64, f64)> {
-        self.before_timeout.take()
+        let before = self.before_timeout.take();
+        if before.is_some() {
+            self.watch.go_on();
+        }
+        before
     }
 
     /// A loss event or a timeout comes, at this window and ssthresh in packets; `again` is for a timeout after which

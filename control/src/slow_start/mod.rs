@@ -73,6 +73,13 @@ impl Watch {
         };
     }
 
+    /// A reduction was undone, so that slow start goes on. SEARCH has not counted what arrived meanwhile.
+    pub(crate) fn go_on(&mut self) {
+        if let Watch::Search(search) = self {
+            **search = Search::default();
+        }
+    }
+
     /// An acknowledgment arrives in slow start after a round-trip time of `rtt`, at a window of `w` packets, which have
     /// `packet` bytes. Returns by how many packets per acknowledged packet the window may grow, 0 to 1; none ends slow
     /// start.
@@ -99,6 +106,30 @@ const SAMPLES: u32 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn after_an_undone_reduction_search_counts_anew_and_hystart_plus_plus_goes_on() {
+        let rtt = Duration::from_millis(100);
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let ack = Ack { acked: Bytes(1000), in_flight: Bytes(100_000), ..Ack::default() };
+        // Deliveries that do not grow while more and more is in flight end slow start.
+        let end = |undone: Option<u64>| {
+            let mut watch = Watch::new(SlowStart::Search);
+            (0..3000u64).find(|&ms| {
+                if undone == Some(ms) {
+                    watch.go_on();
+                }
+                let ack = Ack { in_flight: Bytes(1000 * (100 + 2 * ms)), ..ack };
+                watch.on_ack(at(ms), rtt, &ack, 10.0, Bytes(1000)).is_none()
+            })
+        };
+        let first = end(None).expect("slow start ends");
+        assert!(end(Some(first - 1)).is_none_or(|later| later > first + 300), "a window has to pass first");
+
+        let mut watch = Watch::new(SlowStart::HyStartPlusPlus);
+        watch.go_on();
+        assert!(matches!(watch, Watch::PlusPlus(_)), "and not off, as after a timeout");
+    }
 
     #[test]
     fn the_threshold_is_an_eighth_within_4_to_16_ms() {

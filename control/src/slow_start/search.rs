@@ -2,8 +2,8 @@
 //! has it: the window stays as it is when slow start ends.
 //!
 //! In slow start, what is delivered in a time is what was sent in as long a time one round trip before. At the
-//! bottleneck's capacity, deliveries no longer grow, and what was sent did. The sender counts both in bins of 0.35 first
-//! round-trip times, and compares sums over windows of ten bins, so that the bursts of a radio link average out. It is
+//! bottleneck's capacity, deliveries no longer grow, and what was sent did. The sender counts both in bins of 0.35 round-trip
+//! times, of the first packet,, and compares sums over windows of ten bins, so that the bursts of a radio link average out. It is
 //! slow to see a queue, which behind a shallow buffer overflows first:
 //!
 //! ```text
@@ -19,7 +19,7 @@ use crate::units::{Bytes, Duration, Time};
 /// The bins of a window (W).
 const WINDOW: usize = 10;
 
-/// The length of a window in first round-trip times (WINDOW_SIZE_FACTOR).
+/// The length of a window in round-trip times of the packet with which counting began (WINDOW_SIZE_FACTOR).
 const WINDOW_ROUND_TRIPS: f64 = 3.5;
 
 /// A round trip that has become longer than this number of bins cannot be looked back over (EXTRA_BINS).
@@ -49,7 +49,7 @@ struct Bins {
     end: Time,
     /// The number of the last bin that has ended, from 0.
     last: usize,
-    /// Bytes acknowledged and bytes sent by the end of bin i, at i modulo the length.
+    /// Bytes acknowledged and bytes sent by the end of bin i, at i modulo [`BINS`].
     totals: [(Bytes, Bytes); BINS],
 }
 
@@ -97,7 +97,7 @@ impl Bins {
     /// Which share of what was sent in a window one round trip ago was not delivered in the last window; none if there
     /// is no such window.
     fn missing(&self, rtt: Duration) -> Option<f64> {
-        let back = (rtt.0 / self.length.0) as usize;
+        let back = (rtt.0 / self.length.0).min(MOST_BACK as u64) as usize;
         let part = (rtt.0 % self.length.0) as f64 / self.length.0 as f64;
         let then = self.last.checked_sub(back).filter(|&then| then > WINDOW && back < MOST_BACK)?;
         let at = |bin: usize| self.totals[bin % BINS];
