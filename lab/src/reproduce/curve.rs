@@ -1,5 +1,6 @@
 //! Curves that need no simulation: formulas of [`theory`], and what controllers' own code computes.
 
+use super::probing::{self, End};
 use crate::theory;
 use control::rrrp::{Feedback, Function, Rrrp};
 use control::{Bytes, Conditions, Duration, Rate, registry};
@@ -73,6 +74,16 @@ pub enum Law {
         /// Round-trip time.
         rtt: Duration,
     },
+    /// A rate of RAPID-2009's streams over the round trips since the first one, as a multiple of the first average.
+    RapidStream {
+        /// Which rate of the stream.
+        end: End,
+        /// Whether it is as table III prints it, in place of equations 4 and 5.
+        #[serde(default)]
+        printed: bool,
+    },
+    /// The highest rate that RAPID-2009's slow start probes for, in Mbps, over the number of the round trip.
+    RapidSlowStart,
 }
 
 impl Law {
@@ -96,6 +107,8 @@ impl Law {
                 100.0 * feedback.target(Rate::from_mbps(x))
             }
             Law::TcpLoss { k, packet, rtt } => 100.0 * theory::tcp_loss(*k, *packet, *rtt, Rate::from_mbps(x)),
+            Law::RapidStream { end, printed } => probing::stream(*end, *printed, x),
+            Law::RapidSlowStart => probing::slow_start(x),
         }
     }
 }
