@@ -16,11 +16,11 @@
 //! ```
 
 use crate::extensions::Extensions;
-use crate::hystart::SlowStart;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::rtt::SmoothedRtt;
+use crate::slow_start::SlowStart;
 use crate::units::{Bytes, Time};
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
@@ -39,8 +39,8 @@ crate::parameters! {
         pub beta_ecn: f64,
         /// Whether a flow in decline aims below the window of its last loss
         pub fast_convergence: bool,
-        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), or RFC 9406
-        /// ("hystart++")
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// Whether a loss takes from the window in proportion to what arrives (RFC 9937), not at once
         pub prr: bool,

@@ -1,10 +1,10 @@
 //! What a window protocol may do beyond RFC 5681 and its window growth rule: a slow start that ends before the queue
-//! overflows ([`hystart`](crate::hystart)), a reduction in proportion to what arrives (RFC 9937), and reductions that
+//! overflows ([`slow_start`](crate::slow_start)), a reduction in proportion to what arrives (RFC 9937), and reductions that
 //! are undone if nothing was lost (RFC 9438, section 4.9).
 
-use crate::hystart::{HyStart, SlowStart};
 use crate::prr::Prr;
 use crate::roles::{Ack, Loss};
+use crate::slow_start::{SlowStart, Watch};
 use crate::undo::Undo;
 use crate::units::{Bytes, Time};
 
@@ -22,10 +22,11 @@ pub struct Extensions {
 }
 
 /// The state of a sender's extensions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Extended {
     extensions: Extensions,
-    hystart: HyStart,
+    /// What watches slow start for its end.
+    watch: Watch,
     /// The reduction in progress.
     prr: Option<Prr>,
     /// The loss event that is being repaired, if it may prove spurious.
@@ -53,8 +54,8 @@ pub(crate) enum Repair {
 impl Extended {
     /// The state at the flow's start; none without extensions.
     pub fn new(extensions: Extensions) -> Option<Extended> {
-        let hystart = HyStart::new(extensions.slow_start);
-        let extended = Extended { extensions, hystart, prr: None, undo: None, undone: false, before_timeout: None };
+        let watch = Watch::new(extensions.slow_start);
+        let extended = Extended { extensions, watch, prr: None, undo: None, undone: false, before_timeout: None };
         (extensions != Extensions::default()).then_some(extended)
     }
 
@@ -75,7 +76,7 @@ impl Extended {
     /// share of the rule's growth by which the window may grow, 0 to 1; none ends slow start.
     pub fn on_ack_in_slow_start(&mut self, now: Time, ack: &Ack, w: f64, packet: Bytes) -> Option<f64> {
         let Some(rtt) = ack.rtt else { return Some(1.0) };
-        self.hystart.on_ack(now, rtt, ack.acked.0 as f64 / packet.0 as f64, w)
+        self.watch.on_ack(now, rtt, ack, w, packet)
     }
 
     /// An acknowledgment arrives in recovery. `ssthresh` is in packets, which have `packet` bytes.
@@ -110,7 +111,7 @@ impl Extended {
         match loss {
             Loss::Timeout => {
                 self.undo = None;
-                self.hystart.restart();
+                self.watch.restart();
                 let is_first = self.extensions.frto && !again;
                 if is_first {
                     self.before_timeout = Some((cwnd, ssthresh));
@@ -134,7 +135,7 @@ impl Extended {
         (self.prr, self.undo, self.undone) = (None, None, false);
         // A first slow start that nothing has stopped yet goes on.
         if ssthresh.is_finite() {
-            self.hystart.restart();
+            self.watch.restart();
         }
     }
 

@@ -209,7 +209,7 @@ impl<R: WindowRule> Window<R> {
             _ => growing(self.cwnd, self.ssthresh()),
         };
         self.rule.observe(now, self.cwnd, ack);
-        if ack.marked.0 != 0 || self.reduced.is_some() {
+        if (ack.marked.0 != 0) | self.reduced.is_some() {
             return self.on_marks(now, ack);
         }
         if !ack.recovery && !ack.app_limited {
@@ -351,7 +351,7 @@ impl<R: WindowRule> Sender for Window<R> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::hystart::SlowStart;
+    use crate::slow_start::SlowStart;
     use crate::units::Duration;
 
     const PACKET: Bytes = Bytes(1000);

@@ -53,24 +53,18 @@ impl Source {
         acked
     }
 
-    /// Returns how many bytes of packets are newly reported as marked, if `marked` is an acknowledgment's count of
-    /// packets.
+    /// Returns how many bytes were found lost, how many that have arrived had been found lost although they were not, and
+    /// how many are newly reported as marked. `heard` is the order of the packet that is acknowledged, and `marked` how
+    /// many packets had arrived marked then.
     #[cold]
-    pub(super) fn read_marks(&mut self, marked: u32) -> Bytes {
-        // An old acknowledgment that later ones overtook has a lower count.
-        let new = (marked.wrapping_sub(self.heard_marked) as i32).max(0) as u32;
-        self.heard_marked = self.heard_marked.wrapping_add(new);
-        Bytes(u64::from(new) * u64::from(self.backlog.packet))
-    }
-
-    /// Returns how many bytes were found lost, and how many that have arrived had been found lost although they were
-    /// not. `heard` is the order of the packet that is acknowledged.
-    #[cold]
-    pub(super) fn read_news(&mut self, heard: u32) -> (Bytes, Bytes) {
+    pub(super) fn read_news(&mut self, heard: u32, marked: u32) -> (Bytes, Bytes, Bytes) {
         let news = self.board.take_news();
         let is_original = self.is_before_reduction(heard);
+        // An old acknowledgment that later ones overtook has a lower count.
+        let marks = (marked.wrapping_sub(self.heard_marked) as i32).max(0) as u32;
+        self.heard_marked = self.heard_marked.wrapping_add(marks);
         let bytes = |segments: u64| Bytes(segments * u64::from(self.backlog.packet));
-        (bytes(news.lost), bytes(if is_original { news.late } else { 0 }))
+        (bytes(news.lost), bytes(if is_original { news.late } else { 0 }), bytes(u64::from(marks)))
     }
 
     /// Whether packet number `order` was sent before the last reduction. Then it is an original: what was sent again

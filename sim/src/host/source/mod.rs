@@ -218,12 +218,14 @@ impl Source {
         self.timer.timeout.sample(rtt);
         self.counters.rtt_sum += u128::from(rtt.0);
         self.counters.rtt_samples += 1;
-        let (lost, spurious) = if self.board.has_news() { self.read_news(packet.order) } else { (Bytes(0), Bytes(0)) };
+        // One branch for what is rare: losses found, and marks.
+        let rare = self.board.has_news() | (marked != self.heard_marked);
+        let (lost, spurious, marked) = if rare { self.read_news(packet.order, marked) } else { Default::default() };
         let ack = Ack {
             acked: Bytes(acked * self.backlog.packet as u64),
             lost,
             spurious,
-            marked: if marked == self.heard_marked { Bytes(0) } else { self.read_marks(marked) },
+            marked,
             rtt: Some(rtt),
             in_flight: self.in_flight(),
             recovery: self.recovering,

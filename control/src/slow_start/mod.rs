@@ -1,18 +1,23 @@
-//! HyStart: slow start that ends when the round-trip time rises, so before the queue overflows.
+//! What ends slow start before the queue overflows.
 //!
 //! | [`SlowStart`] | where | what ends slow start |
 //! |---|---|---|
 //! | `standard` | RFC 5681 | a loss or a mark |
 //! | `hystart` | [`linux`] | also a longer round trip, or half a round trip of acknowledgments back to back |
 //! | `hystart++` | [`plus_plus`] | also a longer round trip, after five rounds of slower growth that did not deny it |
+//! | `search` | [`search`] | also that less is delivered than was sent a round trip before |
 
 mod linux;
 mod plus_plus;
 mod round;
+mod search;
 
-use crate::units::{Duration, Time};
+use crate::roles::Ack;
+use crate::units::{Bytes, Duration, Time};
+use alloc::boxed::Box;
 use linux::Linux;
 use plus_plus::PlusPlus;
+use search::Search;
 
 /// How slow start ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,45 +34,54 @@ pub enum SlowStart {
     /// HyStart++ (RFC 9406).
     #[cfg_attr(feature = "serde", serde(rename = "hystart++"))]
     HyStartPlusPlus,
+    /// SEARCH (draft-chung-ccwg-search).
+    #[cfg_attr(feature = "serde", serde(rename = "search"))]
+    Search,
 }
 
 /// What watches a slow start.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum HyStart {
+#[derive(Clone, Debug)]
+pub(crate) enum Watch {
     /// Nothing.
     Off,
     /// HyStart as in Linux.
     Linux(Linux),
     /// HyStart++.
     PlusPlus(PlusPlus),
+    /// SEARCH, which remembers hundreds of bytes.
+    Search(Box<Search>),
 }
 
-impl HyStart {
+impl Watch {
     /// Before the first slow start.
-    pub(crate) fn new(kind: SlowStart) -> HyStart {
+    pub(crate) fn new(kind: SlowStart) -> Watch {
         match kind {
-            SlowStart::Standard => HyStart::Off,
-            SlowStart::HyStart => HyStart::Linux(Linux::default()),
-            SlowStart::HyStartPlusPlus => HyStart::PlusPlus(PlusPlus::default()),
+            SlowStart::Standard => Watch::Off,
+            SlowStart::HyStart => Watch::Linux(Linux::default()),
+            SlowStart::HyStartPlusPlus => Watch::PlusPlus(PlusPlus::default()),
+            SlowStart::Search => Watch::Search(Box::default()),
         }
     }
 
     /// After a timeout or an idle period, before another slow start.
     pub(crate) fn restart(&mut self) {
-        *self = match self {
-            HyStart::Linux(_) => HyStart::Linux(Linux::default()), // Linux, bictcp_reset
+        match self {
+            Watch::Linux(linux) => *linux = Linux::default(), // Linux, bictcp_reset
             // RFC 9406, section 4.3: only the initial slow start. Later ones have a threshold to stop at.
-            HyStart::Off | HyStart::PlusPlus(_) => HyStart::Off,
+            Watch::Off | Watch::PlusPlus(_) => *self = Watch::Off,
+            Watch::Search(search) => **search = Search::default(),
         };
     }
 
-    /// An acknowledgment of `acked` packets arrives in slow start, at a window of `w` packets, after a round-trip time
-    /// of `rtt`. Returns by how many packets per acknowledged packet the window may grow, 0 to 1; none ends slow start.
-    pub(crate) fn on_ack(&mut self, now: Time, rtt: Duration, acked: f64, w: f64) -> Option<f64> {
+    /// An acknowledgment arrives in slow start after a round-trip time of `rtt`, at a window of `w` packets, which have
+    /// `packet` bytes. Returns by how many packets per acknowledged packet the window may grow, 0 to 1; none ends slow
+    /// start.
+    pub(crate) fn on_ack(&mut self, now: Time, rtt: Duration, ack: &Ack, w: f64, packet: Bytes) -> Option<f64> {
         match self {
-            HyStart::Off => Some(1.0),
-            HyStart::Linux(linux) => (!linux.finds_end(now, rtt, w)).then_some(1.0),
-            HyStart::PlusPlus(plus_plus) => plus_plus.on_ack(now, rtt, acked),
+            Watch::Off => Some(1.0),
+            Watch::Linux(linux) => (!linux.finds_end(now, rtt, w)).then_some(1.0),
+            Watch::PlusPlus(plus_plus) => plus_plus.on_ack(now, rtt, ack.acked.0 as f64 / packet.0 as f64),
+            Watch::Search(search) => (!search.finds_end(now, rtt, ack)).then_some(1.0),
         }
     }
 }
