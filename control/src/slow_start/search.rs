@@ -14,7 +14,7 @@
 //! ```
 
 use crate::roles::Ack;
-use crate::units::{Duration, Time};
+use crate::units::{Bytes, Duration, Time};
 
 /// The bins of a window (W).
 const WINDOW: usize = 10;
@@ -34,8 +34,8 @@ const THRESHOLD: f64 = 0.26;
 /// The state in a slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// Bytes acknowledged since the slow start began.
-    acked: u64,
+    /// What was acknowledged since the slow start began.
+    acked: Bytes,
     /// None before the first acknowledgment.
     bins: Option<Bins>,
 }
@@ -50,14 +50,14 @@ struct Bins {
     /// The number of the last bin that has ended, from 0.
     last: usize,
     /// Bytes acknowledged and bytes sent by the end of bin i, at i modulo the length.
-    totals: [(u64, u64); BINS],
+    totals: [(Bytes, Bytes); BINS],
 }
 
 impl Search {
     /// An acknowledgment arrives after a round-trip time of `rtt`. Returns whether slow start ends.
     pub fn finds_end(&mut self, now: Time, rtt: Duration, ack: &Ack) -> bool {
-        self.acked += ack.acked.0;
-        let totals = (self.acked, self.acked + ack.in_flight.0);
+        self.acked += ack.acked;
+        let totals = (self.acked, self.acked + ack.in_flight);
         let Some(bins) = &mut self.bins else {
             self.bins = Some(Bins::new(now, rtt, totals));
             return false;
@@ -65,7 +65,7 @@ impl Search {
         if now < bins.end {
             return false;
         }
-        let ended = (now.since(bins.end).0 / bins.length.0) as usize + 1;
+        let ended = (now.since(bins.end).0 / bins.length.0).min(WINDOW as u64) as usize + 1;
         if ended > WINDOW {
             // After a long pause, nothing in the bins is of use any more.
             self.bins = Some(Bins::new(now, rtt, totals));
@@ -78,20 +78,20 @@ impl Search {
 
 impl Bins {
     /// Begins to count at an acknowledgment after the round-trip time `rtt`.
-    fn new(now: Time, rtt: Duration, totals: (u64, u64)) -> Bins {
+    fn new(now: Time, rtt: Duration, totals: (Bytes, Bytes)) -> Bins {
         let length = Duration((rtt.0 as f64 * WINDOW_ROUND_TRIPS / WINDOW as f64) as u64).max(Duration(1));
         Bins { length, end: now + length, last: 0, totals: [totals; BINS] }
     }
 
     /// The next `ended` bins have ended, the last with these totals; those before it had the totals of the one before.
-    fn end_bins(&mut self, ended: usize, totals: (u64, u64)) {
+    fn end_bins(&mut self, ended: usize, totals: (Bytes, Bytes)) {
         let before = self.totals[self.last % BINS];
         for bin in self.last + 1..self.last + ended {
             self.totals[bin % BINS] = before;
         }
         self.last += ended;
         self.totals[self.last % BINS] = totals;
-        self.end = self.end + Duration(self.length.0 * ended as u64);
+        self.end = self.end + Duration(self.length.0.saturating_mul(ended as u64));
     }
 
     /// Which share of what was sent in a window one round trip ago was not delivered in the last window; none if there
@@ -101,10 +101,11 @@ impl Bins {
         let part = (rtt.0 % self.length.0) as f64 / self.length.0 as f64;
         let then = self.last.checked_sub(back).filter(|&then| then > WINDOW && back < MOST_BACK)?;
         let at = |bin: usize| self.totals[bin % BINS];
-        let sent = |end: usize| (at(end).1 - at(end - WINDOW).1) as f64;
+        // What is in flight falls when packets are found lost, so that the difference may be zero.
+        let sent = |end: usize| (at(end).1 - at(end - WINDOW).1).0 as f64;
         // The window one round trip ago ended within a bin: between the ends of two.
         let sent = sent(then) * (1.0 - part) + sent(then - 1) * part;
-        let delivered = (at(self.last).0 - at(self.last - WINDOW).0) as f64;
+        let delivered = (at(self.last).0 - at(self.last - WINDOW).0).0 as f64;
         (sent > 0.0).then(|| (sent - delivered) / sent)
     }
 }
@@ -112,7 +113,6 @@ impl Bins {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Bytes;
 
     const PACKET: u64 = 1000;
 
@@ -184,5 +184,18 @@ mod tests {
         assert!(last(&search) > 2 * WINDOW);
         assert!(!search.finds_end(at(3000), Duration::from_millis(100), &ack));
         assert_eq!(last(&search), 0);
+    }
+
+    #[test]
+    fn any_times_and_sizes_are_taken() {
+        let ack = |acked, in_flight| Ack { acked: Bytes(acked), in_flight: Bytes(in_flight), ..Ack::default() };
+        for rtt in [0, 1, 1_000_000_000, u64::MAX / 2, u64::MAX].map(Duration) {
+            let mut search = Search::default();
+            for step in 0..60 {
+                // What is in flight falls again and again, as after losses; in the end the times are the last there are.
+                let now = Time((u64::MAX / 60 * step).max((rtt.0 / 20).saturating_mul(step)));
+                search.finds_end(now, rtt, &ack(step % 3, u64::MAX >> (step % 60)));
+            }
+        }
     }
 }
