@@ -196,23 +196,26 @@ pub fn mean_window(sender: &mut dyn Sender, packet: Bytes, rtt: Duration, interv
     Some(packets / rounds)
 }
 
-/// The window at which [`synchronised_window`] ends slow start with a loss, packets.
-const FIRST_WINDOW: f64 = 100.0;
+/// The most acknowledgments per round trip in [`synchronised_window`]. Each is for as many packets as that takes; with
+/// one per packet, the exponents of BIC's throughput are the same to three digits.
+const MOST_ACKS: f64 = 64.0;
 
 /// The mean window over time, in packets, of a window protocol's own sender on a path without a queue, with round trips
 /// of `rtt`, that has `losses` loss events, one after each time `every`, however much it sends: BIC-2004's model of
-/// synchronised losses (section IV). The first half of the time is not counted. None if the sender has no window.
+/// synchronised losses (section IV). The first loss ends slow start at a window of `first` packets. The first half of
+/// the time is not counted. None if the sender has no window.
 pub fn synchronised_window(
     sender: &mut dyn Sender,
     packet: Bytes,
     rtt: Duration,
+    first: f64,
     every: Duration,
     losses: u32,
 ) -> Option<f64> {
-    let ack = Ack { acked: packet, rtt: Some(rtt), ..Ack::default() };
+    let ack = |packets: f64| Ack { acked: Bytes(packet.0 * packets as u64), rtt: Some(rtt), ..Ack::default() };
     let mut now = Time::ZERO + rtt;
-    while sender.state().window? < FIRST_WINDOW {
-        sender.on_ack(now, &ack);
+    while sender.state().window? < first {
+        sender.on_ack(now, &ack(1.0));
     }
     let (mut packets, mut rounds) = (0.0, 0.0);
     for i in 0..losses {
@@ -222,14 +225,27 @@ pub fn synchronised_window(
         }
         let end = now + every;
         while now < end {
-            let round = 1.0 / sender.state().window?;
-            packets += 1.0;
-            rounds += round;
-            now += rtt.scale(round);
-            sender.on_ack(now, &ack);
+            let window = sender.state().window?;
+            let acked = libm::floor(window / MOST_ACKS).max(1.0);
+            packets += acked;
+            rounds += acked / window;
+            now += rtt.scale(acked / window);
+            sender.on_ack(now, &ack(acked));
         }
     }
     Some(packets / rounds)
+}
+
+/// The mean window of a protocol with this `response` function that has one loss event in `rounds` round trips
+/// (BIC-2004, equation 1: a mean window of w packets sends w times `rounds` = 1/p packets between two losses).
+pub fn synchronised_response(response: impl Fn(f64) -> f64, rounds: f64) -> f64 {
+    let (mut low, mut high) = (log(1e-15), log(1.0));
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        let p = exp(middle);
+        if response(p) * rounds * p > 1.0 { high = middle } else { low = middle }
+    }
+    response(exp(low))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Curves that need no simulation: formulas of [`theory`], and what controllers' own code computes.
 
+use super::probing::{self, End};
 use crate::theory;
 use control::rrrp::{Feedback, Function, Rrrp};
 use control::{Bytes, Conditions, Duration, Rate, registry};
@@ -51,6 +52,14 @@ pub enum Law {
         every: Duration,
         /// The number of loss events; what follows the first half of them counts.
         losses: u32,
+        /// The window at the first loss, in packets.
+        #[serde(default = "first_window")]
+        first: f64,
+    },
+    /// The same for BIC's closed form in place of a sender.
+    SynchronisedBic {
+        /// The time from one loss event to the next.
+        every: Duration,
     },
     /// RRRP's feedback: the congestion aimed at, in per cent, over the rate that arrives, in Mbps. Parameters that are
     /// not given have RRRP's defaults.
@@ -73,6 +82,16 @@ pub enum Law {
         /// Round-trip time.
         rtt: Duration,
     },
+    /// A rate of RAPID-2009's streams over the round trips since the first one, as a multiple of the first average.
+    RapidStream {
+        /// Which rate of the stream.
+        end: End,
+        /// Whether it is as table III prints it, in place of equations 4 and 5.
+        #[serde(default)]
+        printed: bool,
+    },
+    /// The highest rate that RAPID-2009's slow start probes for, in Mbps, over the number of the round trip.
+    RapidSlowStart,
 }
 
 impl Law {
@@ -84,9 +103,13 @@ impl Law {
             Law::Scalable => theory::scalable(x),
             Law::Bic(bic) => bic.mean_window(x),
             Law::Sender(controller) => sender(controller, x).unwrap_or(f64::NAN),
-            Law::Synchronised { sender, every, losses } => {
+            Law::Synchronised { sender, every, losses, first } => {
                 let rtt = Duration::from_secs(x / 1e3);
-                synchronised(sender, rtt, *every, *losses).map_or(f64::NAN, |window| window / rtt.as_secs())
+                synchronised(sender, rtt, *first, *every, *losses).map_or(f64::NAN, |window| window / rtt.as_secs())
+            }
+            Law::SynchronisedBic { every } => {
+                let rtt = x / 1e3;
+                theory::synchronised_response(|p| theory::Bic::default().mean_window(p), every.as_secs() / rtt) / rtt
             }
             Law::Feedback { function, target, limit, scale } => {
                 let usual = Rrrp::default();
@@ -96,8 +119,15 @@ impl Law {
                 100.0 * feedback.target(Rate::from_mbps(x))
             }
             Law::TcpLoss { k, packet, rtt } => 100.0 * theory::tcp_loss(*k, *packet, *rtt, Rate::from_mbps(x)),
+            Law::RapidStream { end, printed } => probing::stream(*end, *printed, x),
+            Law::RapidSlowStart => probing::slow_start(x),
         }
     }
+}
+
+/// The window at the first loss of senders that lose at the same time, unless the artefact says otherwise.
+fn first_window() -> f64 {
+    100.0
 }
 
 /// Number of losses after which a sender's window is taken to be periodic.
@@ -114,11 +144,11 @@ fn sender(controller: &str, p: f64) -> Option<f64> {
 
 /// The mean window of a controller's own sender with a loss event after each time `every`; none if there is no such
 /// controller or no window.
-fn synchronised(controller: &str, rtt: Duration, every: Duration, losses: u32) -> Option<f64> {
+fn synchronised(controller: &str, rtt: Duration, first: f64, every: Duration, losses: u32) -> Option<f64> {
     let controller = registry::find(controller)?;
     let packet = Bytes(1000);
     let mut sender = controller.build(controller.defaults(), &Conditions::exact(packet)).ok()?.sender;
-    theory::synchronised_window(&mut *sender, packet, rtt, every, losses)
+    theory::synchronised_window(&mut *sender, packet, rtt, first, every, losses)
 }
 
 impl Curve {

@@ -29,7 +29,6 @@ impl Quantity {
     /// Its value before it is compared with another.
     fn own_value(&self, artefact: &Artefact, scale: Scale, made: &[ScenarioRuns]) -> Result<f64, String> {
         match self.measure.compute {
-            Compute::OfLevel(compute) => Ok(compute(self.level.unwrap_or(0.0))),
             Compute::OfCurve(compute) => {
                 Ok(compute(curve(artefact, self.curve.as_ref())?, self.level.unwrap_or(f64::NAN)))
             }

@@ -13,6 +13,7 @@ mod evaluate;
 pub mod judge;
 pub mod measure;
 pub mod paper;
+mod probing;
 pub mod record;
 pub mod records;
 pub mod runs;

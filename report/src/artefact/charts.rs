@@ -1,6 +1,6 @@
 //! Charts of an artefact: curves that follow from equations, and what runs measure of them as points.
 
-use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Stated, Vertical};
+use crate::figure::{Across, Curve, Entry, Figure, Group, Line, Mark, Stated, Vertical, apart};
 use crate::order::{distinct, rising};
 use lab::reproduce::ScenarioRuns;
 use lab::reproduce::artefact::{Artefact, Chart, Claim};
@@ -35,7 +35,7 @@ pub fn group(artefact: &Artefact, chart: &Chart, made: &[ScenarioRuns]) -> Group
     let lines: Vec<Line> = curves.iter().enumerate().map(line).chain(names.iter().enumerate().map(points)).collect();
     let mut legend = Entry::each(lines.iter().map(|line| line.name.clone()));
     legend[curves.len()..].iter_mut().for_each(|entry| entry.mark = Mark::Points);
-    let stated = artefact.claims.iter().filter_map(|claim| stated_of(claim, &curves, chart)).collect();
+    let stated = apart(artefact.claims.iter().filter_map(|claim| stated_of(claim, &curves, chart)).collect());
     let across = if chart.linear { Across::linear } else { Across::logarithmic };
     let figure = Figure {
         across: Some(across(chart.across.clone(), places)),

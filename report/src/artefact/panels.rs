@@ -28,7 +28,7 @@ pub fn group(artefact: &Artefact, scale: Scale, wanted: &Wanted, made: &[Scenari
     };
     let runs = named(wanted, key, made);
     let at = |run: &Finished| match key.as_str() {
-        SCENARIO => position(&Value::from(scenario_of(run, made)?)),
+        SCENARIO => position(&Value::from(scenario_of(run, made)?.rsplit(", ").next()?)),
         key => position(run.run.identity.settings.get(key)?),
     };
     let places = rising(runs.iter().filter_map(|(_, run)| at(run)));

@@ -59,7 +59,7 @@ impl Axis {
     }
 
     /// About `count` round values; on a logarithmic axis powers of ten, with two and five times these where powers are
-    /// few.
+    /// few, and values at equal steps where fewer than two of these lie on it.
     pub fn ticks(&self, count: usize) -> Ticks {
         if !self.log {
             let step = round_up((self.to - self.from) / count as f64);
@@ -77,10 +77,13 @@ impl Axis {
         let first = libm::log10(self.from).floor() as i32;
         let last = libm::log10(self.to).ceil() as i32;
         let powers = (first..=last).filter(|power| power.rem_euclid(every) == 0);
-        let values: Vec<f64> = powers
+        let mut values: Vec<f64> = powers
             .flat_map(|power| multiples.iter().map(move |multiple| multiple * libm::pow(10.0, power.into())))
             .filter(|&x| self.has(x))
             .collect();
+        if values.len() < 2 && decades > 0.1 {
+            values = Axis::linear(self.from, self.to).ticks(count).values;
+        }
         let labels = values.iter().map(|&x| short(x)).collect();
         Ticks { values, labels }
     }
@@ -121,6 +124,7 @@ mod tests {
         assert_eq!(labels(Axis::logarithmic(1e3, 4e4), 6), "1 k 2 k 5 k 10 k 20 k");
         assert_eq!(labels(Axis::logarithmic(1e-7, 1e-2), 6), "10^-7 10^-6 10^-5 10^-4 0.001 0.01");
         assert_eq!(labels(Axis::logarithmic(1.0, 1e9), 5), "1 100 10 k 1 M 100 M");
+        assert_eq!(labels(Axis::logarithmic(113.0, 254.0), 6), "150 200 250");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct Figure {
     #[serde(default)]
     pub axes: Vec<String>,
     /// A key that the scenario sweeps, as the horizontal axis in place of time; for panels also `scenario`, where the
-    /// scenarios' names are values such as `40 ms`.
+    /// scenarios' names are values such as `40 ms`, or end with one after a comma.
     pub across: Option<String>,
     /// The title of that axis, with its unit in brackets; the key if not given.
     pub label: Option<String>,
@@ -83,7 +83,7 @@ pub struct Chart {
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// The ends of the horizontal axis; both are positive.
+    /// The ends of the horizontal axis. Both are positive if it is logarithmic or claims are of crossings.
     pub range: [f64; 2],
     /// The upper end of the vertical axis.
     pub top: Option<f64>,

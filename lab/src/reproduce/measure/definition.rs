@@ -27,8 +27,6 @@ pub enum Compute {
     OfCurve(fn(&Curve, f64) -> f64),
     /// From the crossing of two curves; without one, the measure is infinite.
     OfCrossing(fn(&Crossed) -> f64),
-    /// From a number: a closed form.
-    OfLevel(fn(f64) -> f64),
 }
 
 impl Measure {
@@ -67,7 +65,6 @@ impl Measure {
     pub fn of(self, run: &Finished, scope: Scope) -> f64 {
         match self.compute {
             Compute::OfRun(compute) => compute(&Excerpt::new(run, scope)),
-            Compute::OfLevel(compute) => compute(scope.level),
             _ => f64::NAN,
         }
     }

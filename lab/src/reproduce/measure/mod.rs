@@ -1,6 +1,6 @@
 //! What claims and figures measure: a list of [`Measure`]s, by family. An artefact has no measure of its own.
 //!
-//! A measure is a function of an [`Excerpt`] of a run, of curves, or of a number, and a line in its family's list,
+//! A measure is a function of an [`Excerpt`] of a run or of curves, and a line in its family's list,
 //! which gives it the name that artefacts use and the title of its axis.
 
 mod acquisition;
@@ -12,7 +12,6 @@ mod excerpt;
 mod fairness;
 mod flows;
 mod queue;
-mod rapid;
 mod throughput;
 mod transfers;
 
@@ -35,7 +34,6 @@ pub fn all() -> impl Iterator<Item = Measure> {
         transfers::ALL,
         connections::ALL,
         curves::ALL,
-        rapid::ALL,
     ];
     families.into_iter().flatten().copied()
 }
