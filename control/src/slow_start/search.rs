@@ -91,7 +91,7 @@ impl Bins {
         }
         self.last += ended;
         self.totals[self.last % BINS] = totals;
-        self.end = self.end + Duration(self.length.0.saturating_mul(ended as u64));
+        self.end += Duration(self.length.0.saturating_mul(ended as u64));
     }
 
     /// Which share of what was sent in a window one round trip ago was not delivered in the last window; none if there
