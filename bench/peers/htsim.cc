@@ -1,6 +1,6 @@
-// TCP flows through csg-htsim's own senders and receivers over what bench/1-flow.toml and bench/100-flows.toml describe:
-// 1 Gbps and 50 ms each way, DropTail, packets of 1000 bytes, an acknowledgment for each, windows that share the
-// bandwidth-delay product, no loss. Prints the number of packets that arrived.
+// TCP flows through csg-htsim's own senders and receivers over the path of bench/1-flow.toml and
+// bench/100-flows.toml: 1 Gbps and 50 ms each way, DropTail, packets of 1000 bytes, an acknowledgment for each, windows
+// that share the bandwidth-delay product, no loss. Prints the number of packets that arrived.
 // bench/peers/run compiles it against the sources of csg-htsim, a simulator of data centres.
 // Usage: htsim FLOWS SECONDS
 #include "clock.h"

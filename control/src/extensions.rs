@@ -1,6 +1,6 @@
 //! What a window protocol may do beyond RFC 5681 and its window growth rule: a slow start that ends before the queue
-//! overflows ([`slow_start`](crate::slow_start)), a reduction in proportion to what arrives (RFC 9937), and reductions that
-//! are undone if nothing was lost (RFC 9438, section 4.9).
+//! overflows ([`slow_start`](crate::slow_start)), a reduction in proportion to what arrives (RFC 9937), and reductions
+//! that are undone if nothing was lost (RFC 9438, section 4.9).
 
 use crate::prr::Prr;
 use crate::roles::{Ack, Loss};

@@ -73,7 +73,8 @@ impl Watch {
         };
     }
 
-    /// A reduction was undone, so that slow start goes on. SEARCH has not counted what arrived meanwhile.
+    /// A reduction was undone, so that slow start goes on. SEARCH begins to count anew, because it has not been told of
+    /// what arrived meanwhile.
     pub(crate) fn go_on(&mut self) {
         if let Watch::Search(search) = self {
             **search = Search::default();

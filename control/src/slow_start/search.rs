@@ -1,10 +1,10 @@
-//! SEARCH, "Slow start Exit At Right CHokepoint" (draft-chung-ccwg-search-09), without its drain phase, as Firefox's QUIC
-//! has it: the window stays as it is when slow start ends.
+//! SEARCH, "Slow start Exit At Right CHokepoint" (draft-chung-ccwg-search-09), without its drain phase, as in Firefox's
+//! QUIC: the window stays as it is when slow start ends.
 //!
-//! In slow start, what is delivered in a time is what was sent in as long a time one round trip before. At the
-//! bottleneck's capacity, deliveries no longer grow, and what was sent did. The sender counts both in bins of 0.35 round-trip
-//! times, of the first packet,, and compares sums over windows of ten bins, so that the bursts of a radio link average out. It is
-//! slow to see a queue, which behind a shallow buffer overflows first:
+//! In slow start, what is delivered in some time is what was sent in as long a time one round trip before. Once the
+//! bottleneck is full, less is delivered than was sent. The sender counts both in bins, each 0.35 times as long as the
+//! round trip of the first packet, and compares sums over windows of ten bins, so that the bursts of a radio link
+//! average out. It takes some round trips to see a queue. A shallow buffer overflows before:
 //!
 //! ```text
 //!   sent      |-- window --|
@@ -19,10 +19,10 @@ use crate::units::{Bytes, Duration, Time};
 /// The bins of a window (W).
 const WINDOW: usize = 10;
 
-/// The length of a window in round-trip times of the packet with which counting began (WINDOW_SIZE_FACTOR).
+/// The length of a window, in round-trip times of the first packet (WINDOW_SIZE_FACTOR).
 const WINDOW_ROUND_TRIPS: f64 = 3.5;
 
-/// A round trip that has become longer than this number of bins cannot be looked back over (EXTRA_BINS).
+/// A round trip of this number of bins or more is too long to look back over (EXTRA_BINS).
 const MOST_BACK: usize = 15;
 
 /// How many bins are remembered: two windows of which one begins up to a round trip and a part of a bin earlier.
@@ -34,9 +34,9 @@ const THRESHOLD: f64 = 0.26;
 /// The state in a slow start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// What was acknowledged since the slow start began.
+    /// What was acknowledged since counting began.
     acked: Bytes,
-    /// None before the first acknowledgment.
+    /// None before the first acknowledgment, with which counting begins.
     bins: Option<Bins>,
 }
 
@@ -192,7 +192,7 @@ mod tests {
         for rtt in [0, 1, 1_000_000_000, u64::MAX / 2, u64::MAX].map(Duration) {
             let mut search = Search::default();
             for step in 0..60 {
-                // What is in flight falls again and again, as after losses; in the end the times are the last there are.
+                // What is in flight falls again and again, as after losses. The last times are the last that exist.
                 let now = Time((u64::MAX / 60 * step).max((rtt.0 / 20).saturating_mul(step)));
                 search.finds_end(now, rtt, &ack(step % 3, u64::MAX >> (step % 60)));
             }

@@ -81,6 +81,7 @@ impl Axis {
             .flat_map(|power| multiples.iter().map(move |multiple| multiple * libm::pow(10.0, power.into())))
             .filter(|&x| self.has(x))
             .collect();
+        // On a narrower axis, the rounded labels of such values would be alike.
         if values.len() < 2 && decades > 0.1 {
             values = Axis::linear(self.from, self.to).ticks(count).values;
         }

@@ -53,9 +53,9 @@ impl Source {
         acked
     }
 
-    /// Returns how many bytes were found lost, how many that have arrived had been found lost although they were not, and
-    /// how many are newly reported as marked. `heard` is the order of the packet that is acknowledged, and `marked` how
-    /// many packets had arrived marked then.
+    /// Returns three numbers of bytes: those found lost, those that have arrived and had been declared lost though they
+    /// were not, and those newly reported as marked. `heard` is the order of the packet that is acknowledged, and
+    /// `marked` how many packets had arrived marked then.
     #[cold]
     pub(super) fn read_news(&mut self, heard: u32, marked: u32) -> (Bytes, Bytes, Bytes) {
         let news = self.board.take_news();
