@@ -5,6 +5,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::slow_start::SlowStart;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
@@ -14,6 +15,9 @@ crate::parameters! {
     pub struct Aimd {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// a: growth per round trip, in packets
         pub increase: f64,
         /// b: share of the window given up on a loss, 0 to 1
@@ -23,7 +27,7 @@ crate::parameters! {
 
 impl Default for Aimd {
     fn default() -> Aimd {
-        Aimd { initial_window: 2.0, increase: 32.0, decrease: 0.125 }
+        Aimd { initial_window: 2.0, slow_start: SlowStart::Standard, increase: 32.0, decrease: 0.125 }
     }
 }
 
@@ -35,7 +39,8 @@ impl Protocol for Aimd {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), self.initial_window, host.packet))
+        let window = Window::new(self.clone(), self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -17,6 +17,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Phase, Sender};
+use crate::slow_start::SlowStart;
 use crate::standard;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
@@ -27,6 +28,9 @@ crate::parameters! {
     pub struct Bic {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// Below this window, in packets, it is Reno
         pub low_window: f64,
         /// S_max: the most by which the window grows per round trip, in packets
@@ -42,7 +46,15 @@ crate::parameters! {
 
 impl Default for Bic {
     fn default() -> Bic {
-        Bic { initial_window: 2.0, low_window: 14.0, smax: 32.0, smin: 0.01, beta: 0.125, divisor: 2.0 }
+        Bic {
+            initial_window: 2.0,
+            slow_start: SlowStart::Standard,
+            low_window: 14.0,
+            smax: 32.0,
+            smin: 0.01,
+            beta: 0.125,
+            divisor: 2.0,
+        }
     }
 }
 
@@ -73,7 +85,8 @@ impl Protocol for Bic {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(BicRule::new(self), self.initial_window, host.packet))
+        let window = Window::new(BicRule::new(self), self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -6,6 +6,7 @@ use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
+use crate::slow_start::SlowStart;
 use crate::standard;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
@@ -17,6 +18,9 @@ crate::parameters! {
     pub struct Compound {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// Up to this window, in packets, the delay window stays at zero; the paper's window rule has no such limit
         pub low_window: f64,
         /// alpha: without a queue, the window grows by alpha times its k-th power per round trip, in packets
@@ -34,7 +38,16 @@ crate::parameters! {
 
 impl Default for Compound {
     fn default() -> Compound {
-        Compound { initial_window: 2.0, low_window: 0.0, alpha: 0.125, beta: 0.5, k: 0.75, gamma: 30.0, zeta: 1.0 }
+        Compound {
+            initial_window: 2.0,
+            slow_start: SlowStart::Standard,
+            low_window: 0.0,
+            alpha: 0.125,
+            beta: 0.5,
+            k: 0.75,
+            gamma: 30.0,
+            zeta: 1.0,
+        }
     }
 }
 
@@ -51,7 +64,8 @@ impl Protocol for Compound {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = CompoundRule { compound: self.clone(), rounds: Rounds::new(), rtt: None, dwnd: 0.0, growth: 0.0 };
-        Box::new(Window::new(rule, self.initial_window, host.packet))
+        let window = Window::new(rule, self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::slow_start::SlowStart;
 use crate::standard;
 use crate::units::{Duration, Time};
 use crate::window::{Window, WindowRule};
@@ -17,6 +18,9 @@ crate::parameters! {
     pub struct Dctcp {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// g: weight of each window of data in the mean share of marks, more than 0 and at most 1
         pub g: f64,
     }
@@ -24,7 +28,7 @@ crate::parameters! {
 
 impl Default for Dctcp {
     fn default() -> Dctcp {
-        Dctcp { initial_window: 2.0, g: 1.0 / 16.0 } // section 4.2
+        Dctcp { initial_window: 2.0, slow_start: SlowStart::Standard, g: 1.0 / 16.0 } // section 4.2
     }
 }
 
@@ -36,7 +40,8 @@ impl Protocol for Dctcp {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = DctcpRule { g: self.g, share: MarkedShare::new() };
-        Box::new(Window::new(rule, self.initial_window, host.packet))
+        let window = Window::new(rule, self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 
@@ -146,7 +151,8 @@ mod tests {
 
     #[test]
     fn the_window_shrinks_by_half_of_alpha_and_halves_on_a_loss() {
-        let mut sender = Dctcp { initial_window: 100.0, g: 0.25 }.sender(&Conditions::exact(PACKET));
+        let mut sender =
+            Dctcp { initial_window: 100.0, g: 0.25, ..Dctcp::default() }.sender(&Conditions::exact(PACKET));
         let sender = &mut *sender;
         // The first acknowledgment ends a window without marks: alpha = 0.75; the second is marked: 1 - 0.75/2.
         ack(sender, 100, 100, 0);

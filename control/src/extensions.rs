@@ -21,6 +21,13 @@ pub struct Extensions {
     pub frto: bool,
 }
 
+impl From<SlowStart> for Extensions {
+    /// No extension but this end of slow start.
+    fn from(slow_start: SlowStart) -> Extensions {
+        Extensions { slow_start, ..Extensions::default() }
+    }
+}
+
 /// The state of a sender's extensions.
 #[derive(Clone, Debug)]
 pub(crate) struct Extended {
@@ -137,8 +144,8 @@ impl Extended {
         }
     }
 
-    /// The window begins again after an idle period, in slow start up to `ssthresh` packets.
-    pub fn on_idle(&mut self, ssthresh: f64) {
+    /// The window begins again after an idle period or after another protocol, in slow start up to `ssthresh` packets.
+    pub fn begin_again(&mut self, ssthresh: f64) {
         (self.prr, self.undo, self.undone) = (None, None, false);
         // A first slow start that nothing has stopped yet goes on.
         if ssthresh.is_finite() {

@@ -4,6 +4,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::slow_start::SlowStart;
 use crate::standard;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
@@ -15,6 +16,9 @@ crate::parameters! {
     pub struct HighSpeed {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// Up to this window, in packets, it is Reno; BIC-2004 has 31
         pub low_window: f64,
         /// The window, in packets, for which high-p and high-decrease are given
@@ -33,6 +37,7 @@ impl Default for HighSpeed {
     fn default() -> HighSpeed {
         HighSpeed {
             initial_window: 2.0,
+            slow_start: SlowStart::Standard,
             low_window: 38.0,
             high_window: 83_000.0,
             high_p: 1e-7,
@@ -58,7 +63,8 @@ impl Protocol for HighSpeed {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(HighSpeedRule::new(self), self.initial_window, host.packet))
+        let window = Window::new(HighSpeedRule::new(self), self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::slow_start::SlowStart;
 use crate::units::{Duration, Time};
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
@@ -16,6 +17,9 @@ crate::parameters! {
     pub struct Htcp {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// Delta_L: the time after a loss in which it grows as Reno
         pub low_speed: Duration,
         /// Least share of the window that a loss leaves, 0 to 1
@@ -31,6 +35,7 @@ impl Default for Htcp {
     fn default() -> Htcp {
         Htcp {
             initial_window: 2.0,
+            slow_start: SlowStart::Standard,
             low_speed: Duration::from_millis(1000),
             least_beta: 0.5,
             largest_beta: 0.8,
@@ -54,7 +59,8 @@ impl Protocol for Htcp {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(HtcpRule::new(self), self.initial_window, host.packet))
+        let window = Window::new(HtcpRule::new(self), self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

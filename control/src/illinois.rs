@@ -13,6 +13,7 @@ use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
+use crate::slow_start::SlowStart;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, format, string::String};
@@ -22,6 +23,9 @@ crate::parameters! {
     pub struct Illinois {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// alpha_max: growth per round trip without a queue, in packets
         pub largest_increase: f64,
         /// alpha_min: growth per round trip at the longest queueing delay, in packets; 0.1 in the paper's first version
@@ -47,6 +51,7 @@ impl Default for Illinois {
     fn default() -> Illinois {
         Illinois {
             initial_window: 2.0,
+            slow_start: SlowStart::Standard,
             largest_increase: 10.0,
             least_increase: 0.3,
             largest_decrease: 0.5,
@@ -80,7 +85,8 @@ impl Protocol for Illinois {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(IllinoisRule::new(self), self.initial_window, host.packet))
+        let window = Window::new(IllinoisRule::new(self), self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::parameters::{seconds, within};
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::rtt::SmoothedRtt;
+use crate::slow_start::SlowStart;
 use crate::units::{Duration, Time};
 use crate::window::{Window, WindowRule};
 use alloc::{boxed::Box, string::String};
@@ -20,6 +21,9 @@ crate::parameters! {
     pub struct Prague {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// Weight of each virtual round trip in the mean share of marks, more than 0 and at most 1
         pub g: f64,
         /// Share of the window that a loss leaves, 0 to 1: Reno's, or 0.7 as CUBIC's
@@ -31,7 +35,13 @@ crate::parameters! {
 
 impl Default for Prague {
     fn default() -> Prague {
-        Prague { initial_window: 2.0, g: 1.0 / 16.0, beta: 0.5, reference_rtt: Duration::from_millis(25) }
+        Prague {
+            initial_window: 2.0,
+            slow_start: SlowStart::Standard,
+            g: 1.0 / 16.0,
+            beta: 0.5,
+            reference_rtt: Duration::from_millis(25),
+        }
     }
 }
 
@@ -50,7 +60,8 @@ impl Protocol for Prague {
             rtt: SmoothedRtt::default(),
             reduced: Time::ZERO,
         };
-        Box::new(Window::new(rule, self.initial_window, host.packet))
+        let window = Window::new(rule, self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Conditions, Sender};
+use crate::slow_start::SlowStart;
 use crate::standard::StandardRule;
 use crate::window::Window;
 use alloc::{boxed::Box, string::String};
@@ -13,6 +14,9 @@ crate::parameters! {
     pub struct Reno {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// Share of the window that a reaction to ECN marks leaves, 0 to 1; RFC 8511 has 0.8
         pub beta_ecn: f64,
     }
@@ -20,7 +24,7 @@ crate::parameters! {
 
 impl Default for Reno {
     fn default() -> Reno {
-        Reno { initial_window: 2.0, beta_ecn: 0.5 }
+        Reno { initial_window: 2.0, slow_start: SlowStart::Standard, beta_ecn: 0.5 }
     }
 }
 
@@ -31,6 +35,7 @@ impl Protocol for Reno {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(StandardRule { beta_ecn: self.beta_ecn }, self.initial_window, host.packet))
+        let window = Window::new(StandardRule { beta_ecn: self.beta_ecn }, self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }

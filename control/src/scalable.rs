@@ -5,6 +5,7 @@
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
+use crate::slow_start::SlowStart;
 use crate::standard;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
@@ -15,6 +16,9 @@ crate::parameters! {
     pub struct Scalable {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// a: growth per acknowledged packet, in packets
         pub increase: f64,
         /// b: share of the window given up on a loss, 0 to 1
@@ -26,7 +30,13 @@ crate::parameters! {
 
 impl Default for Scalable {
     fn default() -> Scalable {
-        Scalable { initial_window: 2.0, increase: 0.01, decrease: 0.125, low_window: 16.0 }
+        Scalable {
+            initial_window: 2.0,
+            slow_start: SlowStart::Standard,
+            increase: 0.01,
+            decrease: 0.125,
+            low_window: 16.0,
+        }
     }
 }
 
@@ -39,7 +49,8 @@ impl Protocol for Scalable {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        Box::new(Window::new(self.clone(), self.initial_window, host.packet))
+        let window = Window::new(self.clone(), self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
 use crate::rounds::Rounds;
+use crate::slow_start::SlowStart;
 use crate::standard;
 use crate::units::Time;
 use crate::window::{Window, WindowRule};
@@ -19,6 +20,9 @@ crate::parameters! {
     pub struct Westwood {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
+        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// alpha: weight of the old estimate against a round trip's new sample of the bandwidth, 0 to 1
         pub filter: f64,
     }
@@ -26,7 +30,7 @@ crate::parameters! {
 
 impl Default for Westwood {
     fn default() -> Westwood {
-        Westwood { initial_window: 2.0, filter: 0.9 }
+        Westwood { initial_window: 2.0, slow_start: SlowStart::Standard, filter: 0.9 }
     }
 }
 
@@ -45,7 +49,8 @@ impl Protocol for Westwood {
             since: Time::ZERO,
             bandwidth: None,
         };
-        Box::new(Window::new(rule, self.initial_window, host.packet))
+        let window = Window::new(rule, self.initial_window, host.packet);
+        Box::new(window.extended(self.slow_start.into()))
     }
 }
 

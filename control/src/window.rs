@@ -127,7 +127,10 @@ impl<R: WindowRule> Window<R> {
     }
 
     /// The same sender, which goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
-    pub fn resumed(self, cwnd: f64, ssthresh: f64) -> Window<R> {
+    pub fn resumed(mut self, cwnd: f64, ssthresh: f64) -> Window<R> {
+        if let Some(extended) = &mut self.extended {
+            extended.begin_again(ssthresh);
+        }
         Window { cwnd, state: growing(cwnd, ssthresh), ..self }
     }
 
@@ -325,7 +328,7 @@ impl<R: WindowRule> Sender for Window<R> {
         self.state = growing(self.cwnd, ssthresh);
         self.slow_growth = 1.0;
         if let Some(extended) = &mut self.extended {
-            extended.on_idle(ssthresh);
+            extended.begin_again(ssthresh);
         }
         self.rule.on_idle();
     }

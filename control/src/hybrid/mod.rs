@@ -49,6 +49,7 @@ use crate::pstream::{Estimator, check_resolution};
 use crate::rapid::Rapid;
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
+use crate::slow_start::SlowStart;
 use crate::thalweg::Thalweg;
 use crate::units::{Bytes, Duration};
 use alloc::boxed::Box;
@@ -60,6 +61,9 @@ crate::parameters! {
     pub struct Hybrid {
         /// The window protocol, with its source's parameters
         pub window: Fallback,
+        /// What ends the window protocol's slow start before a loss: nothing ("standard"), HyStart as in Linux
+        /// ("hystart"), RFC 9406 ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        pub slow_start: SlowStart,
         /// The packet-scale protocol takes over when the path holds more than this per round trip (th_cwin; also th_AB,
         /// times the RTT); thalweg also when it holds more than errors let the window protocol keep
         pub threshold: Bytes,
@@ -80,6 +84,7 @@ impl Default for Hybrid {
     fn default() -> Hybrid {
         Hybrid {
             window: Fallback::Cubic,
+            slow_start: SlowStart::Standard,
             threshold: Bytes(2_500_000),
             streams: 8,
             packet_scale: PacketScale::Rapid,
@@ -90,9 +95,10 @@ impl Default for Hybrid {
 }
 
 impl Hybrid {
-    /// With `thalweg` in RAPID's place.
+    /// With `thalweg` in RAPID's place, and the slow start that RFC 9438, section 4.10, recommends.
     pub fn of_thalweg() -> Hybrid {
-        Hybrid { packet_scale: PacketScale::Thalweg, ..Hybrid::default() }
+        let slow_start = SlowStart::HyStartPlusPlus;
+        Hybrid { packet_scale: PacketScale::Thalweg, slow_start, ..Hybrid::default() }
     }
 }
 

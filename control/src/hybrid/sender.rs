@@ -5,7 +5,6 @@ use super::competition::Competition;
 use super::error_window::ErrorWindow;
 use super::packet_scale::PacketScaleSender;
 use super::window::WindowSender;
-use crate::reno::Reno;
 use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -66,7 +65,7 @@ impl HybridSender {
         HybridSender {
             hybrid: hybrid.clone(),
             packet: host.packet,
-            window: WindowSender::new(hybrid.window, Reno::default().initial_window, f64::INFINITY, host.packet),
+            window: WindowSender::new(hybrid.window, hybrid.slow_start, host.packet),
             packet_scale: hybrid.packet_scale.sender(host),
             in_charge: InCharge::Window { since: Time::ZERO },
             competition: None,
@@ -180,7 +179,8 @@ impl HybridSender {
             Some(competition) => competition.ssthresh(rtt.newest, self.packet),
             None => self.packets(self.threshold()),
         };
-        self.window = WindowSender::new(self.hybrid.window, window.max(1.0), ssthresh, self.packet);
+        let first = WindowSender::new(self.hybrid.window, self.hybrid.slow_start, self.packet);
+        self.window = first.resumed(window.max(1.0), ssthresh);
         (self.in_charge, self.competition) = (InCharge::Window { since: now }, None);
     }
 

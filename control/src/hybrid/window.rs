@@ -5,6 +5,7 @@ use crate::cubic::{self, Cubic};
 use crate::highspeed::{self, HighSpeed};
 use crate::reno::Reno;
 use crate::roles::{Sender, State};
+use crate::slow_start::SlowStart;
 use crate::standard::StandardRule;
 use crate::units::Bytes;
 use crate::window::{Window, WindowRule};
@@ -33,25 +34,35 @@ pub(super) enum WindowSender {
 }
 
 impl WindowSender {
-    /// A sender in slow start from `cwnd` to `ssthresh` packets.
-    pub fn new(which: Fallback, cwnd: f64, ssthresh: f64, packet: Bytes) -> WindowSender {
-        fn window<R: WindowRule>(rule: R, cwnd: f64, ssthresh: f64, packet: Bytes) -> Window<R> {
-            Window::new(rule, Reno::default().initial_window, packet).resumed(cwnd, ssthresh)
+    /// A sender at the flow's start, whose slow start ends as `slow_start` says.
+    pub fn new(which: Fallback, slow_start: SlowStart, packet: Bytes) -> WindowSender {
+        fn window<R: WindowRule>(rule: R, slow_start: SlowStart, packet: Bytes) -> Window<R> {
+            Window::new(rule, Reno::default().initial_window, packet).extended(slow_start.into())
         }
         match which {
             Fallback::Cubic => {
                 let rule = cubic::CubicRule::new(&Cubic::default(), packet);
-                WindowSender::Cubic(window(rule, cwnd, ssthresh, packet))
+                WindowSender::Cubic(window(rule, slow_start, packet))
             }
             Fallback::Bic => {
                 let rule = bic::BicRule::new(&Bic::default());
-                WindowSender::Bic(window(rule, cwnd, ssthresh, packet))
+                WindowSender::Bic(window(rule, slow_start, packet))
             }
             Fallback::HighSpeed => {
                 let rule = highspeed::HighSpeedRule::new(&HighSpeed::default());
-                WindowSender::HighSpeed(window(rule, cwnd, ssthresh, packet))
+                WindowSender::HighSpeed(window(rule, slow_start, packet))
             }
-            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), cwnd, ssthresh, packet)),
+            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), slow_start, packet)),
+        }
+    }
+
+    /// The same sender, which goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
+    pub fn resumed(self, cwnd: f64, ssthresh: f64) -> WindowSender {
+        match self {
+            WindowSender::Cubic(window) => WindowSender::Cubic(window.resumed(cwnd, ssthresh)),
+            WindowSender::Bic(window) => WindowSender::Bic(window.resumed(cwnd, ssthresh)),
+            WindowSender::HighSpeed(window) => WindowSender::HighSpeed(window.resumed(cwnd, ssthresh)),
+            WindowSender::Reno(window) => WindowSender::Reno(window.resumed(cwnd, ssthresh)),
         }
     }
 

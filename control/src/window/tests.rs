@@ -269,9 +269,25 @@ fn a_timeout_is_not_undone() {
 }
 
 #[test]
+fn after_another_protocol_only_a_first_slow_start_is_watched() {
+    let grown = |ssthresh: f64| {
+        let extensions = SlowStart::HyStartPlusPlus.into();
+        let mut sender = Window::new(Halve, 10.0, PACKET).extended(extensions).resumed(20.0, ssthresh);
+        for (start, ms) in [(0, 100), (100, 130), (230, 160)] {
+            for i in 0..20 {
+                let rtt = Some(Duration::from_millis(ms));
+                sender.on_ack(at(start + ms + i), &Ack { rtt, ..ack(1) });
+            }
+        }
+        window(&sender)
+    };
+    assert!(grown(f64::INFINITY) < 80.0, "the round-trip time rises");
+    assert_eq!(grown(1000.0), 80.0, "there is a threshold to stop at");
+}
+
+#[test]
 fn hystart_leaves_slow_start_after_longer_round_trips() {
-    let hystart = Extensions { slow_start: SlowStart::HyStartPlusPlus, ..Extensions::default() };
-    let mut sender = Window::new(Halve, 10.0, PACKET).extended(hystart);
+    let mut sender = Window::new(Halve, 10.0, PACKET).extended(SlowStart::HyStartPlusPlus.into());
     let mut now = at(0);
     let mut round = |sender: &mut Window<Halve>, ms: u64| {
         now += Duration::from_millis(ms);
