@@ -90,6 +90,9 @@ pub struct Flow {
     pub receive_window: Option<u64>,
     /// The most packets that leave together for one acknowledgment or timer; none if that is no limit.
     pub max_burst: Option<u64>,
+    /// If given, the source spaces the packets of a window protocol: it sends so many windows per smoothed round-trip
+    /// time, and at least two in slow start. Otherwise packets leave as soon as the window allows.
+    pub pacing: Option<f64>,
     /// If given, every second packet is acknowledged (RFC 5681, section 4.2), and a single packet after this time at
     /// the latest; otherwise every packet is.
     pub delayed_ack: Option<Duration>,
@@ -156,6 +159,8 @@ pub struct Workload {
     pub receive_window: Option<u64>,
     /// See [`Flow::max_burst`].
     pub max_burst: Option<u64>,
+    /// See [`Flow::pacing`].
+    pub pacing: Option<f64>,
     /// See [`Flow::delayed_ack`].
     pub delayed_ack: Option<Duration>,
     /// See [`Flow::min_rto`].

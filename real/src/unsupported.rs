@@ -28,6 +28,7 @@ pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<S
             ("packet", flow.packet != PACKET),
             ("receive-window", flow.receive_window.is_some()),
             ("max-burst", flow.max_burst.is_some()),
+            ("pacing", flow.pacing.is_some()),
             ("delayed-ack", flow.delayed_ack.is_some()),
             ("coalesce", flow.coalesce.is_some()),
             ("jitter", flow.jitter.is_some()),

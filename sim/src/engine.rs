@@ -110,6 +110,7 @@ impl<'a> Simulation<'a> {
                 packet: flow.packet,
                 receive_window: flow.receive_window,
                 max_burst: flow.max_burst,
+                pacing: flow.pacing,
                 min_rto: flow.min_rto,
                 idle_restart: false, // a flow always has something to send
                 flow: i as u32,

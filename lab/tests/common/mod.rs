@@ -89,6 +89,7 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
         ack_size: Bytes(40),
         receive_window: None,
         max_burst: None,
+        pacing: None,
         delayed_ack: None,
         coalesce: None,
         jitter: None,

@@ -90,6 +90,7 @@ impl Path {
             ack_size: Bytes(40),
             receive_window: None,
             max_burst: None,
+            pacing: None,
             delayed_ack: None,
             coalesce: None,
             jitter: None,

@@ -57,6 +57,10 @@ pub struct Scenario {
     /// Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and schedulers
     /// are not exact. If not given, packets leave on time.
     pub jitter: Option<Duration>,
+    /// Space the packets of window protocols: so many windows per smoothed round-trip time, and at least 2 in slow
+    /// start; 1.25 as QUIC (RFC 9002, section 7.7), 1.2 as Linux, 1 as Prague. If not given, packets leave as soon as
+    /// the window allows.
+    pub pacing: Option<f64>,
     /// The shortest time between two departures that the sending hosts of flows can keep. Controllers that probe with
     /// every packet then send bursts. If not given, hosts can time any gap.
     pub quantum: Option<Duration>,

@@ -65,6 +65,9 @@ pub(crate) struct HostKeys {
     pub receive_window: Option<u64>,
     /// The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2.
     pub max_burst: Option<u64>,
+    /// Space the packets of window protocols: so many windows per smoothed round-trip time, and at least 2 in slow
+    /// start; 1.25 as QUIC (RFC 9002, section 7.7), 1.2 as Linux, 1 as Prague. The scenario's if not given.
+    pub pacing: Option<f64>,
     /// How losses are repaired; as the controller's source says if not given.
     pub recovery: Option<Recovery>,
     /// Acknowledge every second packet, a single one after this time at the latest; the scenario's if not given.

@@ -71,6 +71,7 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
     let is_bounded = flow.receive_window.is_some() || flow.misbehaviour != Some(keys::Misbehaviour::OptimisticAcks);
     problems.unless(is_bounded, at.key("misbehaviour"), "needs a `receive-window`; write one like 500 beside it");
     checks::max_burst(flow.max_burst, at.key("max-burst"), problems);
+    checks::pacing(flow.pacing, at.key("pacing"), problems);
     checks::delayed_ack(flow.delayed_ack, at.key("delayed-ack"), problems);
     checks::host_time(flow.coalesce, "100 us", at.key("coalesce"), problems);
     checks::host_time(flow.jitter, "10 us", at.key("jitter"), problems);
@@ -104,6 +105,7 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
             ack_size: scenario.ack,
             receive_window: flow.receive_window,
             max_burst: flow.max_burst,
+            pacing: flow.pacing.or(scenario.pacing),
             delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
             coalesce: flow.coalesce.or(scenario.coalesce),
             jitter: flow.jitter.or(scenario.jitter),

@@ -48,6 +48,7 @@ pub(super) fn check_hosts(scenario: &Scenario, problems: &mut Problems) {
     checks::delayed_ack(scenario.delayed_ack, KeyPath::of("delayed-ack"), problems);
     checks::host_time(scenario.coalesce, "100 us", KeyPath::of("coalesce"), problems);
     checks::host_time(scenario.jitter, "10 us", KeyPath::of("jitter"), problems);
+    checks::pacing(scenario.pacing, KeyPath::of("pacing"), problems);
     checks::host_time(scenario.quantum, "50 us", KeyPath::of("quantum"), problems);
     let holds = scenario.min_rto > Duration::ZERO;
     problems.unless(holds, KeyPath::of("min-rto"), "is zero; write one like \"200 ms\"");

@@ -30,7 +30,7 @@ fn piece() -> impl Strategy<Value = String> {
         any::<f64>().prop_map(|n| format!("{n:?}")),
     ];
     let key = "(title|duration|seed|sample|measure|packet|ack|delayed-ack|coalesce|jitter|quantum|min-rto|rate|trace|shaper|change|aggregate|corrupt|reorder|duplicate|rtt|buffer|queue|packet-error|access|delay|name|\
-               controller|start|stop|size|route|direction|count|receive-window|max-burst|recovery|misbehaviour|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
+               controller|start|stop|size|route|direction|count|receive-window|max-burst|pacing|recovery|misbehaviour|kind|on|off|shape|load|per-second|objects|object|request|think|handshake|file|compare.controllers|\
                reverse.rate|reverse.buffer|reverse.delay|reverse.jitter|sweep.\"path.rate\"|sweep.\"flow\\[0\\].count\"|controller.reno.[a-z]{1,4}|[a-z]{1,3})";
     let header = "(\\[path\\]|\\[path.reverse\\]|\\[\\[link\\]\\]|\\[\\[flow\\]\\]|\
                   \\[\\[traffic\\]\\]|\\[measure\\]|\\[sweep\\]|\\[compare\\])\n";

@@ -241,6 +241,7 @@ impl Place<'_, '_> {
             packet: workload.packet,
             receive_window: window.into_iter().chain(workload.receive_window).min(),
             max_burst: workload.max_burst,
+            pacing: workload.pacing,
             min_rto: workload.min_rto,
             idle_restart: workload.idle_restart,
             flow: self.flow + side as u32,

@@ -72,6 +72,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
     }
     checks::receive_window(hosts.receive_window, at.key("receive-window"), problems);
     checks::max_burst(hosts.max_burst, at.key("max-burst"), problems);
+    checks::pacing(hosts.pacing, at.key("pacing"), problems);
     checks::delayed_ack(hosts.delayed_ack, at.key("delayed-ack"), problems);
     let is_compared = COMPARED.contains(&table.kind);
     let implied = if is_compared { compared } else { Some("reno") };
@@ -120,6 +121,7 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
             handshake: hosts.handshake,
             receive_window: hosts.receive_window,
             max_burst: hosts.max_burst,
+            pacing: hosts.pacing.or(scenario.pacing),
             delayed_ack: hosts.delayed_ack.or(scenario.delayed_ack),
             min_rto: scenario.min_rto,
             idle_restart: hosts.idle_restart.unwrap_or(scenario.idle_restart),

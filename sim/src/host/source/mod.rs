@@ -5,9 +5,12 @@
 mod backlog;
 mod frto;
 mod losses;
+mod pacing;
 mod rack_tlp;
 mod setup;
 mod spurious;
+#[cfg(test)]
+mod testing;
 mod timer;
 mod times;
 
@@ -20,6 +23,7 @@ use crate::packet::{Body, Head, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
 use frto::Frto;
+use pacing::Pacing;
 use path::prefetch;
 use rack_tlp::{Expiry, RackTlp};
 use timer::{Passed, RetransmissionTimer};
@@ -37,6 +41,8 @@ pub struct Source {
     receive_window: u64,
     /// The most packets that leave together for one acknowledgment or timer; `u32::MAX` if that is no limit.
     max_burst: u32,
+    /// What spaces the packets of a window protocol, if anything does.
+    pacing: Option<Box<Pacing>>,
     /// The flow's number.
     flow: u32,
     /// The position in the topology at which the flow's data begins.
@@ -105,6 +111,7 @@ impl Source {
             backlog: Backlog::new(setup.size, setup.packet),
             receive_window: setup.receive_window.unwrap_or(u64::MAX),
             max_burst: setup.max_burst.map_or(u32::MAX, |most| most.min(u64::from(u32::MAX)) as u32),
+            pacing: setup.pacing.map(|windows| Box::new(Pacing::new(windows))),
             flow: setup.flow,
             way_out: setup.way_out,
             order: 0,
@@ -305,7 +312,11 @@ impl Source {
                 packet: Bytes(self.backlog.packet as u64),
                 repairing: repair.is_some(),
             };
-            match self.controller.next(now, &pipe) {
+            let mut next = self.controller.next(now, &pipe);
+            if let (Next::Now, Some(pacing)) = (next, &mut self.pacing) {
+                next = pacing.next(&*self.controller, self.timer.timeout.smoothed());
+            }
+            match next {
                 Next::AfterAck if repair.is_some() && self.repair_at_once => {}
                 Next::AfterAck => return,
                 Next::At(time) if time > now => {
@@ -340,6 +351,9 @@ impl Source {
         environment.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
         self.order = order.wrapping_add(1);
         self.last_sent = now;
+        if let Some(pacing) = &mut self.pacing {
+            pacing.on_send(now, Bytes(size as u64));
+        }
         let mut restarts = self.timer.is_off();
         if let Some(it) = &mut self.rack_tlp {
             it.on_send(now, order, segment);

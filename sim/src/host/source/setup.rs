@@ -17,6 +17,8 @@ pub struct Setup {
     pub receive_window: Option<u64>,
     /// The most packets that leave together for one acknowledgment or timer; none if that is no limit.
     pub max_burst: Option<u64>,
+    /// How many windows leave per smoothed round-trip time, if the packets of a window protocol are to be spaced.
+    pub pacing: Option<f64>,
     /// The least margin of the retransmission timeout over the smoothed round-trip time.
     pub min_rto: Duration,
     /// Whether the controller is told when data comes after an idle period.

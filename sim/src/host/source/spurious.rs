@@ -44,110 +44,21 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::source::{Environment, Setup, Source};
-    use crate::host::{Answer, Sink};
-    use crate::packet::{Body, Packet};
-    use control::{Bytes, Conditions, Duration, Recovery, Stamp, Time, registry};
-    use path::Ecn;
-    use std::collections::{BTreeSet, VecDeque};
-
-    const PACKET: Bytes = Bytes(1000);
-    const RTT: Duration = Duration::from_millis(100);
-
-    fn ms(ms: u64) -> Time {
-        Time::ZERO + Duration::from_millis(ms)
-    }
-
-    #[derive(Default)]
-    struct Calls {
-        sent: VecDeque<Packet>,
-        timers: BTreeSet<Time>,
-    }
-
-    impl Environment for Calls {
-        fn send(&mut self, _: u32, _: u32, make: impl FnOnce() -> Packet) {
-            self.sent.push_back(make());
-        }
-        fn wake_at(&mut self, _: Time) {}
-        fn timer_at(&mut self, time: Time) {
-            self.timers.insert(time);
-        }
-    }
-
-    /// A flow of CUBIC without end, whose window is 100 packets until its first loss.
-    struct Flow {
-        source: Source,
-        sink: Sink,
-        calls: Calls,
-        now: Time,
-        /// Nothing that leaves before this time arrives before it.
-        held_until: Time,
-        /// What is lost: the segment, as long as it was sent by this time.
-        lost: fn(u64) -> bool,
-        lost_until: Time,
-    }
-
-    impl Flow {
-        fn new(recovery: Recovery, frto: bool) -> Flow {
-            let cubic = registry::find("cubic").unwrap();
-            let mut parameters = cubic.defaults().clone();
-            parameters["initial-window"] = 100.into();
-            parameters["frto"] = frto.into();
-            let source = Source::new(Setup {
-                controller: cubic.build(&parameters, &Conditions::exact(PACKET)).unwrap().sender,
-                recovery,
-                size: None,
-                packet: PACKET,
-                receive_window: Some(100),
-                max_burst: None,
-                min_rto: Duration::from_millis(200),
-                idle_restart: false,
-                flow: 0,
-                way_out: 0,
-                ecn: Ecn::NotEct,
-            });
-            let sink = Sink::new(None, u64::MAX, 40, 0, None);
-            let (calls, now) = (Calls::default(), ms(0));
-            let mut flow = Flow { source, sink, calls, now, held_until: ms(0), lost: |_| false, lost_until: ms(0) };
-            flow.source.on_wake(ms(0), &mut flow.calls);
-            flow
-        }
-
-        /// When the acknowledgment of the packet arrives that left first.
-        fn next_ack(&self) -> Option<Time> {
-            self.calls.sent.front().map(|packet| (packet.sent + RTT).max(self.held_until))
-        }
-
-        fn run_until(&mut self, end: Time) {
-            loop {
-                let (ack, timer) = (self.next_ack(), self.calls.timers.first().copied());
-                let Some(now) = ack.into_iter().chain(timer).min().filter(|&now| now <= end) else { return };
-                self.now = now;
-                if ack == Some(now) {
-                    let packet = self.calls.sent.pop_front().expect("there is one");
-                    if packet.sent <= self.lost_until && (self.lost)(packet.segment) {
-                        continue;
-                    }
-                    let Answer::Send(ack) = self.sink.on_arrival(now, &packet, &Stamp::None) else { panic!() };
-                    let Body::Ack { out_of_order, marked, report } = ack.body else { panic!("an acknowledgment") };
-                    self.source.on_ack(now, &ack, (out_of_order, marked, report), &mut self.sink, &mut self.calls);
-                } else {
-                    self.calls.timers.pop_first();
-                    self.source.on_timer(now, &mut self.calls);
-                }
-            }
-        }
-
-        fn window(&self) -> f64 {
-            self.source.state().window.unwrap()
-        }
-    }
+    use crate::host::source::testing::{Flow, ms};
+    use control::Recovery;
+    use serde_json::json;
 
     const KINDS: [Recovery; 2] = [Recovery::Sack, Recovery::RackTlp];
 
+    /// A flow of CUBIC without end, whose window is 100 packets until its first loss.
+    fn flow(recovery: Recovery, frto: bool) -> Flow {
+        let parameters = json!({"initial-window": 100, "frto": frto});
+        Flow::new(recovery, None, "cubic", parameters.as_object().expect("an object"))
+    }
+
     /// Steady at first, then nothing arrives from 950 ms on for this long.
     fn held(recovery: Recovery, frto: bool, millis: u64) -> Flow {
-        let mut flow = Flow::new(recovery, frto);
+        let mut flow = flow(recovery, frto);
         flow.run_until(ms(950));
         assert_eq!(flow.source.counters.loss_events, 0);
         flow.held_until = ms(950 + millis);
@@ -186,9 +97,9 @@ mod tests {
     #[test]
     fn a_window_that_is_lost_is_repaired_and_the_timeout_counts() {
         for recovery in KINDS {
-            let mut flow = Flow::new(recovery, true);
+            let mut flow = flow(recovery, true);
             flow.run_until(ms(950));
-            (flow.lost, flow.lost_until) = (|_| true, ms(1300));
+            flow.loses = Box::new(|packet| packet.sent <= ms(1300));
             flow.run_until(ms(5000));
             let counters = flow.source.counters;
             assert!(counters.timeouts >= 1, "{recovery:?}");
@@ -206,7 +117,7 @@ mod tests {
             let mut flow = held(recovery, true, 500);
             let before = flow.window();
             // Some packets in the middle of what is held up are lost.
-            (flow.lost, flow.lost_until) = (|segment| segment % 100 == 50, ms(1000));
+            flow.loses = Box::new(|packet| packet.segment % 100 == 50 && packet.sent <= ms(1000));
             flow.run_until(ms(2500));
             let counters = flow.source.counters;
             assert_eq!((counters.timeouts, counters.loss_events), (1, 2), "{recovery:?}");

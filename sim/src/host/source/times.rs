@@ -123,85 +123,20 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use crate::host::source::{Environment, Setup, Source};
-    use crate::host::{Answer, Sink};
-    use crate::packet::{Body, Packet};
-    use control::{Bytes, Conditions, Duration, Recovery, Stamp, Time, registry};
-    use path::Ecn;
-    use std::collections::BTreeSet;
+    use crate::host::source::Source;
+    use crate::host::source::testing::{Flow, ms};
+    use control::{Recovery, Time};
+    use serde_json::json;
 
-    const PACKET: Bytes = Bytes(1000);
-    const RTT: Duration = Duration::from_millis(100);
-
-    fn ms(ms: u64) -> Time {
-        Time::ZERO + Duration::from_millis(ms)
-    }
-
-    /// What a source has sent, and when it is to be called.
-    #[derive(Default)]
-    struct Calls {
-        sent: Vec<Packet>,
-        wakes: BTreeSet<Time>,
-        timers: BTreeSet<Time>,
-    }
-
-    impl Environment for Calls {
-        fn send(&mut self, _: u32, _: u32, make: impl FnOnce() -> Packet) {
-            self.sent.push(make());
-        }
-        fn wake_at(&mut self, time: Time) {
-            self.wakes.insert(time);
-        }
-        fn timer_at(&mut self, time: Time) {
-            self.timers.insert(time);
-        }
-    }
-
-    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Each is acknowledged after a round
-    /// trip. Returns the source, when everything was acknowledged, and the times and segments of all packets.
-    fn transfer(recovery: Recovery, lost: &[u32]) -> (Source, Time, Vec<(Time, u64)>) {
-        let newreno = registry::find("newreno").unwrap();
-        let mut parameters = newreno.defaults().clone();
-        parameters["initial-window"] = 10.into();
-        let controller = newreno.build(&parameters, &Conditions::exact(PACKET)).unwrap().sender;
-        let mut source = Source::new(Setup {
-            controller,
-            recovery,
-            size: Some(Bytes(10 * PACKET.0)),
-            packet: PACKET,
-            receive_window: None,
-            max_burst: None,
-            min_rto: Duration::from_millis(200),
-            idle_restart: false,
-            flow: 0,
-            way_out: 0,
-            ecn: Ecn::NotEct,
-        });
-        let mut sink = Sink::new(None, 10, 40, 0, None);
-        let mut calls = Calls::default();
-        source.on_wake(ms(0), &mut calls);
-        let (mut acknowledged, mut log, mut now) = (0, Vec::new(), ms(0));
-        while !source.is_done() {
-            // An acknowledgment comes before a timer of the same time.
-            let ack = calls.sent.get(acknowledged).map(|packet| packet.sent + RTT);
-            let timer = calls.timers.first().copied();
-            now = ack.into_iter().chain(timer).min().expect("the transfer goes on");
-            if ack == Some(now) {
-                let packet = calls.sent[acknowledged];
-                acknowledged += 1;
-                log.push((packet.sent, packet.segment));
-                if lost.contains(&packet.order) {
-                    continue;
-                }
-                let Answer::Send(ack) = sink.on_arrival(now, &packet, &Stamp::None) else { panic!("not delayed") };
-                let Body::Ack { out_of_order, marked, report } = ack.body else { panic!("an acknowledgment") };
-                source.on_ack(now, &ack, (out_of_order, marked, report), &mut sink, &mut calls);
-            } else {
-                calls.timers.pop_first();
-                source.on_timer(now, &mut calls);
-            }
-        }
-        (source, now, log)
+    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Returns the source, when everything was
+    /// acknowledged, and the times and segments of all packets.
+    fn transfer(recovery: Recovery, lost: &'static [u32]) -> (Source, Time, Vec<(Time, u64)>) {
+        let parameters = json!({"initial-window": 10});
+        let mut flow = Flow::new(recovery, Some(10), "newreno", parameters.as_object().expect("an object"));
+        flow.loses = Box::new(|packet| lost.contains(&packet.order));
+        flow.run_until(ms(10_000));
+        assert!(flow.source.is_done());
+        (flow.source, flow.now, flow.log)
     }
 
     #[test]
