@@ -3,8 +3,8 @@
 //!
 //! Below a reference round-trip time, it behaves as flows of that round-trip time do, so that its rate does not depend
 //! on its own: within the *virtual* round-trip time, the longer of the two, it grows and gives up as much as they do.
-//! Left out are pacing, the detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too)
-//! and windows of less than a packet.
+//! Hosts are to space its packets: in the simulator with `pacing = 1`, on the wire by quinn's pacer. Left out are the
+//! detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too) and windows below a packet.
 
 use crate::dctcp::MarkedShare;
 use crate::parameters::{seconds, within};
@@ -21,7 +21,7 @@ crate::parameters! {
     pub struct Prague {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// What ends slow start before a loss or mark: nothing ("standard"), HyStart of Linux ("hystart"), RFC 9406
         /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// Weight of each virtual round trip in the mean share of marks, more than 0 and at most 1
@@ -54,12 +54,8 @@ impl Protocol for Prague {
     }
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
-        let rule = PragueRule {
-            prague: self.clone(),
-            share: MarkedShare::new(),
-            rtt: SmoothedRtt::default(),
-            reduced: Time::ZERO,
-        };
+        let rule =
+            PragueRule { prague: self.clone(), share: MarkedShare::new(), rtt: SmoothedRtt::default(), reduced: None };
         let window = Window::new(rule, self.initial_window, host.packet);
         Box::new(window.extended(self.slow_start.into()))
     }
@@ -70,8 +66,8 @@ struct PragueRule {
     prague: Prague,
     share: MarkedShare,
     rtt: SmoothedRtt,
-    /// When marks last reduced the window.
-    reduced: Time,
+    /// When marks last reduced the window; none before.
+    reduced: Option<Time>,
 }
 
 impl PragueRule {
@@ -108,10 +104,10 @@ impl WindowRule for PragueRule {
 
     /// At most once per virtual round trip.
     fn mark(&mut self, now: Time, w: f64) -> f64 {
-        if now.since(self.reduced) < self.virtual_rtt() {
+        if self.reduced.is_some_and(|reduced| now.since(reduced) < self.virtual_rtt()) {
             return w;
         }
-        self.reduced = now;
+        self.reduced = Some(now);
         w * (1.0 - self.share.alpha / 2.0)
     }
 }
@@ -124,12 +120,7 @@ mod tests {
     use crate::window::tests::round;
 
     fn rule() -> PragueRule {
-        PragueRule {
-            prague: Prague::default(),
-            share: MarkedShare::new(),
-            rtt: SmoothedRtt::default(),
-            reduced: Time::ZERO,
-        }
+        PragueRule { prague: Prague::default(), share: MarkedShare::new(), rtt: SmoothedRtt::default(), reduced: None }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use toy::{Event, Host, Path};
 const LARGEST_STEP: f64 = 64.0;
 
 /// The families of window protocols.
-const WINDOWS: [Family; 2] = [Family::LossWindow, Family::DelayWindow];
+const WINDOWS: [Family; 3] = [Family::LossWindow, Family::DelayWindow, Family::MarkWindow];
 
 /// The controllers whose windows follow delays alone: a loss event neither reduces nor holds them.
 const DELAY_ALONE: [&str; 1] = ["copa"];

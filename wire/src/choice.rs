@@ -3,15 +3,12 @@
 use crate::datagram::PACKET;
 use crate::error::ChoiceError;
 use control::registry::{self, Controller, Parties};
-use control::{Bytes, Conditions, Duration, EcnSupport, Sender};
+use control::{Bytes, Conditions, Duration, EcnSupport, Family, Sender};
 use quinn::udp::EcnCodepoint;
 use registry::ParameterError::Together;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::sync::Arc;
-
-/// The controller that decides until stamps are granted, and for good if they are refused.
-const FALLBACK: &str = "cubic";
 
 /// How far departures and arrivals may be from the times that the controllers see: neither a host's scheduler nor its
 /// clock is exact.
@@ -60,10 +57,13 @@ impl Choice {
 
     /// The same, whose packets are ECN-capable on paths that support it: queues mark them in place of dropping them,
     /// and the controller reacts. They are ECT(1) for controllers that react to the share of marks (L4S, RFC 9331), and
-    /// ECT(0) for others. Fails if the controller does not react to marks.
+    /// ECT(0) for others. Fails if the controller does not react to marks, or if it sets a rate: paced packets are
+    /// Not-ECT.
     pub fn with_ecn(self) -> Result<Choice, ChoiceError> {
-        let codepoint = match self.controller.ecn {
-            EcnSupport::None => return Err(ChoiceError::NoReaction { controller: self.controller.name }),
+        let Controller { name, family, ecn, .. } = *self.controller;
+        let codepoint = match ecn {
+            EcnSupport::None => return Err(ChoiceError::NoReaction { controller: name }),
+            _ if family == Family::Rate => return Err(ChoiceError::Paced { controller: name }),
             EcnSupport::Classic => EcnCodepoint::Ect0,
             EcnSupport::L4s => EcnCodepoint::Ect1,
         };
@@ -145,8 +145,11 @@ impl fmt::Debug for Choice {
     }
 }
 
+/// What decides until stamps are granted, and for good if they are refused: CUBIC with the slow start that RFC 9438,
+/// section 4.10, recommends.
 fn fallback() -> Choice {
-    Choice::new(FALLBACK, &Map::new()).expect("in the registry, with its defaults")
+    let hystart = Map::from_iter([("slow-start".to_string(), "hystart++".into())]);
+    Choice::new("cubic", &hystart).expect("in the registry, with its parameter")
 }
 
 #[cfg(test)]
@@ -160,6 +163,8 @@ mod tests {
         assert!(error("rabid", Value::Object(Map::new())).contains("rapid, "));
         let bbr = Choice::new("bbr", &Map::new()).unwrap().with_ecn().unwrap_err().to_string();
         assert!(bbr.starts_with("bbr does not react to marks"), "{bbr}");
+        let paced = Choice::new("bbr-ecn", &Map::new()).unwrap().with_ecn().unwrap_err().to_string();
+        assert!(paced.starts_with("bbr-ecn sets a rate"), "{paced}");
         assert!(error("rapid", serde_json::json!({"strean": 90})).contains("it has stream, "));
         assert!(error("rapid", serde_json::json!({"stream": 1})).starts_with("rapid.stream: "));
     }

@@ -98,6 +98,11 @@ pub enum ChoiceError {
         /// The controller's name.
         controller: &'static str,
     },
+    /// Packets were to be ECN-capable, and the controller sets a rate.
+    Paced {
+        /// The controller's name.
+        controller: &'static str,
+    },
     /// A parameter is unknown or has no usable value.
     Parameter {
         /// The controller's name.
@@ -116,6 +121,9 @@ impl fmt::Display for ChoiceError {
             }
             ChoiceError::NoReaction { controller } => {
                 write!(f, "{controller} does not react to marks (ECN); choose one like cubic, or send without ECN")
+            }
+            ChoiceError::Paced { controller } => {
+                write!(f, "{controller} sets a rate, and paced packets are not ECN-capable; send without ECN")
             }
             ChoiceError::Parameter { controller, error: Unknown { name, known } } => {
                 write!(f, "{controller} has no parameter `{name}`; it has {}", known.join(", "))

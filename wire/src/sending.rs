@@ -576,7 +576,7 @@ impl Inner {
     /// The next datagram leaves.
     fn send_first(&mut self, now: Time, waiting: &Waiting, mtu: u64, burst: &mut Burst) {
         let Some(mut datagram) = self.queue.pop() else { return };
-        // Paced packets are not ECN-capable: no controller that is paced reacts to marks.
+        // Paced packets are not ECN-capable, and `Choice::with_ecn` refuses controllers that pace.
         let Datagram { sent, received, .. } = datagram;
         let packet = Packet { size: datagram.size(), sent, received, ecn_capable: false };
         let stamp = self.host.on_sent(now, &packet, waiting);

@@ -55,7 +55,7 @@ crate::parameters! {
         pub probe_rtt_duration: Duration,
         /// MinRTTFilterLen: how long the least round-trip time is remembered
         pub min_rtt_memory: Duration,
-        /// whether it responds to marks, as in Linux
+        /// Whether it responds to marks, as in Linux; fixed: true in `bbr-ecn`, false in `bbr`
         pub ecn: bool,
         /// bbr_ecn_max_rtt_us: above this round-trip time it does not respond to marks
         pub ecn_max_rtt: Duration,

@@ -147,7 +147,7 @@ fn ours() -> &'static [Controller] {
                 Sack,
                 "RFC 9438",
                 "a window that is a cubic function of the time since the last loss, and never grows slower than \
-                 Reno's; slow start ends with a loss",
+                 Reno's",
                 crate::cubic::Cubic::default(),
             )
             .with_ecn(Classic),

@@ -1,7 +1,7 @@
 //! What every queue discipline consists of: the queue, and its parameters.
 
 use super::buffer::Buffer;
-use crate::Packet;
+use crate::{Ecn, Packet};
 use control::{Bytes, Duration, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,13 +77,13 @@ impl<P: Copy> Drops<P> {
         capable
     }
 
-    /// Marks `packet`, which is ECN-capable.
+    /// Marks `packet`, which is ECN-capable. One that another queue has marked before does not count again.
     pub fn mark(&mut self, packet: &mut P)
     where
         P: Packet,
     {
+        self.marked += u64::from(packet.ecn() != Ecn::Ce);
         packet.mark();
-        self.marked += 1;
     }
 
     fn keep(&mut self, packet: &P) {

@@ -9,7 +9,7 @@ use super::buffer::Buffer;
 use super::codel::Fifo;
 use super::discipline::{Drops, Mistake, Queue, Queueing, Site};
 use super::ticks::Ticks;
-use crate::{Ecn, Packet};
+use crate::Packet;
 use control::{Bytes, Duration, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,8 @@ impl Queueing for Parameters {
             ("update", update >= least, format!("{update} is less than {least}; write one like \"16 ms\"")),
             ("alpha", gain(alpha), no_gain(alpha)),
             ("beta", gain(beta), no_gain(beta)),
-            ("coupling", (0.1..=100.0).contains(&coupling), format!("{coupling} is not within 0.1 and 100; write 2")),
+            // With less than 1, neither queue would ever reach its p_max, at which overload begins.
+            ("coupling", (1.0..=100.0).contains(&coupling), format!("{coupling} is not within 1 and 100; write 2")),
             (
                 "max-threshold",
                 max_threshold >= min_threshold,
@@ -222,7 +223,7 @@ impl<P: Packet> DualPi2<P> {
             drops.drop_early(packet);
             return false;
         }
-        if self.l4s.recurs(native.max(p_cl)) && packet.ecn() != Ecn::Ce {
+        if self.l4s.recurs(native.max(p_cl)) {
             drops.mark(packet);
         }
         true
@@ -285,6 +286,7 @@ impl<P: Packet> Queue<P> for DualPi2<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ecn;
     use crate::testing::Parcel;
 
     const US: fn(u64) -> Time = |us| Time(us * 1_000_000);
