@@ -39,7 +39,7 @@ crate::parameters! {
         pub beta_ecn: f64,
         /// Whether a flow in decline aims below the window of its last loss
         pub fast_convergence: bool,
-        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// What ends slow start before a loss or mark: nothing ("standard"), HyStart of Linux ("hystart"), RFC 9406
         /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// Whether a loss takes from the window in proportion to what arrives (RFC 9937), not at once

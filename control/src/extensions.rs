@@ -40,8 +40,18 @@ pub(crate) struct Extended {
     undo: Option<Undo>,
     /// Whether the loss event that is being repaired was undone.
     undone: bool,
-    /// Window and ssthresh before the last timeout, or before the first of several in a row, in packets.
-    before_timeout: Option<(f64, f64)>,
+    /// What was so before the last timeout, or before the first of several in a row.
+    before_timeout: Option<BeforeTimeout>,
+}
+
+/// What a timeout changes.
+#[derive(Clone, Debug)]
+struct BeforeTimeout {
+    /// Window and ssthresh, packets.
+    cwnd: f64,
+    ssthresh: f64,
+    /// What watched slow start.
+    watch: Watch,
 }
 
 /// What an acknowledgment in recovery does to the window.
@@ -86,6 +96,11 @@ impl Extended {
         self.watch.on_ack(now, rtt, ack, w, packet)
     }
 
+    /// Whether there were signs of a queue in this slow start, which slow it down.
+    pub fn has_seen_queue(&self) -> bool {
+        self.watch.has_seen_queue()
+    }
+
     /// An acknowledgment arrives in recovery. `ssthresh` is in packets, which have `packet` bytes.
     pub fn on_ack_in_recovery(&mut self, now: Time, ack: &Ack, ssthresh: f64, packet: Bytes) -> Repair {
         if self.undone && ack.lost.0 > 0 {
@@ -110,11 +125,10 @@ impl Extended {
 
     /// The last timeout was spurious: window and ssthresh, in packets, are again what they were before.
     pub fn undo_timeout(&mut self) -> Option<(f64, f64)> {
-        let before = self.before_timeout.take();
-        if before.is_some() {
-            self.watch.go_on();
-        }
-        before
+        let BeforeTimeout { cwnd, ssthresh, watch } = self.before_timeout.take()?;
+        self.watch = watch;
+        self.watch.go_on();
+        Some((cwnd, ssthresh))
     }
 
     /// A loss event or a timeout comes, at this window and ssthresh in packets; `again` is for a timeout after which
@@ -125,11 +139,11 @@ impl Extended {
         match loss {
             Loss::Timeout => {
                 self.undo = None;
-                self.watch.restart();
                 let is_first = self.extensions.frto && !again;
                 if is_first {
-                    self.before_timeout = Some((cwnd, ssthresh));
+                    self.before_timeout = Some(BeforeTimeout { cwnd, ssthresh, watch: self.watch.clone() });
                 }
+                self.watch.restart();
                 is_first
             }
             Loss::Event => {

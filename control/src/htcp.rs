@@ -17,7 +17,7 @@ crate::parameters! {
     pub struct Htcp {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// What ends slow start before a loss or mark: nothing ("standard"), HyStart of Linux ("hystart"), RFC 9406
         /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// Delta_L: the time after a loss in which it grows as Reno
@@ -67,8 +67,8 @@ impl Protocol for Htcp {
 /// H-TCP's window growth rule.
 struct HtcpRule {
     htcp: Htcp,
-    /// When the last loss was; the beginning of the run before the first.
-    last_loss: Time,
+    /// When the last loss was; before the first, when congestion avoidance began. None before that.
+    last_loss: Option<Time>,
     /// beta: the share of the window that the last loss left.
     beta: f64,
     /// Throughput just before the last loss, packets per second; none if it was not measured.
@@ -86,7 +86,7 @@ impl HtcpRule {
         HtcpRule {
             beta: htcp.least_beta,
             htcp: htcp.clone(),
-            last_loss: Time::ZERO,
+            last_loss: None,
             throughput: None,
             rtt: None,
             shortest: None,
@@ -118,7 +118,8 @@ impl WindowRule for HtcpRule {
     }
 
     fn increase(&mut self, now: Time, w: f64, _: &Ack) -> f64 {
-        let fast = (now.since(self.last_loss) - self.htcp.low_speed).as_secs(); // Delta - Delta_L, or zero
+        let since = *self.last_loss.get_or_insert(now);
+        let fast = (now.since(since) - self.htcp.low_speed).as_secs(); // Delta - Delta_L, or zero
         let alpha = 1.0 + 10.0 * fast + 0.25 * fast * fast;
         // 2 (1 - beta) alpha gives the same mean window as beta = 1/2 and alpha. **Decided**: no faster than slow
         // start, while the paper has no limit.
@@ -130,7 +131,7 @@ impl WindowRule for HtcpRule {
         let throughput = self.rtt.map(|rtt| w / rtt);
         self.beta = self.adapted_beta(throughput);
         self.throughput = throughput;
-        self.last_loss = now;
+        self.last_loss = Some(now);
         self.longest = None;
         w * self.beta
     }
@@ -151,6 +152,7 @@ mod tests {
     #[test]
     fn growth_rises_with_the_time_since_the_last_loss() {
         // By hand: 1 for a second, then 1 + 10 D + (D/2)^2, times 2 (1 - beta) = 1.
+        // The first acknowledgment of congestion avoidance counts as a loss.
         let mut rule = HtcpRule::new(&Htcp::default());
         for (seconds, alpha) in [(0.0, 1.0), (1.0, 1.0), (2.0, 11.25), (5.0, 45.0), (11.0, 126.0)] {
             let found = rule.increase(at(seconds), 1000.0, &Ack::default()) * 1000.0;

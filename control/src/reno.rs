@@ -14,7 +14,7 @@ crate::parameters! {
     pub struct Reno {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// What ends slow start before a loss or mark: nothing ("standard"), HyStart of Linux ("hystart"), RFC 9406
         /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// Share of the window that a reaction to ECN marks leaves, 0 to 1; RFC 8511 has 0.8

@@ -20,7 +20,7 @@ crate::parameters! {
     pub struct Westwood {
         /// Window at the start, in packets; RFC 6928 has 10
         pub initial_window: f64,
-        /// What ends slow start before a loss: nothing ("standard"), HyStart as in Linux ("hystart"), RFC 9406
+        /// What ends slow start before a loss or mark: nothing ("standard"), HyStart of Linux ("hystart"), RFC 9406
         /// ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// alpha: weight of the old estimate against a round trip's new sample of the bandwidth, 0 to 1

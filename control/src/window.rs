@@ -134,6 +134,12 @@ impl<R: WindowRule> Window<R> {
         Window { cwnd, state: growing(cwnd, ssthresh), ..self }
     }
 
+    /// Whether nothing has stopped slow start, nor slowed it down.
+    pub fn is_unstopped(&self) -> bool {
+        matches!(self.state, State::SlowStart { .. })
+            && !self.extended.as_ref().is_some_and(|extended| extended.has_seen_queue())
+    }
+
     /// The window at which slow start ends; in congestion avoidance the present one, at which it has ended.
     fn ssthresh(&self) -> f64 {
         match self.state {

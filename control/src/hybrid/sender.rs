@@ -5,7 +5,7 @@ use super::competition::Competition;
 use super::error_window::ErrorWindow;
 use super::packet_scale::PacketScaleSender;
 use super::window::WindowSender;
-use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, State};
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -115,7 +115,7 @@ impl HybridSender {
             let rate = Bytes(held as u64).over(rtt.newest);
             self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
             // A window protocol that nothing has stopped yet would go on with its slow start.
-            let unstopped = self.window.state().phase == Phase::SlowStart;
+            let unstopped = self.window.is_unstopped();
             let gives_way = self.packet_scale.gives_way();
             self.competition = gives_way.then(|| Competition::new(now, rate, self.packets(held), unstopped));
             self.in_charge = InCharge::PacketScale { low: 0 };

@@ -81,6 +81,16 @@ impl WindowSender {
         self.shown().window()
     }
 
+    /// Whether nothing has stopped its slow start, nor slowed it down.
+    pub fn is_unstopped(&self) -> bool {
+        match self {
+            WindowSender::Cubic(window) => window.is_unstopped(),
+            WindowSender::Bic(window) => window.is_unstopped(),
+            WindowSender::HighSpeed(window) => window.is_unstopped(),
+            WindowSender::Reno(window) => window.is_unstopped(),
+        }
+    }
+
     /// What the sender is doing.
     pub fn state(&self) -> State {
         self.shown().state()

@@ -245,6 +245,14 @@ impl Sender for PlusPlusSender {
         };
     }
 
+    /// RFC 5681, section 4.1: the window begins again, and grows to where it was as after a slowdown.
+    fn on_idle(&mut self, _: Time) {
+        if self.state == State::Avoidance {
+            self.state = State::Ramp { ssthresh: self.cwnd };
+        }
+        self.cwnd = self.cwnd.min(self.parameters.initial_window);
+    }
+
     fn state(&self) -> Shown {
         let phase = match self.state {
             State::SlowStart | State::Ramp { .. } => Phase::SlowStart,
@@ -326,6 +334,18 @@ mod tests {
             let changed = 100.0 * (window(&*sender) - 100.0);
             assert!((changed - change).abs() < 1e-6, "{ms} ms: {changed}");
         }
+    }
+
+    #[test]
+    fn after_an_idle_period_the_window_begins_again_and_grows_to_where_it_was() {
+        let mut sender = sender(4.0);
+        (0..28).for_each(|_| sender.on_ack(at(1000), &ack(120)));
+        assert_eq!(window(&*sender), 32.0);
+        sender.on_loss(at(1000), &Loss::Event);
+        sender.on_idle(at(9000));
+        assert_eq!((window(&*sender), sender.slow_start_threshold()), (4.0, Some(16.0)));
+        (0..12).for_each(|_| sender.on_ack(at(9120), &ack(120)));
+        assert_eq!((window(&*sender), sender.state().phase), (16.0, Phase::CongestionAvoidance));
     }
 
     #[test]

@@ -81,12 +81,20 @@ impl Watch {
         }
     }
 
+    /// Whether there were signs of a queue, which slow down slow start before it ends.
+    pub(crate) fn has_seen_queue(&self) -> bool {
+        matches!(self, Watch::PlusPlus(plus_plus) if plus_plus.is_conservative())
+    }
+
     /// An acknowledgment arrives in slow start after a round-trip time of `rtt`, at a window of `w` packets, which have
     /// `packet` bytes. Returns by how many packets per acknowledged packet the window may grow, 0 to 1; none ends slow
     /// start.
     pub(crate) fn on_ack(&mut self, now: Time, rtt: Duration, ack: &Ack, w: f64, packet: Bytes) -> Option<f64> {
         match self {
             Watch::Off => Some(1.0),
+            // The round-trip times of a flow that does not use its window do not tell when the path is full, and those
+            // of packets that another protocol sent in a hybrid neither. SEARCH has to know of all that arrives.
+            Watch::Linux(_) | Watch::PlusPlus(_) if ack.app_limited => Some(1.0),
             Watch::Linux(linux) => (!linux.finds_end(now, rtt, w)).then_some(1.0),
             Watch::PlusPlus(plus_plus) => plus_plus.on_ack(now, rtt, ack.acked.0 as f64 / packet.0 as f64),
             Watch::Search(search) => (!search.finds_end(now, rtt, ack)).then_some(1.0),
@@ -130,6 +138,23 @@ mod tests {
         let mut watch = Watch::new(SlowStart::HyStartPlusPlus);
         watch.go_on();
         assert!(matches!(watch, Watch::PlusPlus(_)), "and not off, as after a timeout");
+    }
+
+    /// HyStart's rounds and trains are those of a flow that uses its window.
+    #[test]
+    fn acknowledgments_of_a_flow_that_does_not_use_its_window_end_no_slow_start() {
+        let end = |kind, app_limited| {
+            let mut watch = Watch::new(kind);
+            (0..10_000u64).find(|&ms| {
+                let (now, rtt) = (Time::ZERO + Duration::from_millis(ms), Duration::from_millis(100 + ms / 4));
+                let ack = Ack { acked: Bytes(1000), app_limited, ..Ack::default() };
+                watch.on_ack(now, rtt, &ack, 100.0, Bytes(1000)).is_none()
+            })
+        };
+        for kind in [SlowStart::HyStart, SlowStart::HyStartPlusPlus] {
+            assert!(end(kind, false).is_some(), "{kind:?}: the round-trip time rises");
+            assert_eq!(end(kind, true), None, "{kind:?}");
+        }
     }
 
     #[test]

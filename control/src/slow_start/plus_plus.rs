@@ -67,6 +67,11 @@ impl PlusPlus {
         })
     }
 
+    /// Whether this is Conservative Slow Start.
+    pub fn is_conservative(&self) -> bool {
+        matches!(self.stage, Stage::Conservative { .. })
+    }
+
     /// The stage after a round-trip time, with which the round's least is `current`.
     fn stage(&self, current: Duration) -> Stage {
         match (self.stage, self.last) {

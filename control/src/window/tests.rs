@@ -298,7 +298,9 @@ fn hystart_leaves_slow_start_after_longer_round_trips() {
         (window(sender), sender.state().phase)
     };
     assert_eq!(round(&mut sender, 100), (30.0, Phase::SlowStart));
+    assert!(sender.is_unstopped());
     assert_eq!(round(&mut sender, 130), (30.0 + 7.0 + 13.0 / 4.0, Phase::SlowStart), "a quarter from the eighth");
+    assert!(!sender.is_unstopped(), "it is slowed down");
     for ms in [140, 150, 160, 170] {
         round(&mut sender, ms);
     }
