@@ -237,6 +237,10 @@ class Flow(Keys):
     """The most that it may have outstanding, in packets; no limit if not given."""
     max_burst: int | None = None
     """The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2."""
+    pacing: float | None = None
+    """Space the packets of window protocols: so many windows per smoothed round-trip time, and at least 2 in slow
+    start; 1.25 as QUIC (RFC 9002, section 7.7), 1.2 as Linux, 1 as Prague. The scenario's if not given.
+    """
     recovery: Literal["sack", "rack-tlp", "newreno"] | None = None
     """How losses are repaired; as the controller's source says if not given."""
     delayed_ack: str | None = None
@@ -320,6 +324,10 @@ class Traffic(Keys):
     """The most that a connection may have outstanding either way, in packets; no limit if not given."""
     max_burst: int | None = None
     """The most packets that leave together for one acknowledgment or timer; no limit if not given. BIC-2004 has 2."""
+    pacing: float | None = None
+    """Space the packets of window protocols: so many windows per smoothed round-trip time, and at least 2 in slow
+    start; 1.25 as QUIC (RFC 9002, section 7.7), 1.2 as Linux, 1 as Prague. The scenario's if not given.
+    """
     recovery: Literal["sack", "rack-tlp", "newreno"] | None = None
     """How losses are repaired; as the controller's source says if not given."""
     delayed_ack: str | None = None
@@ -410,6 +418,11 @@ class Scenario(Keys):
     jitter: str | None = None
     """Each packet of a flow leaves up to this late, at random, and in order, as from hosts whose timers and
     schedulers are not exact. If not given, packets leave on time.
+    """
+    pacing: float | None = None
+    """Space the packets of window protocols: so many windows per smoothed round-trip time, and at least 2 in slow
+    start; 1.25 as QUIC (RFC 9002, section 7.7), 1.2 as Linux, 1 as Prague. If not given, packets leave as soon as
+    the window allows.
     """
     quantum: str | None = None
     """The shortest time between two departures that the sending hosts of flows can keep. Controllers that probe with
