@@ -185,3 +185,14 @@ fn the_registry_is_sound() {
         }
     }
 }
+
+/// Hosts make packets ECN-capable by the controller.
+#[test]
+fn whether_a_controller_responds_to_marks_is_no_choice() {
+    for (name, own) in [("bbr", false), ("bbr-ecn", true)] {
+        let controller = registry::find(name).unwrap();
+        let given = |ecn: bool| controller.parameters(&[("ecn".to_string(), ecn.into())].into_iter().collect());
+        assert!(given(own).is_ok(), "{name}");
+        assert!(matches!(given(!own), Err(registry::ParameterError::Bad { name, .. }) if name == "ecn"), "{name}");
+    }
+}

@@ -113,13 +113,12 @@ impl Controller {
     /// The defaults with `overrides` laid over them. Fails if a name is not a parameter's, or if the protocol refuses a
     /// value.
     pub fn parameters(&self, overrides: &Map<String, Value>) -> Result<Value, ParameterError> {
-        // Hosts go by `self.ecn`: its packets would be ECN-capable without a reaction, or the other way round.
-        if overrides.get("ecn").is_some_and(|given| self.defaults.get("ecn").is_some_and(|own| own != given)) {
-            let other = if self.ecn == EcnSupport::None { "that is `bbr-ecn`" } else { "that is `bbr`" };
-            return Err(ParameterError::Bad {
-                name: "ecn".into(),
-                problem: format!("is fixed; take the controller {other}"),
-            });
+        // Hosts go by `self.ecn`: packets would be ECN-capable without a reaction, or the other way round.
+        if let (Some(own), Some(given)) = (self.defaults.get("ecn"), overrides.get("ecn"))
+            && own != given
+        {
+            let problem = "is fixed; `thalweg controllers` tells which controllers respond to marks".into();
+            return Err(ParameterError::Bad { name: "ecn".into(), problem });
         }
         overlay(&self.defaults, overrides, &|all| (self.factory)(all, &Conditions::exact(Bytes(1000))).map(drop))
     }
