@@ -2,6 +2,7 @@
 //! the share `b` on a loss. Reno is AIMD(1, 0.5). BIC-2004 compares BIC with AIMD(32, 0.125), whose response function
 //! BIC's approaches at low loss rates (section VI-B).
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -40,7 +41,7 @@ impl Protocol for Aimd {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(self.clone(), self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -14,6 +14,7 @@
 //!   a loss:         W_max becomes w, or less for a flow in decline; w becomes (1 - beta) w
 //! ```
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Phase, Sender};
@@ -86,7 +87,7 @@ impl Protocol for Bic {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(BicRule::new(self), self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -2,6 +2,7 @@
 //! when one does (Tan, Song, Zhang, Sridharan, "A Compound TCP approach for high-speed and long distance networks",
 //! INFOCOM 2006, section III).
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -65,7 +66,7 @@ impl Protocol for Compound {
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = CompoundRule { compound: self.clone(), rounds: Rounds::new(), rtt: None, dwnd: 0.0, growth: 0.0 };
         let window = Window::new(rule, self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -104,7 +104,7 @@ impl Protocol for Cubic {
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let Cubic { slow_start, prr, undo, frto, .. } = *self;
         let window = Window::new(CubicRule::new(self, host.packet), self.initial_window, host.packet);
-        Box::new(window.extended(Extensions { slow_start, prr, undo, frto }))
+        Box::new(window.extended(Extensions { slow_start, paced: host.paced, prr, undo, frto }))
     }
 }
 

@@ -4,6 +4,7 @@
 //! window, as ever. It is for data centres only: on paths of others, it leaves nothing to flows that take a mark for a
 //! loss.
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -41,7 +42,7 @@ impl Protocol for Dctcp {
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let rule = DctcpRule { g: self.g, share: MarkedShare::new() };
         let window = Window::new(rule, self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -3,7 +3,7 @@
 //! that are undone if nothing was lost (RFC 9438, section 4.9).
 
 use crate::prr::Prr;
-use crate::roles::{Ack, Loss};
+use crate::roles::{Ack, Conditions, Loss};
 use crate::slow_start::{SlowStart, Watch};
 use crate::undo::Undo;
 use crate::units::{Bytes, Time};
@@ -13,6 +13,8 @@ use crate::units::{Bytes, Time};
 pub struct Extensions {
     /// How slow start ends.
     pub slow_start: SlowStart,
+    /// The host spaces packets, by which HyStart goes.
+    pub paced: bool,
     /// In recovery, the window falls in proportion to what arrives (RFC 9937), and not at once.
     pub prr: bool,
     /// A loss event is undone if all packets that were declared lost arrive after all (RFC 9438, section 4.9.2).
@@ -21,10 +23,10 @@ pub struct Extensions {
     pub frto: bool,
 }
 
-impl From<SlowStart> for Extensions {
-    /// No extension but this end of slow start.
-    fn from(slow_start: SlowStart) -> Extensions {
-        Extensions { slow_start, ..Extensions::default() }
+impl Extensions {
+    /// No extension but this end of slow start, on such a host.
+    pub fn of(slow_start: SlowStart, host: &Conditions) -> Extensions {
+        Extensions { slow_start, paced: host.paced, ..Extensions::default() }
     }
 }
 
@@ -71,9 +73,9 @@ pub(crate) enum Repair {
 impl Extended {
     /// The state at the flow's start; none without extensions.
     pub fn new(extensions: Extensions) -> Option<Extended> {
-        let watch = Watch::new(extensions.slow_start);
+        let watch = Watch::new(extensions.slow_start, extensions.paced);
         let extended = Extended { extensions, watch, prr: None, undo: None, undone: false, before_timeout: None };
-        (extensions != Extensions::default()).then_some(extended)
+        (extensions != Extensions { paced: extensions.paced, ..Extensions::default() }).then_some(extended)
     }
 
     /// Whether timeouts are undone that F-RTO finds spurious.

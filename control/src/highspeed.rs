@@ -1,6 +1,7 @@
 //! HighSpeed TCP, HSTCP: AIMD(a(w), b(w)), where `a` rises and `b` falls with the window `w`, so that a window of
 //! 83,000 packets needs a loss rate of no less than 10^-7 (RFC 3649, section 5).
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -64,7 +65,7 @@ impl Protocol for HighSpeed {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(HighSpeedRule::new(self), self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! The draft's optional scaling of the growth by the RTT is left out.
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -60,7 +61,7 @@ impl Protocol for Htcp {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(HtcpRule::new(self), self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -9,6 +9,7 @@
 //!             theta round trips with a delay of no more than eta_1 d_m
 //! ```
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -86,7 +87,7 @@ impl Protocol for Illinois {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(IllinoisRule::new(self), self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -7,6 +7,7 @@
 //! detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too) and windows below a packet.
 
 use crate::dctcp::MarkedShare;
+use crate::extensions::Extensions;
 use crate::parameters::{seconds, within};
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -57,7 +58,7 @@ impl Protocol for Prague {
         let rule =
             PragueRule { prague: self.clone(), share: MarkedShare::new(), rtt: SmoothedRtt::default(), reduced: None };
         let window = Window::new(rule, self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reno: one packet more per round trip, half the window on a loss (RFC 5681). The controllers `newreno` and `reno`
 //! differ only in how the host repairs losses: by RFC 6582 without selective acknowledgments, by RFC 6675 with them.
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Conditions, Sender};
@@ -36,6 +37,6 @@ impl Protocol for Reno {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(StandardRule { beta_ecn: self.beta_ecn }, self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }

@@ -55,12 +55,14 @@ pub struct Conditions {
     /// The shortest time between two departures that the host can keep, its *quantum*. Packets that are to leave less
     /// than a quantum apart leave together, as one burst. Zero for a host that can time any gap, as the simulator can.
     pub quantum: Duration,
+    /// The host spaces the packets of window protocols over the round-trip time (RFC 9002, section 7.7).
+    pub paced: bool,
 }
 
 impl Conditions {
     /// The conditions of a host whose times are exact, with packets of this size.
     pub fn exact(packet: Bytes) -> Conditions {
-        Conditions { packet, timing_error: Duration::ZERO, quantum: Duration::ZERO }
+        Conditions { packet, timing_error: Duration::ZERO, quantum: Duration::ZERO, paced: false }
     }
 
     /// Whether packets leave and arrive exactly at the times that the host tells.

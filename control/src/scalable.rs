@@ -2,6 +2,7 @@
 //! the link's rate (Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", CCR 33(2), 2003,
 //! section 2).
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -50,7 +51,7 @@ impl Protocol for Scalable {
 
     fn sender(&self, host: &Conditions) -> Box<dyn Sender> {
         let window = Window::new(self.clone(), self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

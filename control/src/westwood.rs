@@ -5,6 +5,7 @@
 //! The bandwidth estimate averages over some ten round trips. A slow start that fills a large path in about as many
 //! leaves the estimate far below the path's bandwidth, and so the window far too small after the first loss.
 
+use crate::extensions::Extensions;
 use crate::parameters::within;
 use crate::protocol::Protocol;
 use crate::roles::{Ack, Conditions, Sender};
@@ -50,7 +51,7 @@ impl Protocol for Westwood {
             bandwidth: None,
         };
         let window = Window::new(rule, self.initial_window, host.packet);
-        Box::new(window.extended(self.slow_start.into()))
+        Box::new(window.extended(Extensions::of(self.slow_start, host)))
     }
 }
 

@@ -134,7 +134,7 @@ impl<R: WindowRule> Window<R> {
         Window { cwnd, state: growing(cwnd, ssthresh), ..self }
     }
 
-    /// Whether nothing has stopped slow start, nor slowed it down.
+    /// Whether this is slow start, be it the first or one up to a threshold, and nothing has slowed it down.
     pub fn is_unstopped(&self) -> bool {
         matches!(self.state, State::SlowStart { .. })
             && !self.extended.as_ref().is_some_and(|extended| extended.has_seen_queue())
@@ -177,8 +177,7 @@ impl<R: WindowRule> Window<R> {
         {
             self.rule.restore();
             self.cwnd = self.cwnd.max(cwnd);
-            self.state = growing(self.cwnd, ssthresh);
-            return;
+            self.state = growing(self.cwnd, ssthresh); // and as fast as before, see below
         }
         match self.state {
             State::SlowStart { .. } => match extended.on_ack_in_slow_start(now, ack, self.cwnd, self.packet) {

@@ -117,7 +117,7 @@ impl PythonSender {
     fn new(make: &Py<PyAny>, parameters: &str, host: &Conditions) -> PyResult<PythonSender> {
         Python::attach(|py| {
             let keywords = py.import("json")?.call_method1("loads", (parameters,))?.cast_into::<PyDict>()?;
-            let Conditions { packet, timing_error, quantum } = *host;
+            let Conditions { packet, timing_error, quantum, .. } = *host;
             let conditions =
                 HostConditions { packet: packet.0, timing_error: timing_error.as_secs(), quantum: quantum.as_secs() };
             let made = make.bind(py).call((conditions,), Some(&keywords))?;

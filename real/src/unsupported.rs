@@ -2,6 +2,7 @@
 
 use crate::contestant::{Congestion, Contestant};
 use control::Bytes;
+use control::registry::{self, Family};
 use experiment::Experiment;
 
 /// The size of full packets on the path, with `wire`'s header. An experiment must have packets of this size to run in
@@ -36,6 +37,10 @@ pub fn unsupported(experiment: &Experiment, contestant: &Contestant) -> Option<S
             ("misbehaviour", flow.misbehaviour.is_some()),
         ];
         let (first, own) = (flows[0].ecn.is_capable(), flow.ecn.is_capable());
+        let paces = registry::find(&flow.controller).is_some_and(|controller| controller.family == Family::Rate);
+        if *contestant == Contestant::Ours && own && paces {
+            return Some(format!("flow {}: ecn: paced packets are not ECN-capable in real runs; write false", i + 1));
+        }
         if *contestant == Contestant::Ours && Congestion::named(&flow.controller).is_some() {
             let why = "quinn carries all flows of a real run, or none; write the same controller for all";
             return Some(format!("flow {}: controller: is {}: {why}", i + 1, flow.controller));

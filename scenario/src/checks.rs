@@ -48,10 +48,10 @@ pub(super) fn max_burst(packets: Option<u64>, at: KeyPath, problems: &mut Proble
     problems.unless(packets != Some(0), at, "is zero; write 2 or more, or remove it");
 }
 
-/// Checks how many windows leave per round-trip time.
+/// Checks how many windows leave per round-trip time, for whichever controllers.
 pub(super) fn pacing(windows: Option<f64>, at: KeyPath, problems: &mut Problems) {
-    let message = "is not within 0.5 and 100; write one like 1.25, or remove it";
-    problems.unless(windows.is_none_or(|windows| (0.5..=100.0).contains(&windows)), at, message);
+    let message = "is not within 1 and 100; write one like 1.25, or remove it";
+    problems.unless(windows.is_none_or(|windows| (1.0..=100.0).contains(&windows)), at, message);
 }
 
 /// Checks for how long an acknowledgment may be delayed.

@@ -63,7 +63,7 @@ const PREFETCH_AHEAD: usize = 2;
 /// What the hosts of a flow can do. Simulated times are exact, and `jitter` is a delay that hosts do not know of; but a
 /// host that knows the shortest gap that it can keep also knows by how much it misses the times of its departures.
 fn conditions(flow: &experiment::Flow) -> Conditions {
-    let exact = Conditions::exact(flow.packet);
+    let exact = Conditions { paced: flow.pacing.is_some(), ..Conditions::exact(flow.packet) };
     let Some(quantum) = flow.quantum else { return exact };
     Conditions { quantum, timing_error: flow.jitter.unwrap_or(exact.timing_error), ..exact }
 }

@@ -20,7 +20,7 @@ pub(crate) const QUANTUM: Duration = Duration::from_micros(200);
 
 /// What a host on the wire can do, as its controllers are told, with packets of `packet` bytes.
 fn conditions(packet: u64, quantum: Duration) -> Conditions {
-    Conditions { packet: Bytes(packet), timing_error: TIMING, quantum }
+    Conditions { packet: Bytes(packet), timing_error: TIMING, quantum, paced: true }
 }
 
 /// Puts itself between a host and a sender, whose packets have up to so many bytes.

@@ -23,6 +23,7 @@ const LONGEST_REST: Duration = Duration::from_millis(80_000);
 /// Switches between the two protocols.
 pub(super) struct HybridSender {
     hybrid: Hybrid,
+    host: Conditions,
     packet: Bytes,
     window: WindowSender,
     packet_scale: PacketScaleSender,
@@ -64,8 +65,9 @@ impl HybridSender {
     pub fn new(hybrid: &Hybrid, host: &Conditions) -> HybridSender {
         HybridSender {
             hybrid: hybrid.clone(),
+            host: *host,
             packet: host.packet,
-            window: WindowSender::new(hybrid.window, hybrid.slow_start, host.packet),
+            window: WindowSender::new(hybrid.window, hybrid.slow_start, host),
             packet_scale: hybrid.packet_scale.sender(host),
             in_charge: InCharge::Window { since: Time::ZERO },
             competition: None,
@@ -179,7 +181,7 @@ impl HybridSender {
             Some(competition) => competition.ssthresh(rtt.newest, self.packet),
             None => self.packets(self.threshold()),
         };
-        let first = WindowSender::new(self.hybrid.window, self.hybrid.slow_start, self.packet);
+        let first = WindowSender::new(self.hybrid.window, self.hybrid.slow_start, &self.host);
         self.window = first.resumed(window.max(1.0), ssthresh);
         (self.in_charge, self.competition) = (InCharge::Window { since: now }, None);
     }

@@ -2,9 +2,10 @@
 
 use crate::bic::{self, Bic};
 use crate::cubic::{self, Cubic};
+use crate::extensions::Extensions;
 use crate::highspeed::{self, HighSpeed};
 use crate::reno::Reno;
-use crate::roles::{Sender, State};
+use crate::roles::{Conditions, Sender, State};
 use crate::slow_start::SlowStart;
 use crate::standard::StandardRule;
 use crate::units::Bytes;
@@ -35,24 +36,25 @@ pub(super) enum WindowSender {
 
 impl WindowSender {
     /// A sender at the flow's start, whose slow start ends as `slow_start` says.
-    pub fn new(which: Fallback, slow_start: SlowStart, packet: Bytes) -> WindowSender {
-        fn window<R: WindowRule>(rule: R, slow_start: SlowStart, packet: Bytes) -> Window<R> {
-            Window::new(rule, Reno::default().initial_window, packet).extended(slow_start.into())
+    pub fn new(which: Fallback, slow_start: SlowStart, host: &Conditions) -> WindowSender {
+        fn window<R: WindowRule>(rule: R, slow_start: SlowStart, host: &Conditions) -> Window<R> {
+            let window = Window::new(rule, Reno::default().initial_window, host.packet);
+            window.extended(Extensions::of(slow_start, host))
         }
         match which {
             Fallback::Cubic => {
-                let rule = cubic::CubicRule::new(&Cubic::default(), packet);
-                WindowSender::Cubic(window(rule, slow_start, packet))
+                let rule = cubic::CubicRule::new(&Cubic::default(), host.packet);
+                WindowSender::Cubic(window(rule, slow_start, host))
             }
             Fallback::Bic => {
                 let rule = bic::BicRule::new(&Bic::default());
-                WindowSender::Bic(window(rule, slow_start, packet))
+                WindowSender::Bic(window(rule, slow_start, host))
             }
             Fallback::HighSpeed => {
                 let rule = highspeed::HighSpeedRule::new(&HighSpeed::default());
-                WindowSender::HighSpeed(window(rule, slow_start, packet))
+                WindowSender::HighSpeed(window(rule, slow_start, host))
             }
-            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), slow_start, packet)),
+            Fallback::Reno => WindowSender::Reno(window(StandardRule::default(), slow_start, host)),
         }
     }
 
@@ -81,7 +83,7 @@ impl WindowSender {
         self.shown().window()
     }
 
-    /// Whether nothing has stopped its slow start, nor slowed it down.
+    /// Whether this is slow start, be it the first or one up to a threshold, and nothing has slowed it down.
     pub fn is_unstopped(&self) -> bool {
         match self {
             WindowSender::Cubic(window) => window.is_unstopped(),

@@ -1,8 +1,7 @@
 //! HyStart as in Linux, `tcp_cubic.c` (S. Ha, I. Rhee, "Taming the elephants: New TCP slow start", Computer Networks
 //! 55(9), 2011).
 //!
-//! **Decided**: hosts are taken not to pace, so that a train of acknowledgments may last half of the least round-trip
-//! time; and nothing is added for offloads, which delay acknowledgments in Linux by up to a millisecond.
+//! **Decided**: nothing is added for offloads, which delay acknowledgments in Linux by up to a millisecond.
 
 use super::round::Round;
 use super::{SAMPLES, threshold};
@@ -22,9 +21,21 @@ pub(crate) struct Linux {
     train: Time,
     /// The least round-trip time so far (`delay_min`).
     least: Option<Duration>,
+    /// The host spaces packets.
+    paced: bool,
 }
 
 impl Linux {
+    /// Before the first slow start. The host is `paced` if it spaces packets.
+    pub fn new(paced: bool) -> Linux {
+        Linux { paced, ..Linux::default() }
+    }
+
+    /// Before another slow start.
+    pub fn restart(&mut self) {
+        *self = Linux::new(self.paced);
+    }
+
     /// An acknowledgment arrives at a window of `w` packets. Returns whether it ends slow start.
     pub fn finds_end(&mut self, now: Time, rtt: Duration, w: f64) -> bool {
         let least = self.least.map_or(rtt, |least| least.min(rtt));
@@ -37,7 +48,8 @@ impl Linux {
         }
         if now.since(self.train) <= SPACING {
             self.train = now;
-            if now.since(self.round.began) > least.scale(0.5) {
+            // Two windows per round-trip time last half of it by themselves (`sk_pacing_status`).
+            if now.since(self.round.began) > if self.paced { least } else { least.scale(0.5) } {
                 return true;
             }
         }
@@ -70,6 +82,9 @@ mod tests {
         assert_eq!(round(&mut linux, 200.0, 100, 1.0, 100.0), Some(51), "more than 50 ms");
         let mut linux = Linux::default();
         assert_eq!(round(&mut linux, 100.0, 100, 2.5, 100.0), None, "gaps of more than 2 ms make no train");
+        let mut linux = Linux::new(true);
+        assert_eq!(round(&mut linux, 100.0, 100, 1.0, 100.0), None, "a host that paces: the whole of it");
+        assert_eq!(round(&mut linux, 200.0, 200, 1.0, 100.0), None, "rounds begin anew");
     }
 
     #[test]

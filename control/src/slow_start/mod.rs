@@ -54,11 +54,13 @@ pub(crate) enum Watch {
 
 impl Watch {
     /// Before the first slow start.
-    pub(crate) fn new(kind: SlowStart) -> Watch {
+    ///
+    /// The host is `paced` if it spaces packets.
+    pub(crate) fn new(kind: SlowStart, paced: bool) -> Watch {
         match kind {
             SlowStart::Standard => Watch::Off,
-            SlowStart::HyStart => Watch::Linux(Linux::default()),
-            SlowStart::HyStartPlusPlus => Watch::PlusPlus(PlusPlus::default()),
+            SlowStart::HyStart => Watch::Linux(Linux::new(paced)),
+            SlowStart::HyStartPlusPlus => Watch::PlusPlus(PlusPlus::new(paced)),
             SlowStart::Search => Watch::Search(Box::default()),
         }
     }
@@ -66,7 +68,7 @@ impl Watch {
     /// After a timeout or an idle period, before another slow start.
     pub(crate) fn restart(&mut self) {
         match self {
-            Watch::Linux(linux) => *linux = Linux::default(), // Linux, bictcp_reset
+            Watch::Linux(linux) => linux.restart(), // Linux, bictcp_reset
             // RFC 9406, section 4.3: only the initial slow start. Later ones have a threshold to stop at.
             Watch::Off | Watch::PlusPlus(_) => *self = Watch::Off,
             Watch::Search(search) => **search = Search::default(),
@@ -123,7 +125,7 @@ mod tests {
         let ack = Ack { acked: Bytes(1000), in_flight: Bytes(100_000), ..Ack::default() };
         // Deliveries that do not grow while more and more is in flight end slow start.
         let end = |undone: Option<u64>| {
-            let mut watch = Watch::new(SlowStart::Search);
+            let mut watch = Watch::new(SlowStart::Search, false);
             (0..3000u64).find(|&ms| {
                 if undone == Some(ms) {
                     watch.go_on();
@@ -135,7 +137,7 @@ mod tests {
         let first = end(None).expect("slow start ends");
         assert!(end(Some(first - 1)).is_none_or(|later| later > first + 300), "a window has to pass first");
 
-        let mut watch = Watch::new(SlowStart::HyStartPlusPlus);
+        let mut watch = Watch::new(SlowStart::HyStartPlusPlus, false);
         watch.go_on();
         assert!(matches!(watch, Watch::PlusPlus(_)), "and not off, as after a timeout");
     }
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn acknowledgments_of_a_flow_that_does_not_use_its_window_end_no_slow_start() {
         let end = |kind, app_limited| {
-            let mut watch = Watch::new(kind);
+            let mut watch = Watch::new(kind, false);
             (0..10_000u64).find(|&ms| {
                 let (now, rtt) = (Time::ZERO + Duration::from_millis(ms), Duration::from_millis(100 + ms / 4));
                 let ack = Ack { acked: Bytes(1000), app_limited, ..Ack::default() };

@@ -1,4 +1,4 @@
-//! HyStart++ (RFC 9406). For a sender that does not pace, as window protocols do not.
+//! HyStart++ (RFC 9406).
 //!
 //! ```text
 //!   +-----------+  round-trip time rises   +--------------+  CSS_ROUNDS
@@ -11,7 +11,7 @@ use super::round::Round;
 use super::{SAMPLES, threshold};
 use crate::units::{Duration, Time};
 
-/// By how many packets the window grows for one acknowledgment at most (L, for a sender that does not pace).
+/// By how many packets the window grows for one acknowledgment at most, if the host does not pace (L).
 const LIMIT: f64 = 8.0;
 
 /// How many times slower the window grows in Conservative Slow Start.
@@ -27,6 +27,8 @@ pub(crate) struct PlusPlus {
     /// lastRoundMinRTT: the least round-trip time of the round before, if it had any.
     last: Option<Duration>,
     stage: Stage,
+    /// The host spaces packets: L is infinite.
+    paced: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +46,11 @@ enum Stage {
 }
 
 impl PlusPlus {
+    /// Before the first slow start. The host is `paced` if it spaces packets.
+    pub fn new(paced: bool) -> PlusPlus {
+        PlusPlus { paced, ..PlusPlus::default() }
+    }
+
     /// An acknowledgment of `acked` packets arrives. Returns by how much the window may grow per acknowledged packet;
     /// none ends slow start.
     pub fn on_ack(&mut self, now: Time, rtt: Duration, acked: f64) -> Option<f64> {
@@ -60,7 +67,7 @@ impl PlusPlus {
         if self.round.samples >= SAMPLES {
             self.stage = self.stage(current);
         }
-        let limited = if acked > LIMIT { LIMIT / acked } else { 1.0 };
+        let limited = if acked > LIMIT && !self.paced { LIMIT / acked } else { 1.0 };
         Some(match self.stage {
             Stage::SlowStart => limited,
             Stage::Conservative { .. } => limited / CSS_GROWTH_DIVISOR,

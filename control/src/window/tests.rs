@@ -271,7 +271,7 @@ fn a_timeout_is_not_undone() {
 #[test]
 fn after_another_protocol_only_a_first_slow_start_is_watched() {
     let grown = |ssthresh: f64| {
-        let extensions = SlowStart::HyStartPlusPlus.into();
+        let extensions = Extensions { slow_start: SlowStart::HyStartPlusPlus, ..Extensions::default() };
         let mut sender = Window::new(Halve, 10.0, PACKET).extended(extensions).resumed(20.0, ssthresh);
         for (start, ms) in [(0, 100), (100, 130), (230, 160)] {
             for i in 0..20 {
@@ -287,7 +287,8 @@ fn after_another_protocol_only_a_first_slow_start_is_watched() {
 
 #[test]
 fn hystart_leaves_slow_start_after_longer_round_trips() {
-    let mut sender = Window::new(Halve, 10.0, PACKET).extended(SlowStart::HyStartPlusPlus.into());
+    let mut sender = Window::new(Halve, 10.0, PACKET)
+        .extended(Extensions { slow_start: SlowStart::HyStartPlusPlus, ..Extensions::default() });
     let mut now = at(0);
     let mut round = |sender: &mut Window<Halve>, ms: u64| {
         now += Duration::from_millis(ms);

@@ -74,7 +74,7 @@ pub struct Host {
 impl Host {
     pub fn new(controller: &Controller, path: Path) -> Host {
         let timing_error = if path.quantum == Duration::ZERO { Duration::ZERO } else { Duration::from_micros(10) };
-        let conditions = Conditions { packet: path.packet, timing_error, quantum: path.quantum };
+        let conditions = Conditions { timing_error, quantum: path.quantum, ..Conditions::exact(path.packet) };
         Host::with(controller.build(controller.defaults(), &conditions).unwrap(), path)
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn unsuitable(controller: &Controller) -> Option<Unsuitable> {
 
 /// The parties of a flow with packets of `mtu` bytes. `parameters` are valid.
 pub(crate) fn parties(controller: &Controller, parameters: &Value, mtu: u16) -> Parties {
-    let host = Conditions { packet: Bytes(u64::from(mtu)), timing_error: BURST, quantum: BURST };
+    let host = Conditions { packet: Bytes(u64::from(mtu)), timing_error: BURST, quantum: BURST, paced: true };
     controller.build(parameters, &host).expect("the parameters were checked")
 }
 

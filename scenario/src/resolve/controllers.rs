@@ -5,7 +5,7 @@ use crate::keys::Scenario;
 use crate::problems::Problems;
 use crate::wording;
 use control::registry::ParameterError;
-use control::{Controller, EcnSupport, registry};
+use control::{Bytes, Conditions, Controller, EcnSupport, registry};
 use path::Ecn;
 use serde_json::{Map, Value};
 
@@ -40,6 +40,15 @@ pub(super) fn ecn(
         EcnSupport::L4s if wanted.unwrap_or(true) => Ecn::Ect1,
         _ => Ecn::NotEct,
     }
+}
+
+/// Checks that `controller`, if the key `pacing` at `at` is given for it by itself, has a window whose packets the host
+/// can space.
+pub(super) fn pacing(controller: &Controller, own: Option<f64>, at: KeyPath, problems: &mut Problems) {
+    let host = Conditions::exact(Bytes(1000));
+    let has_window = || controller.build(controller.defaults(), &host).is_ok_and(|it| it.sender.window().is_some());
+    let message = format!("`{}` has a pace of its own; remove it", controller.name);
+    problems.unless(own.is_none() || has_window(), at, message);
 }
 
 /// The parameters of every controller, by name: the scenario's, and the defaults for those that it does not give.

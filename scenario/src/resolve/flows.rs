@@ -84,6 +84,9 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
     }
 
     let named = flow.controller.is_some();
+    if named {
+        controllers::pacing(controller?, flow.pacing, at.key("pacing"), problems);
+    }
     let ecn = controllers::ecn(controller?, flow.ecn, named, scenario, at.key("ecn"), problems);
     let (controller, route, rtt) = (controller?, route?, rtt?);
     Some(FlowGroup {

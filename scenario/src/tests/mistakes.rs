@@ -30,6 +30,11 @@ fn mistakes_are_named_with_line_key_and_remedy() {
             "test.toml:1:12: duration: integer `60` does not fit here; write a time with its unit in quotes, like \"100 ms\"\n",
         ),
         ("60 s", "0 s", "test.toml:1:12: duration: is zero; write one like \"60 s\"\n"),
+        (
+            "duration",
+            "pacing = 0.9\nduration",
+            "test.toml:1:10: pacing: is not within 1 and 100; write one like 1.25, or remove it\n",
+        ),
         ("60 s", "1e30 h", "test.toml:1:12: duration: `1e30 h` is too large; write less\n"),
         (
             "1 bdp",

@@ -13,7 +13,7 @@ use crate::network::Network;
 use crate::packet::{Body, OPENING, Packet};
 use control::{Bytes, Conditions, Duration, Time};
 use experiment::traffic::{Connection, Random, Stream};
-use experiment::{Experiment, WorkloadOutcome};
+use experiment::{Experiment, Workload, WorkloadOutcome};
 use std::collections::VecDeque;
 
 /// The longest time after which the request to open a connection is repeated (RFC 6298, section 2.5, as for data).
@@ -32,6 +32,11 @@ pub struct Connections<'a> {
     pub failure: Option<String>,
 }
 
+/// What the hosts of a workload can do.
+fn conditions(workload: &Workload) -> Conditions {
+    Conditions { paced: workload.pacing.is_some(), ..Conditions::exact(workload.packet) }
+}
+
 impl<'a> Connections<'a> {
     /// The connections of `experiment`, none of which has arrived.
     pub fn new(experiment: &'a Experiment, network: &mut Network) -> Result<Connections<'a>, String> {
@@ -43,7 +48,7 @@ impl<'a> Connections<'a> {
             let crossed = network.topology.round_trip(&workload.route);
             let mut class = Class {
                 workload,
-                factory: controller.factory(&workload.parameters, &Conditions::exact(workload.packet))?,
+                factory: controller.factory(&workload.parameters, &conditions(workload))?,
                 arrivals: workload.population.arrivals()?,
                 upcoming: Connection::default(),
                 free: VecDeque::new(),

@@ -97,6 +97,9 @@ fn workload(table: &TrafficTable, context: &Context, problems: &mut Problems) ->
         _ => sessions(table, &place, header, context, problems)?,
     };
     let named = hosts.controller.is_some() || !is_compared;
+    if named {
+        controllers::pacing(controller, hosts.pacing, at.key("pacing"), problems);
+    }
     let ecn = controllers::ecn(controller, hosts.ecn, named, scenario, at.key("ecn"), problems);
     if problems.found.len() > found {
         return None;

@@ -292,7 +292,7 @@ impl Source {
     /// Sends what the controller allows.
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
-        for _ in 0..self.max_burst {
+        for sent in 0..=self.max_burst {
             let mut repair = self.board.next_lost();
             let next = self.board.next();
             if self.frto == Frto::Probing && repair.is_some() {
@@ -303,7 +303,7 @@ impl Source {
                 }
             }
             if repair.is_none() && next >= self.limit() {
-                self.app_limited = true;
+                self.app_limited = sent < self.max_burst;
                 return;
             }
             let pipe = Pipe {
@@ -312,12 +312,8 @@ impl Source {
                 packet: Bytes(self.backlog.packet as u64),
                 repairing: repair.is_some(),
             };
-            let mut next = self.controller.next(now, &pipe);
-            if let (Next::Now, Some(pacing)) = (next, &mut self.pacing) {
-                next = pacing.next(&*self.controller, self.timer.timeout.smoothed());
-            }
-            match next {
-                Next::AfterAck if repair.is_some() && self.repair_at_once => {}
+            let is_full = sent == self.max_burst;
+            match self.ask(now, &pipe, repair.is_some() && self.repair_at_once) {
                 Next::AfterAck => return,
                 Next::At(time) if time > now => {
                     if time < self.wake {
@@ -326,9 +322,30 @@ impl Source {
                     }
                     return;
                 }
+                Next::Now | Next::At(_) if is_full => return, // the next acknowledgment or timer lets more go
                 Next::Now | Next::At(_) => {}
             }
             self.send(now, repair, &pipe, environment);
+        }
+    }
+
+    /// When the next packet may leave; a repair that is `due` even if the window has no room for it.
+    #[inline(always)]
+    fn ask(&mut self, now: Time, pipe: &Pipe, due: bool) -> Next {
+        let next = match self.controller.next(now, pipe) {
+            Next::AfterAck if due => Next::Now,
+            next => next,
+        };
+        match &mut self.pacing {
+            None => next,
+            Some(pacing) => match next {
+                Next::Now => pacing.next(&*self.controller, self.timer.timeout.smoothed()),
+                Next::AfterAck => next,
+                Next::At(_) => {
+                    pacing.stop();
+                    next
+                }
+            },
         }
     }
 

@@ -22,14 +22,23 @@ impl Pacing {
         Pacing { windows, rate: None, pacer: Pacer::default() }
     }
 
-    /// When the next packet may leave, for which `controller` has room.
+    /// When the next packet may leave, for which `controller` has room. One without a window, or without one at present
+    /// as a hybrid, has times of its own.
     pub fn next(&mut self, controller: &dyn Sender, smoothed: Option<Duration>) -> Next {
-        let (Some(window), Some(smoothed)) = (controller.window(), smoothed) else { return Next::Now };
+        let (Some(window), Some(smoothed)) = (controller.window(), smoothed) else {
+            self.stop();
+            return Next::Now;
+        };
         let is_slow_start = controller.state().phase == Phase::SlowStart;
         let windows = if is_slow_start { self.windows.max(SLOW_START) } else { self.windows };
         let rate = window.over(smoothed) * windows;
         self.rate = Some(rate);
         Next::At(self.pacer.due(rate))
+    }
+
+    /// The controller has times of its own.
+    pub fn stop(&mut self) {
+        (self.rate, self.pacer) = (None, Pacer::default());
     }
 
     /// A packet of `size` leaves.
@@ -51,10 +60,38 @@ mod tests {
     fn second_round(pacing: Option<f64>) -> Vec<f64> {
         let parameters = json!({"initial-window": 10});
         let parameters = parameters.as_object().expect("an object");
-        let mut flow = Flow::paced(Recovery::Sack, Some(30), "newreno", parameters, pacing);
+        let mut flow = Flow::with(Recovery::Sack, Some(30), "newreno", parameters, |setup| setup.pacing = pacing);
         flow.run_until(ms(1000));
         let sent = flow.log[10..].iter().map(|(sent, _)| sent.since(ms(100)).as_millis());
         sent.take_while(|&at| at < 100.0).collect()
+    }
+
+    /// A flow of a hybrid whose window protocol hands over, and after a timeout takes over again.
+    #[test]
+    fn a_hybrid_whose_window_has_come_back_goes_on_at_once() {
+        let parameters = json!({"threshold": "20 kB"});
+        let parameters = parameters.as_object().expect("an object");
+        let mut flow = Flow::with(Recovery::Sack, None, "rapid-hybrid", parameters, |setup| setup.pacing = Some(1.0));
+        flow.run_until(ms(3000));
+        assert!(flow.source.state().window.is_none(), "RAPID is in charge");
+        flow.loses = Box::new(|packet| (ms(3000)..ms(3400)).contains(&packet.sent));
+        flow.run_until(ms(6000));
+        let longest = flow.log.windows(2).map(|pair| pair[1].0.since(pair[0].0)).max().expect("packets");
+        assert!(longest.as_millis() < 600.0, "nothing leaves for {longest}");
+    }
+
+    #[test]
+    fn with_a_limit_on_bursts_the_rest_of_the_window_leaves_in_time() {
+        let parameters = json!({"initial-window": 10});
+        let parameters = parameters.as_object().expect("an object");
+        let sent = |max_burst| {
+            let mut flow = Flow::with(Recovery::Sack, None, "newreno", parameters, |setup| {
+                (setup.max_burst, setup.pacing) = (max_burst, Some(1.25));
+            });
+            flow.run_until(ms(1000));
+            flow.log.len()
+        };
+        assert!(sent(Some(1)) * 2 > sent(None), "{} of {}", sent(Some(1)), sent(None));
     }
 
     #[test]

@@ -53,33 +53,35 @@ pub(super) struct Flow {
 impl Flow {
     /// A flow of `segments`, or without end, by this controller of the registry with these parameters.
     pub fn new(recovery: Recovery, segments: Option<u64>, controller: &str, parameters: &Map<String, Value>) -> Flow {
-        Flow::paced(recovery, segments, controller, parameters, None)
+        Flow::with(recovery, segments, controller, parameters, |_| ())
     }
 
-    /// The same, whose source spaces packets.
-    pub fn paced(
+    /// The same, whose source is set up otherwise by `change`.
+    pub fn with(
         recovery: Recovery,
         segments: Option<u64>,
         controller: &str,
         parameters: &Map<String, Value>,
-        pacing: Option<f64>,
+        change: impl FnOnce(&mut Setup),
     ) -> Flow {
         let controller = registry::find(controller).expect("in the registry");
         let parameters = controller.parameters(parameters).expect("its parameters");
-        let source = Source::new(Setup {
+        let mut setup = Setup {
             controller: controller.build(&parameters, &Conditions::exact(PACKET)).expect("its parameters").sender,
             recovery,
             size: segments.map(|segments| Bytes(segments * PACKET.0)),
             packet: PACKET,
             receive_window: Some(100),
             max_burst: None,
-            pacing,
+            pacing: None,
             min_rto: Duration::from_millis(200),
             idle_restart: false,
             flow: 0,
             way_out: 0,
             ecn: Ecn::NotEct,
-        });
+        };
+        change(&mut setup);
+        let source = Source::new(setup);
         let mut flow = Flow {
             source,
             sink: Sink::new(None, segments.unwrap_or(u64::MAX), 40, 0, None),

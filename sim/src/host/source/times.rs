@@ -103,7 +103,7 @@ impl Source {
             packet: Bytes(u64::from(self.backlog.packet)),
             repairing: repeats,
         };
-        if let Next::At(time) = self.controller.next(now, &pipe)
+        if let Next::At(time) = self.ask(now, &pipe, true)
             && time > now
         {
             return Some(time);
