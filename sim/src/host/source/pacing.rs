@@ -51,8 +51,9 @@ impl Pacing {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::host::source::testing::{Flow, ms};
-    use control::Recovery;
+    use control::{Ack, Loss, Pipe, Recovery, Stamp, State};
     use serde_json::json;
 
     /// The departures of the second round trip of a flow of NewReno with a window of 10 packets at first, in ms since its
@@ -66,18 +67,40 @@ mod tests {
         sent.take_while(|&at| at < 100.0).collect()
     }
 
-    /// A flow of a hybrid whose window protocol hands over, and after a timeout takes over again.
+    /// A controller with this window at present.
+    struct Having(Option<Bytes>);
+
+    impl Sender for Having {
+        fn next(&mut self, _: Time, _: &Pipe) -> Next {
+            Next::Now
+        }
+        fn window(&self) -> Option<Bytes> {
+            self.0
+        }
+        fn on_send(&mut self, _: Time, _: Bytes, _: &Pipe) -> Stamp {
+            Stamp::None
+        }
+        fn on_ack(&mut self, _: Time, _: &Ack) {}
+        fn on_loss(&mut self, _: Time, _: &Loss) {}
+        fn state(&self) -> State {
+            State { window: None, rate: None, phase: Phase::CongestionAvoidance }
+        }
+    }
+
     #[test]
-    fn a_hybrid_whose_window_has_come_back_goes_on_at_once() {
-        let parameters = json!({"threshold": "20 kB"});
-        let parameters = parameters.as_object().expect("an object");
-        let mut flow = Flow::with(Recovery::Sack, None, "rapid-hybrid", parameters, |setup| setup.pacing = Some(1.0));
-        flow.run_until(ms(3000));
-        assert!(flow.source.state().window.is_none(), "RAPID is in charge");
-        flow.loses = Box::new(|packet| (ms(3000)..ms(3400)).contains(&packet.sent));
-        flow.run_until(ms(6000));
-        let longest = flow.log.windows(2).map(|pair| pair[1].0.since(pair[0].0)).max().expect("packets");
-        assert!(longest.as_millis() < 600.0, "nothing leaves for {longest}");
+    fn what_a_hybrid_sends_without_its_window_does_not_delay_what_it_sends_with_it() {
+        let (window, rtt) = (Having(Some(Bytes(10_000))), Some(Duration::from_millis(100)));
+        let mut pacing = Pacing::new(1.0);
+        for _ in 0..2 {
+            pacing.next(&window, rtt);
+            pacing.on_send(ms(0), Bytes(1000));
+        }
+        assert_eq!(pacing.next(&window, rtt), Next::At(ms(20)), "ten packets in 100 ms");
+        for now in 20..1000 {
+            assert_eq!(pacing.next(&Having(None), rtt), Next::Now);
+            pacing.on_send(ms(now), Bytes(1000));
+        }
+        assert!(matches!(pacing.next(&window, rtt), Next::At(time) if time <= ms(1000)));
     }
 
     #[test]
