@@ -13,7 +13,7 @@ use crate::units::{Bytes, Time};
 pub struct Extensions {
     /// How slow start ends.
     pub slow_start: SlowStart,
-    /// The host spaces packets, by which HyStart goes.
+    /// The host spaces packets over the round-trip time, which changes what HyStart takes for a sign of a queue.
     pub paced: bool,
     /// In recovery, the window falls in proportion to what arrives (RFC 9937), and not at once.
     pub prr: bool,
@@ -42,11 +42,11 @@ pub(crate) struct Extended {
     undo: Option<Undo>,
     /// Whether the loss event that is being repaired was undone.
     undone: bool,
-    /// What was so before the last timeout, or before the first of several in a row.
+    /// The state before the last timeout, or before the first of several in a row.
     before_timeout: Option<BeforeTimeout>,
 }
 
-/// What a timeout changes.
+/// What a timeout changes, as it was before.
 #[derive(Clone, Debug)]
 struct BeforeTimeout {
     /// Window and ssthresh, packets.

@@ -177,7 +177,8 @@ impl<R: WindowRule> Window<R> {
         {
             self.rule.restore();
             self.cwnd = self.cwnd.max(cwnd);
-            self.state = growing(self.cwnd, ssthresh); // and as fast as before, see below
+            self.state = growing(self.cwnd, ssthresh);
+            // This acknowledgment grows the window, too: in slow start, by what its watch allows below.
         }
         match self.state {
             State::SlowStart { .. } => match extended.on_ack_in_slow_start(now, ack, self.cwnd, self.packet) {

@@ -329,7 +329,7 @@ impl Source {
         }
     }
 
-    /// When the next packet may leave; a repair that is `due` even if the window has no room for it.
+    /// When the next packet may leave. A repair or a probe that is `due` needs no room in the window.
     #[inline(always)]
     fn ask(&mut self, now: Time, pipe: &Pipe, due: bool) -> Next {
         let next = match self.controller.next(now, pipe) {

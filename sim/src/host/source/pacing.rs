@@ -3,7 +3,7 @@
 use control::pace::Pacer;
 use control::{Bytes, Duration, Next, Phase, Rate, Sender, Time};
 
-/// How many windows leave per smoothed round-trip time in slow start at least: as many packets as the window will have
+/// The least number of windows that leave per smoothed round-trip time in slow start, in which the window doubles
 /// (Linux: `tcp_pacing_ss_ratio`).
 const SLOW_START: f64 = 2.0;
 
@@ -22,8 +22,8 @@ impl Pacing {
         Pacing { windows, rate: None, pacer: Pacer::default() }
     }
 
-    /// When the next packet may leave, for which `controller` has room. One without a window, or without one at present
-    /// as a hybrid, has times of its own.
+    /// When the next packet may leave, for which `controller` has room. `smoothed` is the smoothed round-trip time. A
+    /// controller that has no window, as a hybrid while it sends by a rate, spaces packets itself.
     pub fn next(&mut self, controller: &dyn Sender, smoothed: Option<Duration>) -> Next {
         let (Some(window), Some(smoothed)) = (controller.window(), smoothed) else {
             self.stop();
@@ -36,7 +36,7 @@ impl Pacing {
         Next::At(self.pacer.due(rate))
     }
 
-    /// The controller has times of its own.
+    /// The controller spaces packets itself: what it sends from now on does not count.
     pub fn stop(&mut self) {
         (self.rate, self.pacer) = (None, Pacer::default());
     }
