@@ -292,7 +292,7 @@ impl Source {
     /// Sends what the controller allows.
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
-        for sent in 0..=self.max_burst {
+        for _ in 0..self.max_burst {
             let mut repair = self.board.next_lost();
             let next = self.board.next();
             if self.frto == Frto::Probing && repair.is_some() {
@@ -303,29 +303,53 @@ impl Source {
                 }
             }
             if repair.is_none() && next >= self.limit() {
-                self.app_limited = sent < self.max_burst;
+                self.app_limited = true;
                 return;
             }
-            let pipe = Pipe {
-                in_flight: self.in_flight(),
-                backlog: self.backlog.left(next),
-                packet: Bytes(self.backlog.packet as u64),
-                repairing: repair.is_some(),
-            };
-            let is_full = sent == self.max_burst;
+            let pipe = self.pipe(repair.is_some());
             match self.ask(now, &pipe, repair.is_some() && self.repair_at_once) {
                 Next::AfterAck => return,
-                Next::At(time) if time > now => {
-                    if time < self.wake {
-                        self.wake = time;
-                        environment.wake_at(time);
-                    }
-                    return;
-                }
-                Next::Now | Next::At(_) if is_full => return, // the next acknowledgment or timer lets more go
+                Next::At(time) if time > now => return self.wait_until(time, environment),
                 Next::Now | Next::At(_) => {}
             }
             self.send(now, repair, &pipe, environment);
+        }
+        self.wait_for_next(now, environment);
+    }
+
+    /// No more packets may leave together. What the controller allows at a later time leaves then, although no
+    /// acknowledgment arrives before.
+    #[cold]
+    fn wait_for_next(&mut self, now: Time, environment: &mut impl Environment) {
+        let repairing = self.board.next_lost().is_some();
+        if !repairing && self.board.next() >= self.limit() {
+            return;
+        }
+        let pipe = self.pipe(repairing);
+        if let Next::At(time) = self.ask(now, &pipe, repairing && self.repair_at_once)
+            && time > now
+        {
+            self.wait_until(time, environment);
+        }
+    }
+
+    /// Asks the controller again at `time`.
+    #[inline(always)]
+    fn wait_until(&mut self, time: Time, environment: &mut impl Environment) {
+        if time < self.wake {
+            self.wake = time;
+            environment.wake_at(time);
+        }
+    }
+
+    /// What is under way and what is left to send, before a packet that is a repair if `repairing`.
+    #[inline(always)]
+    fn pipe(&self, repairing: bool) -> Pipe {
+        Pipe {
+            in_flight: self.in_flight(),
+            backlog: self.backlog.left(self.board.next()),
+            packet: Bytes(u64::from(self.backlog.packet)),
+            repairing,
         }
     }
 
@@ -336,16 +360,19 @@ impl Source {
             Next::AfterAck if due => Next::Now,
             next => next,
         };
-        match &mut self.pacing {
-            None => next,
-            Some(pacing) => match next {
-                Next::Now => pacing.next(&*self.controller, self.timer.timeout.smoothed()),
-                Next::AfterAck => next,
-                Next::At(_) => {
-                    pacing.stop();
-                    next
-                }
-            },
+        if self.pacing.is_some() { self.pace(next) } else { next }
+    }
+
+    /// The controller's answer, or the time for which the host holds the packet back.
+    #[cold]
+    fn pace(&mut self, next: Next) -> Next {
+        match (&mut self.pacing, next) {
+            (Some(pacing), Next::Now) => pacing.next(&*self.controller, self.timer.timeout.smoothed()),
+            (Some(pacing), Next::At(_)) => {
+                pacing.stop();
+                next
+            }
+            _ => next,
         }
     }
 

@@ -6,7 +6,7 @@ use super::rack_tlp::{Expiry, Probe};
 use super::{Environment, Source};
 use crate::host::rack::Heard;
 use crate::packet::Packet;
-use control::{Bytes, Duration, Next, Pipe, Time};
+use control::{Duration, Next, Time};
 
 impl Source {
     /// Marks what is lost by now, after `packet`, an acknowledgment that tells of `acked` segments.
@@ -97,12 +97,7 @@ impl Source {
         if repeats && !self.board.is_in_flight(next - 1) {
             return None;
         }
-        let pipe = Pipe {
-            in_flight: self.in_flight(),
-            backlog: self.backlog.left(next),
-            packet: Bytes(u64::from(self.backlog.packet)),
-            repairing: repeats,
-        };
+        let pipe = self.pipe(repeats);
         if let Next::At(time) = self.ask(now, &pipe, true)
             && time > now
         {
