@@ -108,7 +108,7 @@ impl Default for Thalweg {
             narrowing: 0.99,
             tau: Duration::from_millis(250),
             fall: Duration::from_millis(125),
-            eta: 2.0,
+            eta: 4.0,
             slowest_eta: 33.0,
             tolerance: Duration::from_millis(1),
             beta: 0.8,

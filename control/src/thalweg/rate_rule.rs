@@ -11,14 +11,15 @@
 //!   one in each stream, whose length delays the feedback of slow flows.
 //! - A decrease is adopted over a span of time, not over a number of streams: fast flows see hundreds of estimates in
 //!   that time, and average them. But it takes at most some tens of streams, so that fast flows reduce their rates
-//!   before slow ones do. This makes their rates equal.
+//!   before slow ones do. This makes their rates equal. And it takes several streams of slow flows: they do not see how
+//!   little of their own rate the path lacks, and would otherwise give up more than their share.
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated.
 //!
 //! What is not solved: single estimates are wrong by a fifth and more, low ones are adopted up to eight times as fast
 //! as high ones, and so flows settle below the mean of their estimates. Two flows with hosts that are late by 15 us use
-//! 83 % of a gigabit. The mean of the estimates over 6 ms, less 3 % of the rate and a fifth of their mean deviation,
+//! 85 % of a gigabit. The mean of the estimates over 6 ms, less 3 % of the rate and a fifth of their mean deviation,
 //! makes that 92 %. But a flow that is alone, and fast, hardly sees the streams of slow newcomers in that mean: beside
 //! four flows that began 5 s later it kept 85 % of a gigabit for 20 s. And collapses of the mean over 6 to 25 ms, or
 //! over a round trip, in place of single estimates, come to slow flows before fast ones: eight flows then oscillate,

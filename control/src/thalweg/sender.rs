@@ -10,7 +10,8 @@
 //! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC
 //! 5681, equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link
 //! carries even so lengthen the round-trip time and thereby slow down. If the buffer is too short for that, timeouts
-//! slow them down: each halves the least rate, and each estimate doubles it again.
+//! slow them down: each halves the least rate and the least number of packets in a stream, and each estimate doubles
+//! them again.
 //!
 //! **Without an estimate.** Each loss ends the present stream. A flow whose streams take longer than the time between
 //! two losses has no estimate, and climbs slowly all the same ([`RateRule::without_estimate`]).
@@ -100,6 +101,8 @@ enum Interrupted {
 /// The least number of bursts in a full stream. Fewer do not show at which rate congestion begins. (On a host without a
 /// quantum, a burst is a packet.)
 const MIN_STREAM_BURSTS: u16 = 20;
+/// The least number of bursts in a stream after timeouts.
+const SHORTEST_STREAM: u16 = 3;
 /// The least number of bursts over which recovery measures the rate at which they arrive.
 const MIN_DELIVERED_BURSTS: u64 = 8;
 
@@ -185,7 +188,7 @@ impl ThalwegSender {
         // A stream whose rates double takes as long as two packets at its first rate.
         let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
         // So many flows may share a slow path that even the first streams are more than it carries.
-        let most = (slow_start.first >> self.timeouts.min(15)).max(3);
+        let most = (slow_start.first >> self.timeouts.min(15)).max(SHORTEST_STREAM);
         let len = self.ceiling.map_or(most, |ceiling| slow_start.len_up_to(first, ceiling * 2.0).min(most));
         self.begin_slow_start(len, first, None);
     }
@@ -256,7 +259,9 @@ impl ThalwegSender {
     /// The number of bursts in the next stream, if there is enough data to send.
     fn len(&self) -> u16 {
         let most = self.average.as_bps() * self.parts.longest_stream.as_secs() / self.burst().as_bits();
-        self.parts.len.min((most as u16).max(MIN_STREAM_BURSTS))
+        // At the least rate after timeouts, 20 bursts would take a minute, and only their estimate undoes a timeout.
+        let least = (MIN_STREAM_BURSTS >> self.timeouts.min(15)).max(SHORTEST_STREAM);
+        self.parts.len.min((most as u16).max(least))
     }
 
     /// How long this many bursts take at the average rate.

@@ -191,6 +191,21 @@ fn streams_of_slow_flows_are_shorter() {
     assert_eq!(packets, [20, 31, 60], "20 at least; as many as leave in 125 ms; 60 at most");
 }
 
+/// Each timeout halves the least rate, too. With 20 packets in a stream, a flow at that rate would wait for its estimate
+/// for a minute.
+#[test]
+fn streams_after_timeouts_are_as_short_as_the_least_rate_is_low() {
+    let mut sender = new_sender();
+    sender.set_average(Rate::from_bps(1.0));
+    let before = sender.duration(sender.len()).as_secs();
+    for timeouts in 1..=5 {
+        sender.timeouts = timeouts;
+        sender.average = sender.at_least(Rate::from_bps(1.0));
+        assert_eq!(sender.len(), [10, 5, 3, 3, 3][timeouts as usize - 1]);
+        assert!(sender.duration(sender.len()).as_secs() < 6.0 * before, "{timeouts}");
+    }
+}
+
 #[test]
 fn the_rate_does_not_rise_behind_a_standing_queue() {
     let mut sender = new_sender();
