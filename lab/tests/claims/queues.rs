@@ -2,6 +2,7 @@
 
 use crate::simulate::{figures, run, runs};
 use experiment::synchronization_ratio;
+use thalweg_lab::reproduce::measure::{self, Scope};
 
 /// "Adaptive RED" holds the average queue in the middle of its thresholds, whatever the load and wherever `max-p`
 /// starts: within 40 to 60 % of the way up, by its section 3. The mean of the queue itself is that of its average.
@@ -129,4 +130,32 @@ fn fq_codel_isolates_a_thin_flow_from_bulk_flows() {
     assert!(beside - alone <= 2.0 * 0.16 && share_beside >= 0.98 * share, "{alone} and {beside} ms");
     let (behind, share_behind) = thin("droptail", 4);
     assert!(behind > 2.0 * alone && share_behind < 0.5 * share, "{alone} and {behind} ms");
+}
+
+/// Little's law: the packets of single flows, which follow from their round-trip times, add up to the queue, which the
+/// simulator counts.
+#[test]
+fn the_packets_of_all_flows_in_buffers_add_up_to_the_queue() {
+    let run = run(r#"
+        duration = "60 s"
+        packet = "1500 B"
+        path = { rate = "20 Mbps", rtt = "40 ms", delay = "10 ms", buffer = "60 packets", access = "100 Mbps" }
+        [[flow]]
+        controller = "cubic"
+        [[flow]]
+        controller = "reno"
+        rtt = "90 ms"
+        [[flow]]
+        controller = "rrrp"
+        "#);
+    let of = |name: &str, flows| {
+        let measure = measure::find(name).unwrap();
+        measure.of(&run, Scope { span: Some([10.0, 60.0]), flows, ..Scope::default() })
+    };
+    let flows = [0, 1, 2].map(|flow| of("buffered", Some([flow, flow])));
+    let queue = of("mean-queue", None);
+    println!("{flows:.2?} packets of the flows in a mean queue of {queue:.2}");
+    assert!(queue > 20.0 && flows.iter().all(|&packets| packets > 1.0));
+    assert!((flows.iter().sum::<f64>() / queue - 1.0).abs() < 0.02);
+    assert!((of("buffered", None) - flows.iter().sum::<f64>()).abs() < 1e-9);
 }

@@ -4,6 +4,7 @@
 //! which gives it the name that artefacts use and the title of its axis.
 
 mod acquisition;
+mod buffered;
 mod connections;
 mod crossed;
 mod curves;
@@ -30,6 +31,7 @@ pub fn all() -> impl Iterator<Item = Measure> {
         throughput::ALL,
         fairness::ALL,
         queue::ALL,
+        buffered::ALL,
         flows::ALL,
         transfers::ALL,
         connections::ALL,

@@ -18,9 +18,12 @@ fn share(it: &Excerpt) -> f64 {
 
 /// Standard deviation of the throughput from second to second, or from window to window, over its mean.
 fn variation(it: &Excerpt) -> f64 {
-    let rates = over_windows(it, &it.bits());
-    let middle = mean(&rates);
-    libm::sqrt(covariance(&rates, &rates)) / middle
+    relative_deviation(&over_windows(it, &it.bits()))
+}
+
+/// The standard deviation of `values` over their mean.
+pub(super) fn relative_deviation(values: &[f64]) -> f64 {
+    libm::sqrt(covariance(values, values)) / mean(values)
 }
 
 /// Correlation, from second to second, or from window to window, of the flows' throughput with what the traffic beside
@@ -35,10 +38,11 @@ fn follows(it: &Excerpt) -> f64 {
     covariance(&flows, &left) / libm::sqrt(covariance(&flows, &flows) * covariance(&left, &left))
 }
 
-/// The rate in each window, by default a second, given the bits of each sample.
-fn over_windows(it: &Excerpt, bits: &[f64]) -> Vec<f64> {
+/// The rate in each window, by default a second, given the `amounts` of each sample.
+pub(super) fn over_windows(it: &Excerpt, amounts: &[f64]) -> Vec<f64> {
     let width = it.samples_in(it.scope.window.unwrap_or(1.0));
-    bits.chunks_exact(width).map(|bits| bits.iter().sum::<f64>() / (width as f64 * it.sampling_interval())).collect()
+    let rate = |amounts: &[f64]| amounts.iter().sum::<f64>() / (width as f64 * it.sampling_interval());
+    amounts.chunks_exact(width).map(rate).collect()
 }
 
 fn covariance(a: &[f64], b: &[f64]) -> f64 {
