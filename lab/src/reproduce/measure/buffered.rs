@@ -25,7 +25,7 @@ fn packet_seconds(it: &Excerpt) -> Vec<f64> {
     let flows = || it.flow_outcomes().iter().zip(&experiment.flows[it.flows.clone()]);
     let empty: Vec<f64> = flows().map(|(_, flow)| empty_round_trip(experiment, flow)).collect();
     let of_flow = |i: usize, series: &FlowSeries, flow: &Flow, empty: f64| {
-        // A sample without a round-trip time has no acknowledgment: what waits counts once it is acknowledged.
+        // Without an acknowledgment in the sample, its delay is not a number, and the sample counts as without a queue.
         let waited = series.rtt[i] - empty;
         if waited > 0.0 { waited * series.delivered[i] as f64 / flow.packet.0 as f64 } else { 0.0 }
     };
