@@ -5,8 +5,9 @@
 //! as fast as with RAPID, even when there are transmission errors. To that end `thalweg` differs from RAPID in these
 //! parts:
 //! - [`AdaptiveSpread`]: the range of a stream's rates is only as wide as necessary;
-//! - [`RateRule`]: the average rate follows the estimates by steps that tune themselves to the number of flows, and is
-//!   reduced while there is a [`StandingQueue`];
+//! - [`RateRule`]: the average rate follows the estimates by steps that [`Climb`] bounds, and is reduced while there is
+//!   a [`StandingQueue`];
+//! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, so that all flows give up the same share;
 //! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them
 //!   from the losses of a full queue;
 //! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
@@ -14,7 +15,9 @@
 //! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
 
 mod classifier;
+mod climb;
 mod delivery;
+mod overload;
 mod rate_rule;
 mod receiver;
 mod sender;
@@ -23,6 +26,7 @@ mod standing_queue;
 mod unexplained;
 
 pub use classifier::LossClassifier;
+pub use climb::{Climb, ClimbParameters};
 pub use rate_rule::{RateRule, RateRuleParameters, StreamStart};
 pub use receiver::ThalwegReceiver;
 pub use sender::{Parts, ThalwegSender};
@@ -52,13 +56,18 @@ crate::parameters! {
         pub narrowing: f64,
         /// Time over which an increase of the available bandwidth is adopted
         pub tau: Duration,
-        /// Time over which a decrease is adopted and a standing queue drained; also the longest duration of a p-stream,
-        /// unless the stream would then have fewer than 20 packets
+        /// Time over which a decrease is adopted
         pub fall: Duration,
         /// Least number of full p-streams over which a decrease is adopted
         pub eta: f64,
         /// Largest number of full p-streams over which a decrease is adopted
         pub slowest_eta: f64,
+        /// A decrease aims at r (1 - gain x), where r is the average rate and x the share by which the path is
+        /// overloaded, which is by how much the queue grows in a second; zero: at the estimate
+        pub gain: f64,
+        /// Time over which a standing queue is drained; also the longest duration of a p-stream, unless the stream would
+        /// then have fewer than 20 packets
+        pub drain: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
         /// Factor on the average rate after a loss
@@ -68,19 +77,20 @@ crate::parameters! {
         pub errors: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,
-        /// Largest value of kappa, with which it starts: the most by which the average rate may aim above itself, as a
-        /// multiple of itself
+        /// Largest value of kappa, with which it starts: an increase aims at most at r + kappa r + sqrt(floor r), where r
+        /// is the average rate. For streams of bursts it is 8
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// By which share of the average rate a flow may climb in a round trip however small kappa is, if
-        /// `climb-in-stream` allows it
+        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream; also
+        /// by which share a flow of bursts may climb in a round trip however small kappa is
         pub climb_in_round_trip: f64,
-        /// By which share of the average rate a flow may climb in a p-stream however small kappa is, if
-        /// `climb-in-round-trip` allows it
-        pub climb_in_stream: f64,
-        /// An increase aims at most at r + kappa r + sqrt(floor r), where r is the average rate: the floor in this sum
+        /// The floor in sqrt(floor r)
         pub step_floor: Rate,
+        /// The floor of a flow that begins. It falls to `step-floor` within `youth`
+        pub young_step_floor: Rate,
+        /// How long a flow has a higher floor
+        pub youth: Duration,
         /// An estimate below this share of the average rate is a collapse
         pub collapse: f64,
         /// Factor on kappa upon a collapse, once per round trip
@@ -107,18 +117,21 @@ impl Default for Thalweg {
             narrowest: 1.01,
             narrowing: 0.99,
             tau: Duration::from_millis(250),
-            fall: Duration::from_millis(125),
-            eta: 4.0,
+            fall: Duration::from_millis(50),
+            eta: 2.0,
             slowest_eta: 33.0,
+            gain: 25.0,
+            drain: Duration::from_millis(125),
             tolerance: Duration::from_millis(1),
             beta: 0.8,
             errors: 0.02,
             initial_rate: Rate::from_mbps(1.0),
-            highest_step: 8.0,
-            lowest_step: 0.01,
+            highest_step: 0.3,
+            lowest_step: 0.005,
             climb_in_round_trip: 0.1,
-            climb_in_stream: 0.0016,
             step_floor: Rate::from_mbps(0.001),
+            young_step_floor: Rate::from_mbps(0.064),
+            youth: Duration::from_millis(40_000),
             collapse: 0.8,
             back_off: 0.5,
             regrow: 0.02,
@@ -137,26 +150,30 @@ impl Thalweg {
 
     /// The sender with these parameters.
     pub(crate) fn thalweg_sender(&self, host: &Conditions) -> ThalwegSender {
-        let rule = RateRule::new(RateRuleParameters {
+        let climb = ClimbParameters {
             tau: self.tau,
-            fall: self.fall,
-            eta: (self.eta, self.slowest_eta),
             kappa: (self.lowest_step, self.highest_step),
-            climb_in_round_trip: self.climb_in_round_trip,
-            climb_in_stream: self.climb_in_stream,
             floor: self.step_floor,
+            young_floor: self.young_step_floor,
+            youth: self.youth,
+            climb_in_round_trip: self.climb_in_round_trip,
             collapse: self.collapse,
             back_off: self.back_off,
             regrow: self.regrow,
+        };
+        let following = RateRuleParameters {
+            fall: self.fall,
+            eta: (self.eta, self.slowest_eta),
+            drain: self.drain,
             tolerance: self.tolerance,
-        });
+        };
         let parts = Parts {
             len: self.stream,
-            longest_stream: self.fall,
+            longest_stream: self.drain,
             spread: AdaptiveSpread::new(self.widest, self.narrowest, self.narrowing),
             initial_rate: self.initial_rate,
             beta: self.beta,
-            rule,
+            rule: RateRule::new(following, climb),
             classifier: self.classifier(),
         };
         ThalwegSender::new(parts, host)
@@ -174,6 +191,10 @@ impl Protocol for Thalweg {
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
         within("fall", self.fall.as_secs(), 1e-6..=1e6)?;
+        within("drain", self.drain.as_secs(), 1e-6..=1e6)?;
+        within("gain", self.gain, 0.0..=1e6)?;
+        within("young-step-floor", self.young_step_floor.as_bps(), 0.0..=1e15)?;
+        within("youth", self.youth.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("slowest-eta", self.slowest_eta, self.eta..=1e6)?;
         within("tolerance", self.tolerance.as_secs(), 0.0..=10.0)?;
@@ -183,7 +204,6 @@ impl Protocol for Thalweg {
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
         within("lowest-step", self.lowest_step, 1e-6..=1e6)?;
         within("climb-in-round-trip", self.climb_in_round_trip, 0.0..=10.0)?;
-        within("climb-in-stream", self.climb_in_stream, 0.0..=10.0)?;
         within("highest-step", self.highest_step, self.lowest_step..=1e6)?;
         within("collapse", self.collapse, 0.0..=1.0)?;
         within("back-off", self.back_off, 0.01..=1.0)?;
@@ -197,6 +217,6 @@ impl Protocol for Thalweg {
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
         let analysis = Analysis::on(host, self.estimator, Estimator::MinimumFiltered, self.resolution, longest);
-        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.errors, longest)))
+        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.errors, longest)))
     }
 }

@@ -1,5 +1,8 @@
-//! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors.
+//! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors. An estimate below
+//! the rate of its stream says that the path is overloaded, and not by how much: that follows from the growth of the
+//! queue ([`Overload`]).
 
+use super::overload::Overload;
 use super::unexplained::Unexplained;
 use crate::pstream::{Analysis, Begins, Incoming, Received};
 use crate::roles::{Receiver, Report, Stamp};
@@ -9,30 +12,54 @@ use crate::units::{Bytes, Duration, Time};
 pub struct ThalwegReceiver {
     incoming: Incoming,
     analysis: Analysis,
+    overload: Overload,
+    gain: f64,
     unexplained: Unexplained,
 }
 
+/// If less than this share of the rate follows from the growth of the queue, the estimate of the analysis counts as far
+/// as it is between the two: a host that is interrupted for some milliseconds delays all packets of a stream, as a queue
+/// that grows would, but within the stream no queue grows.
+const MUCH: f64 = 0.75;
+
 impl ThalwegReceiver {
     /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a
-    /// long gap were held back by a host or network card. Errors explain the loss of the share `errors` of packets.
-    pub fn new(analysis: Analysis, smoothing: Duration, errors: f64, longest: usize) -> ThalwegReceiver {
+    /// long gap were held back by a host or network card. Errors explain the loss of the share `errors` of packets. Where
+    /// the path is overloaded by the share x, the estimate is 1 - `gain` x of the stream's rate; with a gain of zero, it
+    /// is that of the analysis.
+    pub fn new(analysis: Analysis, smoothing: Duration, gain: f64, errors: f64, longest: usize) -> ThalwegReceiver {
         // Without errors, a stream whose beginning was lost is analysed from what arrived, as RAPID does.
         let begins = if errors == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
         let incoming = Incoming::new(longest, smoothing, begins);
-        ThalwegReceiver { incoming, analysis, unexplained: Unexplained::new(errors) }
+        ThalwegReceiver {
+            incoming,
+            analysis,
+            overload: Overload::default(),
+            gain,
+            unexplained: Unexplained::new(errors),
+        }
     }
 }
 
 impl Receiver for ThalwegReceiver {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
-        let ThalwegReceiver { incoming, analysis, unexplained } = self;
+        let ThalwegReceiver { incoming, analysis, overload, gain, unexplained } = self;
         incoming.on_arrival(now, stamp, |received| {
             let Received { bunches, .. } = received;
             // Where packets are lost, the queue may be too short to delay a packet by the time between two batches.
             let lost = received.holes.arrived_before_first().is_some();
             let batches = if lost { Duration::ZERO } else { received.batches };
             let burst = received.size_of_burst(size);
-            let rate = analysis.estimate(received.samples, bunches, batches, burst)?;
+            // The analysis may change the delays.
+            let overload = overload.of(&received, size).filter(|_| *gain > 0.0);
+            let estimate = analysis.estimate(received.samples, bunches, batches, burst)?;
+            let rate = match overload {
+                Some((average, x)) if estimate < average => {
+                    let kept = average * (1.0 - *gain * x).max(0.0);
+                    if kept < average * MUCH { estimate.clamp(kept, average * MUCH) } else { kept }
+                }
+                _ => estimate,
+            };
             known_to_pass(rate, &received, unexplained, size)
         })
     }
@@ -76,7 +103,7 @@ mod tests {
     /// arrive.
     fn found(delays: &[(u16, u64)]) -> Option<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
-        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 0.02, 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 30.0, 0.02, 90);
         let (us, mut sent, mut reports) = (1_000_000, 0, Vec::new());
         for index in 0..20 {
             let rate = 1e6 * 2f64.powi(i32::from(index));
@@ -105,6 +132,46 @@ mod tests {
         let overflow: Vec<_> =
             (0..20).filter(|index| !(12..19).contains(index)).map(|index| (index, queued(index))).collect();
         assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
+    }
+
+    /// A p-stream of 20 packets around 10 Mbps each 16 ms, of which each delays its packets by `growth` us more than
+    /// the one before. From the tenth packet on, a stream's own queue grows, so that the analysis says less than 10 Mbps.
+    fn overloaded(growth: u64, gain: f64) -> Vec<f64> {
+        let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, gain, 0.0, 90);
+        let us = 1_000_000;
+        let mut rates = Vec::new();
+        for stream in 0..4 {
+            let mut sent = u64::from(stream) * 16_000 * us;
+            for index in 0..20u16 {
+                let rate = 9.1e6 * 1.01f64.powi(i32::from(index));
+                sent += (8e15 / rate) as u64;
+                let delay = 1000 + u64::from(stream) * growth + u64::from(index.saturating_sub(5)) * 20;
+                let stamp = Stamp::Probe { stream, index, len: 20, rate: rate as f32, sent: Time(sent) };
+                if let Some(Report::Available { rate, .. }) =
+                    receiver.on_arrival(Time(sent + delay * us), &stamp, Bytes(1000))
+                {
+                    rates.push(f64::from(rate) / 1e6);
+                }
+            }
+        }
+        rates
+    }
+
+    #[test]
+    fn a_decrease_goes_by_how_much_the_queue_grew() {
+        let is = |found: &[f64], expected: f64| {
+            assert!(found.iter().all(|mbps| (mbps / expected - 1.0).abs() < 0.01), "{found:?}, not {expected}");
+        };
+        // The mean rate of the 19 gaps is 10.04 Mbps; the estimate of the analysis is the rate of the sixth packet.
+        let [none, some, much] = [0, 160, 1600].map(|growth| overloaded(growth, 3.0));
+        is(&none[..1], 9.56); // The first stream has none to be compared with.
+        is(&none[1..], 10.04);
+        is(&some[1..], 10.04 * (1.0 - 3.0 * 0.01)); // 160 us in 16 ms
+        is(&much[1..], 10.04 * MUCH); // The analysis has more: 9.56 Mbps.
+        is(&overloaded(800, 3.0)[1..], 10.04 * (1.0 - 3.0 * 0.05));
+        is(&overloaded(160, 0.0), 9.56);
+        is(&overloaded(160, 1000.0)[1..], 10.04 * MUCH);
     }
 
     #[test]

@@ -239,7 +239,8 @@ impl ThalwegSender {
         } else {
             let most = self.rtt.max(self.duration(self.len()));
             let since = now.since(self.followed).min(most);
-            self.set_average(self.parts.rule.without_estimate(self.average, since, self.rtt));
+            let average = self.parts.rule.without_estimate(self.average, since, self.rtt);
+            self.set_average(average);
         }
         self.followed = now;
         let (len, spread) = (at_most(self.burst(), self.len()), self.parts.spread.factor());

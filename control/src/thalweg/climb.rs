@@ -1,0 +1,267 @@
+//! How far above its average rate a flow aims.
+//!
+//! All flows see the same spare bandwidth, and feedback is a round trip and a stream old, so flows that adopted all of
+//! it would climb together far above the capacity. A flow aims above its rate r by at most the sum of two steps:
+//!
+//! - kappa r. Kappa tunes itself: it is lowered by a *collapse*, an estimate far below r, which means that the senders
+//!   together climb faster than their feedback arrives, and grows slowly otherwise. It has narrow bounds, because shares
+//!   stay as they are only while all flows have the same kappa: a slow flow sees few collapses, and with a larger kappa
+//!   it would climb far above its share.
+//! - sqrt(floor r), which is larger for slow flows, in proportion, and makes rates equal. A flow that begins has a
+//!   higher floor.
+//!
+//! Streams of bursts are another matter. Their estimates are coarse, and would lower kappa for nothing, so that it has
+//! much wider bounds, and never keeps a flow from climbing by a tenth in a round trip.
+//!
+//! Where a path has become much faster, or other flows have left, this would take many seconds. So a *surge* multiplies
+//! kappa: by two after each time of a round trip and some streams in which no estimate was near r. An estimate near r
+//! ends it. Slow flows, which may be many, have long streams, and their surges begin later than those of fast flows.
+
+use super::rate_rule::StreamStart;
+use crate::units::{Duration, Rate};
+
+/// The parameters of a climb.
+#[derive(Clone, Debug)]
+pub struct ClimbParameters {
+    /// Time over which an increase is adopted.
+    pub tau: Duration,
+    /// The least and the largest value of kappa. For streams of bursts the largest is 8.
+    pub kappa: (f64, f64),
+    /// The floor in the step of sqrt(floor r). If the steps of all flows were equal, a thousand slow flows would climb a
+    /// hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow would catch up.
+    pub floor: Rate,
+    /// The floor of a flow that begins. It falls to `floor` within `youth`, so that the shares of flows become equal
+    /// soon, and queues are short afterwards.
+    pub young_floor: Rate,
+    /// How long a flow has a higher floor.
+    pub youth: Duration,
+    /// By which share of the rate the step of the floor lets a flow climb at most until feedback arrives; also by which
+    /// share a flow of bursts may climb in a round trip however small kappa is.
+    pub climb_in_round_trip: f64,
+    /// An estimate below this share of the average is a collapse.
+    pub collapse: f64,
+    /// Factor on kappa upon a collapse, once per round trip.
+    pub back_off: f64,
+    /// Growth of kappa per tau while there is no collapse, as a share of kappa.
+    pub regrow: f64,
+}
+
+/// The bounds of a flow's climb, and what they depend on.
+#[derive(Clone, Debug)]
+pub struct Climb {
+    parameters: ClimbParameters,
+    /// The present value of kappa. It starts with the largest one of the flow's first stream.
+    kappa: f64,
+    /// Factor on kappa while the path has much to spare.
+    surge: f64,
+    /// The total duration of the streams that were sent since an estimate was last near the average rate, or since the
+    /// surge last grew.
+    spared: Duration,
+    /// The total duration of the streams that were sent since kappa was last lowered, and of all streams.
+    since_lowered: Duration,
+    age: Duration,
+}
+
+/// An estimate of this multiple of the average rate or less ends a surge.
+const NEAR: f64 = 1.25;
+/// A surge grows by this factor,
+const SURGE: f64 = 2.0;
+/// after a round trip and so many streams.
+const STREAMS: f64 = 8.0;
+/// The largest product of kappa and the surge, and the largest kappa for bursts: no bound in effect, because streams do
+/// not show more than two or three times their average rate.
+const LARGEST: f64 = 8.0;
+
+/// After this time, a flow has heard from several streams what came of a step.
+fn heard(start: &StreamStart) -> Duration {
+    start.rtt + start.duration.scale(STREAMS)
+}
+
+impl Climb {
+    /// The climb of a flow that begins.
+    pub fn new(parameters: ClimbParameters) -> Climb {
+        Climb {
+            kappa: LARGEST,
+            parameters,
+            surge: 1.0,
+            spared: Duration::ZERO,
+            since_lowered: Duration::ZERO,
+            age: Duration::ZERO,
+        }
+    }
+
+    /// The flow goes on for this time without a stream.
+    pub fn wait(&mut self, time: Duration) {
+        self.age += time;
+    }
+
+    /// A stream begins, whose sender has this average rate, bits per second.
+    pub fn begin_stream(&mut self, average: f64, start: &StreamStart) {
+        let (estimate, pace) = (start.estimate.as_bps(), self.share_of_tau(start.duration));
+        let largest = if start.burst > 1 { LARGEST } else { self.parameters.kappa.1 };
+        self.kappa = self.kappa.min(largest);
+        self.age += start.duration;
+        self.since_lowered += start.duration;
+        if estimate >= average * self.parameters.collapse {
+            self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(largest);
+        } else if self.since_lowered >= start.rtt + start.duration {
+            self.on_collapse();
+            self.since_lowered = Duration::ZERO;
+        }
+        if estimate <= average * NEAR {
+            (self.surge, self.spared) = (1.0, Duration::ZERO);
+        } else {
+            self.spared += start.duration;
+            if self.spared >= heard(start) {
+                self.surge = (self.surge * SURGE).min(LARGEST / self.kappa).max(1.0);
+                self.spared = Duration::ZERO;
+            }
+        }
+    }
+
+    /// Lowers kappa, because an estimate collapsed, or more packets were lost than errors explain.
+    pub fn on_collapse(&mut self) {
+        self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
+    }
+
+    /// The most by which a flow may aim above its average rate, bits per second.
+    pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
+        let ClimbParameters { tau, climb_in_round_trip, .. } = self.parameters;
+        let least = if start.burst > 1 { climb_in_round_trip * tau.as_secs() / heard(start).as_secs() } else { 0.0 };
+        self.kappa.max(least) * self.surge * average + self.floor_step(average, start.rtt, start.duration)
+    }
+
+    /// The step that lets slow flows catch up, bits per second. Feedback arrives after a round trip and a stream.
+    pub fn floor_step(&self, average: f64, rtt: Duration, stream: Duration) -> f64 {
+        let ClimbParameters { tau, climb_in_round_trip, floor, young_floor, youth, .. } = &self.parameters;
+        let young = (1.0 - self.age.as_secs() / youth.as_secs()).max(0.0);
+        let floor = floor.as_bps() + (young_floor.as_bps() - floor.as_bps()).max(0.0) * young;
+        let step = libm::sqrt(floor * average);
+        // Flows of less than 1 Mbps, whose streams take longer than tau, would otherwise need minutes to climb.
+        if stream >= *tau {
+            step
+        } else {
+            step.min(climb_in_round_trip * average * tau.as_secs() / (rtt + stream).as_secs())
+        }
+    }
+
+    /// Which share of a step is adopted in this time.
+    pub fn share_of_tau(&self, time: Duration) -> f64 {
+        (time.as_secs() / self.parameters.tau.as_secs()).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(100);
+
+    fn climb() -> Climb {
+        Climb::new(ClimbParameters {
+            tau: Duration::from_millis(250),
+            kappa: (0.1, 0.8),
+            floor: Rate::from_bps(0.0),
+            young_floor: Rate::from_bps(0.0),
+            youth: Duration::from_millis(1000),
+            climb_in_round_trip: 1.0,
+            collapse: 0.5,
+            back_off: 0.5,
+            regrow: 0.02,
+        })
+    }
+
+    fn stream(mbps: f64, ms: f64) -> StreamStart {
+        let duration = Duration::from_secs(ms / 1e3);
+        StreamStart { estimate: Rate::from_mbps(mbps), duration, fullness: 1.0, burst: 1, rtt: RTT }
+    }
+
+    /// Streams of a flow of 100 Mbps begin, each of this duration and with this estimate.
+    fn streams(climb: &mut Climb, count: usize, mbps: f64, ms: f64) {
+        (0..count).for_each(|_| climb.begin_stream(100e6, &stream(mbps, ms)));
+    }
+
+    fn step_mbps(climb: &Climb, average: f64) -> f64 {
+        let step = climb.largest_step(average * 1e6, &stream(average, 0.0));
+        (step / 1e4).round() / 100.0
+    }
+
+    #[test]
+    fn kappa_falls_once_per_round_trip_and_recovers() {
+        let mut climb = climb();
+        streams(&mut climb, 1, 100.0, 0.0);
+        assert_eq!(step_mbps(&climb, 100.0), 80.0);
+        // The first collapse comes when the first round trip is over.
+        streams(&mut climb, 25, 10.0, 10.0);
+        assert_eq!(step_mbps(&climb, 100.0), 20.0);
+        streams(&mut climb, 200, 100.0, 250.0);
+        assert_eq!(step_mbps(&climb, 100.0), 80.0);
+        (0..100).for_each(|_| climb.on_collapse());
+        assert_eq!(step_mbps(&climb, 100.0), 10.0);
+    }
+
+    #[test]
+    fn a_surge_doubles_while_much_is_to_spare_and_ends_near_the_rate() {
+        let mut climb = climb();
+        (climb.kappa, climb.parameters.regrow) = (0.1, 0.0);
+        // A round trip and eight streams of 2.5 ms are 48 streams.
+        streams(&mut climb, 47, 150.0, 2.5);
+        assert_eq!(step_mbps(&climb, 100.0), 10.0);
+        streams(&mut climb, 1, 150.0, 2.5);
+        assert_eq!(step_mbps(&climb, 100.0), 20.0);
+        streams(&mut climb, 48, 150.0, 2.5);
+        assert_eq!(step_mbps(&climb, 100.0), 40.0);
+        streams(&mut climb, 4800, 150.0, 2.5);
+        assert_eq!(step_mbps(&climb, 100.0), 800.0, "the largest");
+        streams(&mut climb, 1, 120.0, 2.5);
+        assert_eq!(step_mbps(&climb, 100.0), 10.0);
+    }
+
+    #[test]
+    fn a_flow_of_long_streams_surges_later() {
+        let mut climb = climb();
+        // A round trip and eight streams of 50 ms are ten streams.
+        streams(&mut climb, 9, 150.0, 50.0);
+        assert_eq!(step_mbps(&climb, 100.0), 80.0);
+        streams(&mut climb, 1, 150.0, 50.0);
+        assert_eq!(step_mbps(&climb, 100.0), 160.0);
+    }
+
+    #[test]
+    fn a_flow_of_bursts_may_climb_faster() {
+        let mut climb = climb();
+        let bursts = StreamStart { burst: 4, ..stream(100.0, 1.0) };
+        climb.begin_stream(100e6, &bursts);
+        assert_eq!(climb.largest_step(100e6, &bursts), 800e6);
+        climb.kappa = 0.0;
+        // Its own rate in a round trip of 100 ms and eight streams of 1 ms, of the 250 ms of tau.
+        assert_eq!((climb.largest_step(100e6, &bursts) / 1e6).round(), 231.0);
+        assert_eq!(climb.largest_step(100e6, &stream(100.0, 1.0)), 0.0);
+    }
+
+    #[test]
+    fn the_floor_lets_slow_flows_climb_faster_for_their_size() {
+        let mut climb = climb();
+        climb.parameters.floor = Rate::from_mbps(1.0);
+        climb.kappa = 0.0;
+        assert_eq!([1.0, 100.0].map(|mbps| step_mbps(&climb, mbps)), [1.0, 10.0]);
+        climb.parameters.climb_in_round_trip = 0.1;
+        assert_eq!(step_mbps(&climb, 1.0), 0.25, "a tenth in 100 ms, of the 250 ms of tau");
+        let ms = Duration::from_millis;
+        assert_eq!(climb.floor_step(1e6, RTT, ms(25)), 0.2e6, "until feedback arrives from the stream");
+        assert_eq!(climb.floor_step(1e6, RTT, ms(250)), 1e6, "no bound, if a stream takes as long as tau");
+    }
+
+    #[test]
+    fn a_flow_that_begins_climbs_faster() {
+        let mut climb = climb();
+        climb.parameters.young_floor = Rate::from_mbps(4.0);
+        let steps = [(); 6].map(|()| {
+            let step = climb.floor_step(100e6, RTT, Duration::ZERO) / 1e6;
+            climb.wait(Duration::from_millis(250));
+            step.round()
+        });
+        // The roots of 4, 3, 2, 1 and 0 Mbps times 100 Mbps.
+        assert_eq!(steps, [20.0, 17.0, 14.0, 10.0, 0.0, 0.0]);
+    }
+}

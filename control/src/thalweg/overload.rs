@@ -1,0 +1,56 @@
+//! By how much a stream finds the path overloaded.
+//!
+//! If the rates of all flows add up to (1 + x) C, the queue grows by x seconds in a second, whoever sends how much. The
+//! estimate of the available bandwidth says the same in another way, C less the rates of the others, but not to a slow
+//! flow: x C may be more than all that it sends. So decreases go by x, of which each flow has to give up the same share
+//! of its rate.
+//!
+//! Within a stream the queue also grows because of the stream's own highest rates. But the least delay of a stream is
+//! that of packets that its lowest rates let the queue drain for. So x is by how much the least delay grew from one
+//! stream to the next. One-way delays show nothing of queues on the way back.
+
+use crate::pstream::{Received, Sample};
+use crate::units::Bytes;
+
+/// Compares each stream with the one before it.
+#[derive(Clone, Debug, Default)]
+pub struct Overload {
+    /// The packet of the last stream with the least delay.
+    before: Option<Sample>,
+}
+
+/// A stream that was sent more than so many of its durations after the one before it is not compared with that.
+const MOST_APART: i64 = 3;
+/// The rates of a p-stream span a factor of less than this, those of a stream of slow start a larger one. The latter
+/// are a round trip apart.
+const WIDEST: f64 = 16.0;
+
+/// A host was interrupted if a stream had less than this share of the rate that was planned for it. Its packets then
+/// left in a burst, which is a queue of their own.
+const INTERRUPTED: f64 = 0.9;
+
+impl Overload {
+    /// The mean rate of a p-stream of packets of this size, bits per second, and x, which is not negative; none if it
+    /// is not known. A stream of bursts has none: a burst delays packets by as much as the queue grows in a stream.
+    pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<(f64, f64)> {
+        let samples = &received.samples;
+        let (first, last) = (samples.first()?, samples.last()?);
+        let least = *samples.iter().min_by_key(|sample| sample.delay)?;
+        let before = self.before.replace(least)?;
+        let span = last.sent().wrapping_sub(first.sent());
+        let since = least.sent().wrapping_sub(before.sent());
+        let is_next = since > 0 && since <= span.saturating_mul(MOST_APART);
+        if received.burst > 1 || span <= 0 || !is_next || last.rate > first.rate * WIDEST {
+            return None;
+        }
+        let packets = last.index.checked_sub(first.index)?;
+        let average = packet.as_bits() * f64::from(packets) / (span as f64 * 1e-12);
+        // The mean of rates that rise by the same factor each.
+        let planned = libm::sqrt(first.rate * last.rate);
+        if average < planned * INTERRUPTED {
+            return None;
+        }
+        let grown = least.delay.wrapping_sub(before.delay).max(0) as f64 / since as f64;
+        Some((average, grown))
+    }
+}
