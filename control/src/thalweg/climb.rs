@@ -10,14 +10,14 @@
 //! - sqrt(floor r), which is larger for slow flows, in proportion, and makes rates equal. A flow that begins has a
 //!   higher floor.
 //!
-//! Streams of bursts are another matter. Their estimates are coarse, and would lower kappa for nothing, so that it has
-//! much wider bounds, and never keeps a flow from climbing by a tenth in a round trip.
+//! The estimates of bursts are coarse, and many of them are far too low by chance. So kappa of a flow of bursts may be
+//! larger, and it never keeps the flow from climbing by a tenth in a round trip and a stream.
 //!
-//! Where a path has become much faster, or other flows have left, this would take many seconds. So a *surge* multiplies
-//! kappa: by two after each time of a round trip and some streams in which no estimate was near r. An estimate near r
-//! ends it. Slow flows, which may be many, have long streams, and their surges begin later than those of fast flows.
+//! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows have
+//! left. So a *surge* multiplies kappa: it doubles after each time of a round trip and some streams in which no estimate
+//! was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and their
+//! surges begin later than those of fast flows.
 
-use super::rate_rule::StreamStart;
 use crate::units::{Duration, Rate};
 
 /// The parameters of a climb.
@@ -35,8 +35,8 @@ pub struct ClimbParameters {
     pub young_floor: Rate,
     /// How long a flow has a higher floor.
     pub youth: Duration,
-    /// By which share of the rate the step of the floor lets a flow climb at most until feedback arrives; also by which
-    /// share a flow of bursts may climb in a round trip however small kappa is.
+    /// By which share of the rate the step of the floor lets a flow climb at most in a round trip and a stream, after
+    /// which feedback arrives; also by which share a flow of bursts may climb in that time however small kappa is.
     pub climb_in_round_trip: f64,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
@@ -46,11 +46,26 @@ pub struct ClimbParameters {
     pub regrow: f64,
 }
 
+/// What is known when a stream begins.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamStart {
+    /// The newest estimate.
+    pub estimate: Rate,
+    /// How long the stream would last at the present average rate.
+    pub duration: Duration,
+    /// The number of its bursts over the number of bursts in a full stream.
+    pub fullness: f64,
+    /// The number of packets in each of its bursts.
+    pub burst: u16,
+    /// The newest round-trip time.
+    pub rtt: Duration,
+}
+
 /// The bounds of a flow's climb, and what they depend on.
 #[derive(Clone, Debug)]
 pub struct Climb {
     parameters: ClimbParameters,
-    /// The present value of kappa. It starts with the largest one of the flow's first stream.
+    /// The present value of kappa. It starts with the largest one that a flow may have.
     kappa: f64,
     /// Factor on kappa while the path has much to spare.
     surge: f64,
@@ -64,18 +79,13 @@ pub struct Climb {
 
 /// An estimate of this multiple of the average rate or less ends a surge.
 const NEAR: f64 = 1.25;
-/// A surge grows by this factor,
+/// The factor by which a surge grows each time.
 const SURGE: f64 = 2.0;
-/// after a round trip and so many streams.
+/// A surge grows after a round trip and so many streams with much to spare.
 const STREAMS: f64 = 8.0;
-/// The largest product of kappa and the surge, and the largest kappa for bursts: no bound in effect, because streams do
-/// not show more than two or three times their average rate.
+/// The largest product of kappa and the surge, and the largest kappa for bursts. In effect it is no bound, because
+/// streams show at most two or three times their average rate.
 const LARGEST: f64 = 8.0;
-
-/// After this time, a flow has heard from several streams what came of a step.
-fn heard(start: &StreamStart) -> Duration {
-    start.rtt + start.duration.scale(STREAMS)
-}
 
 impl Climb {
     /// The climb of a flow that begins.
@@ -90,7 +100,7 @@ impl Climb {
         }
     }
 
-    /// The flow goes on for this time without a stream.
+    /// This time went by without an estimate.
     pub fn wait(&mut self, time: Duration) {
         self.age += time;
     }
@@ -112,7 +122,7 @@ impl Climb {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
-            if self.spared >= heard(start) {
+            if self.spared >= start.rtt + start.duration.scale(STREAMS) {
                 self.surge = (self.surge * SURGE).min(LARGEST / self.kappa).max(1.0);
                 self.spared = Duration::ZERO;
             }
@@ -127,11 +137,12 @@ impl Climb {
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
         let ClimbParameters { tau, climb_in_round_trip, .. } = self.parameters;
-        let least = if start.burst > 1 { climb_in_round_trip * tau.as_secs() / heard(start).as_secs() } else { 0.0 };
+        let feedback = start.rtt + start.duration;
+        let least = if start.burst > 1 { climb_in_round_trip * tau.as_secs() / feedback.as_secs() } else { 0.0 };
         self.kappa.max(least) * self.surge * average + self.floor_step(average, start.rtt, start.duration)
     }
 
-    /// The step that lets slow flows catch up, bits per second. Feedback arrives after a round trip and a stream.
+    /// The step that lets slow flows catch up, bits per second, where a stream takes this long.
     pub fn floor_step(&self, average: f64, rtt: Duration, stream: Duration) -> f64 {
         let ClimbParameters { tau, climb_in_round_trip, floor, young_floor, youth, .. } = &self.parameters;
         let young = (1.0 - self.age.as_secs() / youth.as_secs()).max(0.0);
@@ -234,8 +245,8 @@ mod tests {
         climb.begin_stream(100e6, &bursts);
         assert_eq!(climb.largest_step(100e6, &bursts), 800e6);
         climb.kappa = 0.0;
-        // Its own rate in a round trip of 100 ms and eight streams of 1 ms, of the 250 ms of tau.
-        assert_eq!((climb.largest_step(100e6, &bursts) / 1e6).round(), 231.0);
+        // Its own rate in a round trip of 100 ms and a stream of 1 ms, of the 250 ms of tau.
+        assert_eq!((climb.largest_step(100e6, &bursts) / 1e6).round(), 248.0);
         assert_eq!(climb.largest_step(100e6, &stream(100.0, 1.0)), 0.0);
     }
 

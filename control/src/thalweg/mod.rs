@@ -8,8 +8,8 @@
 //! - [`RateRule`]: the average rate follows the estimates by steps that [`Climb`] bounds, and is reduced while there is
 //!   a [`StandingQueue`];
 //! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, so that all flows give up the same share;
-//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver ([`ThalwegReceiver`]) tells them
-//!   from the losses of a full queue;
+//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a full
+//!   queue;
 //! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
 //!   hide the onset of congestion;
 //! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
@@ -26,8 +26,8 @@ mod standing_queue;
 mod unexplained;
 
 pub use classifier::LossClassifier;
-pub use climb::{Climb, ClimbParameters};
-pub use rate_rule::{RateRule, RateRuleParameters, StreamStart};
+pub use climb::{Climb, ClimbParameters, StreamStart};
+pub use rate_rule::{RateRule, RateRuleParameters};
 pub use receiver::ThalwegReceiver;
 pub use sender::{Parts, ThalwegSender};
 pub use spread::AdaptiveSpread;
@@ -82,8 +82,9 @@ crate::parameters! {
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream; also
-        /// by which share a flow of bursts may climb in a round trip however small kappa is
+        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream, if
+        /// the stream is shorter than tau; also by which share a flow of bursts may climb in that time however small
+        /// kappa is
         pub climb_in_round_trip: f64,
         /// The floor in sqrt(floor r)
         pub step_floor: Rate,
@@ -161,7 +162,7 @@ impl Thalweg {
             back_off: self.back_off,
             regrow: self.regrow,
         };
-        let following = RateRuleParameters {
+        let rule = RateRuleParameters {
             fall: self.fall,
             eta: (self.eta, self.slowest_eta),
             drain: self.drain,
@@ -173,7 +174,7 @@ impl Thalweg {
             spread: AdaptiveSpread::new(self.widest, self.narrowest, self.narrowing),
             initial_rate: self.initial_rate,
             beta: self.beta,
-            rule: RateRule::new(following, climb),
+            rule: RateRule::new(rule, climb),
             classifier: self.classifier(),
         };
         ThalwegSender::new(parts, host)

@@ -45,7 +45,7 @@ impl Overload {
         }
         let packets = last.index.checked_sub(first.index)?;
         let average = packet.as_bits() * f64::from(packets) / (span as f64 * 1e-12);
-        // The mean of rates that rise by the same factor each.
+        // The mean rate of packets whose rates rise by the same factor each.
         let planned = libm::sqrt(first.rate * last.rate);
         if average < planned * INTERRUPTED {
             return None;

@@ -4,12 +4,13 @@
 //!
 //! - An increase is adopted over tau, as in RAPID, but a flow aims above its rate by no more than [`Climb`] allows.
 //! - A decrease is adopted over the time `fall`, but over some streams at least, because a slow flow's stream may take
-//!   longer than that, and over some tens of streams at most. How far a decrease goes is the receiver's decision ([`super::overload`]).
+//!   longer than that, and over some tens of streams at most. How far it goes is the receiver's decision
+//!   ([`super::overload`]).
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
-//!   that half of the rate does not drain is another's, and is tolerated.
+//!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
 
-use super::climb::{Climb, ClimbParameters};
+use super::climb::{Climb, ClimbParameters, StreamStart};
 use super::standing_queue::StandingQueue;
 use crate::units::{Duration, Rate, Time};
 
@@ -20,8 +21,8 @@ pub struct RateRuleParameters {
     pub fall: Duration,
     /// The least and the largest number of full streams over which a decrease is adopted.
     pub eta: (f64, f64),
-    /// Time over which a standing queue is drained, and a decrease is adopted that streams of bursts ask for: what these
-    /// find is coarse, and averaged over a longer time.
+    /// Time over which a standing queue is drained, and over which a flow of bursts adopts a decrease: the estimates of
+    /// bursts are coarse, and are averaged over a longer time.
     pub drain: Duration,
     /// The delay by a standing queue up to which the queue does not count.
     pub tolerance: Duration,
@@ -53,21 +54,6 @@ const NEAR_HALF: f64 = 0.6;
 /// For so many round trips, or streams if these take longer, a flow waits to see whether half of its rate drained the
 /// queue. Flows with longer round-trip times hear of the queue later, and reduce their rates later.
 const ROUND_TRIPS: f64 = 4.0;
-
-/// What the rule is given when a stream begins.
-#[derive(Clone, Copy, Debug)]
-pub struct StreamStart {
-    /// The newest estimate.
-    pub estimate: Rate,
-    /// How long the stream would last at the present average rate.
-    pub duration: Duration,
-    /// The number of its bursts over the number of bursts in a full stream.
-    pub fullness: f64,
-    /// The number of packets in each of its bursts.
-    pub burst: u16,
-    /// The newest round-trip time.
-    pub rtt: Duration,
-}
 
 impl RateRule {
     /// The rule of a flow that knows nothing of its path.
@@ -121,7 +107,7 @@ impl RateRule {
     /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue of delay q
     /// within `drain`, each flow reduces its rate by the fraction q/`drain`. Once it has half of its rate, it waits for
     /// what comes of that. If the queue is as long as before, other traffic fills it, or it is on the way back, or the
-    /// route has become longer; then it is tolerated from now on.
+    /// route has become longer; then it is tolerated from now on, and q is what exceeds it.
     fn target(&mut self, average: f64, start: &StreamStart) -> f64 {
         let estimate = start.estimate.as_bps();
         let measured = self.standing_queue.measure();

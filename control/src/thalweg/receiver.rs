@@ -17,10 +17,10 @@ pub struct ThalwegReceiver {
     unexplained: Unexplained,
 }
 
-/// If less than this share of the rate follows from the growth of the queue, the estimate of the analysis counts as far
-/// as it is between the two: a host that is interrupted for some milliseconds delays all packets of a stream, as a queue
-/// that grows would, but within the stream no queue grows.
-const MUCH: f64 = 0.75;
+/// A single stream takes the rate down to this share of it at most, however much the queue has grown, unless the
+/// estimate of the analysis is lower still: a host that is interrupted for some milliseconds delays all packets of a
+/// stream, as a queue that grows would, but within the stream no queue grows.
+const KEPT_AT_LEAST: f64 = 0.75;
 
 impl ThalwegReceiver {
     /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a
@@ -56,7 +56,7 @@ impl Receiver for ThalwegReceiver {
             let rate = match overload {
                 Some((average, x)) if estimate < average => {
                     let kept = average * (1.0 - *gain * x).max(0.0);
-                    if kept < average * MUCH { estimate.clamp(kept, average * MUCH) } else { kept }
+                    kept.max(estimate.min(average * KEPT_AT_LEAST))
                 }
                 _ => estimate,
             };
@@ -168,10 +168,10 @@ mod tests {
         is(&none[..1], 9.56); // The first stream has none to be compared with.
         is(&none[1..], 10.04);
         is(&some[1..], 10.04 * (1.0 - 3.0 * 0.01)); // 160 us in 16 ms
-        is(&much[1..], 10.04 * MUCH); // The analysis has more: 9.56 Mbps.
+        is(&much[1..], 10.04 * KEPT_AT_LEAST); // The analysis has more: 9.56 Mbps.
         is(&overloaded(800, 3.0)[1..], 10.04 * (1.0 - 3.0 * 0.05));
         is(&overloaded(160, 0.0), 9.56);
-        is(&overloaded(160, 1000.0)[1..], 10.04 * MUCH);
+        is(&overloaded(160, 1000.0)[1..], 10.04 * KEPT_AT_LEAST);
     }
 
     #[test]

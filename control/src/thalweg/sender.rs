@@ -17,8 +17,9 @@
 //! two losses has no estimate, and climbs slowly all the same ([`RateRule::without_estimate`]).
 
 use super::classifier::LossClassifier;
+use super::climb::StreamStart;
 use super::delivery::Delivery;
-use super::rate_rule::{RateRule, StreamStart};
+use super::rate_rule::RateRule;
 use super::spread::AdaptiveSpread;
 use crate::pstream::{
     Feedback, INITIAL_RTT, Layout, MIN_RATE_SHARE, Outgoing, SlowStart, Stream, at_most_highest, feedback_timeout,
