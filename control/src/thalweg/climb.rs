@@ -4,19 +4,19 @@
 //! it would climb together far above the capacity. A flow aims above its rate r by at most the sum of two steps:
 //!
 //! - kappa r. Kappa tunes itself: it is lowered by a *collapse*, an estimate far below r, which means that the senders
-//!   together climb faster than their feedback arrives, and grows slowly otherwise. It has narrow bounds, because shares
-//!   stay as they are only while all flows have the same kappa: a slow flow sees few collapses, and with a larger kappa
-//!   it would climb far above its share.
+//!   together climb faster than their feedback arrives, and grows slowly otherwise. It has narrow bounds, because
+//!   shares stay as they are only while all flows have the same kappa: a slow flow sees few collapses, and with a
+//!   larger kappa it would climb far above its share.
 //! - sqrt(floor r), which is larger for slow flows, in proportion, and makes rates equal. A flow that begins has a
 //!   higher floor.
 //!
 //! The estimates of bursts are coarse, and many of them are far too low by chance. So kappa of a flow of bursts may be
 //! larger, and it never keeps the flow from climbing by a tenth in a round trip and a stream.
 //!
-//! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows have
-//! left. So a *surge* multiplies kappa: it doubles after each time of a round trip and some streams in which no estimate
-//! was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and their
-//! surges begin later than those of fast flows.
+//! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows
+//! have left. So a *surge* multiplies kappa: it doubles after each time of a round trip and some streams in which no
+//! estimate was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and
+//! their surges begin later than those of fast flows.
 
 use crate::units::{Duration, Rate};
 
@@ -27,8 +27,8 @@ pub struct ClimbParameters {
     pub tau: Duration,
     /// The least and the largest value of kappa. For streams of bursts the largest is 8.
     pub kappa: (f64, f64),
-    /// The floor in the step of sqrt(floor r). If the steps of all flows were equal, a thousand slow flows would climb a
-    /// hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow would catch up.
+    /// The floor in the step of sqrt(floor r). If the steps of all flows were equal, a thousand slow flows would climb
+    /// a hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow would catch up.
     pub floor: Rate,
     /// The floor of a flow that begins. It falls to `floor` within `youth`, so that the shares of flows become equal
     /// soon, and queues are short afterwards.

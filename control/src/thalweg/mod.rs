@@ -8,8 +8,8 @@
 //! - [`RateRule`]: the average rate follows the estimates by steps that [`Climb`] bounds, and is reduced while there is
 //!   a [`StandingQueue`];
 //! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, so that all flows give up the same share;
-//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a full
-//!   queue;
+//! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a
+//!   full queue;
 //! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
 //!   hide the onset of congestion;
 //! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
@@ -65,8 +65,8 @@ crate::parameters! {
         /// A decrease aims at r (1 - gain x), where r is the average rate and x the share by which the path is
         /// overloaded, which is by how much the queue grows in a second; zero: at the estimate
         pub gain: f64,
-        /// Time over which a standing queue is drained; also the longest duration of a p-stream, unless the stream would
-        /// then have fewer than 20 packets
+        /// Time over which a standing queue is drained; also the longest duration of a p-stream, unless the stream
+        /// would then have fewer than 20 packets
         pub drain: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
@@ -77,13 +77,13 @@ crate::parameters! {
         pub errors: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,
-        /// Largest value of kappa, with which it starts: an increase aims at most at r + kappa r + sqrt(floor r), where r
-        /// is the average rate. For streams of bursts it is 8
+        /// Largest value of kappa, with which it starts: an increase aims at most at r + kappa r + sqrt(floor r), where
+        /// r is the average rate. For streams of bursts it is 8
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream, if
-        /// the stream is shorter than tau; also by which share a flow of bursts may climb in that time however small
+        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream,
+        /// if the stream is shorter than tau; also by which share a flow of bursts may climb in that time however small
         /// kappa is
         pub climb_in_round_trip: f64,
         /// The floor in sqrt(floor r)

@@ -1,6 +1,6 @@
-//! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors. An estimate below
-//! the rate of its stream says that the path is overloaded, and not by how much: that follows from the growth of the
-//! queue ([`Overload`]).
+//! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors. An estimate
+//! below the rate of its stream says that the path is overloaded, and not by how much: that follows from the growth of
+//! the queue ([`Overload`]).
 
 use super::overload::Overload;
 use super::unexplained::Unexplained;
@@ -23,10 +23,10 @@ pub struct ThalwegReceiver {
 const KEPT_AT_LEAST: f64 = 0.75;
 
 impl ThalwegReceiver {
-    /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a
-    /// long gap were held back by a host or network card. Errors explain the loss of the share `errors` of packets. Where
-    /// the path is overloaded by the share x, the estimate is 1 - `gain` x of the stream's rate; with a gain of zero, it
-    /// is that of the analysis.
+    /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a long gap
+    /// were held back by a host or network card. Errors explain the loss of the share `errors` of packets. Where the
+    /// path is overloaded by the share x, the estimate is 1 - `gain` x of the stream's rate; with a gain of zero, it is
+    /// that of the analysis.
     pub fn new(analysis: Analysis, smoothing: Duration, gain: f64, errors: f64, longest: usize) -> ThalwegReceiver {
         // Without errors, a stream whose beginning was lost is analysed from what arrived, as RAPID does.
         let begins = if errors == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
@@ -134,8 +134,9 @@ mod tests {
         assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
     }
 
-    /// A p-stream of 20 packets around 10 Mbps each 16 ms, of which each delays its packets by `growth` us more than
-    /// the one before. From the tenth packet on, a stream's own queue grows, so that the analysis says less than 10 Mbps.
+    /// The reports, in Mbps, on p-streams of 20 packets around 10 Mbps, one each 16 ms. Each delays its packets by
+    /// `growth` us more than the one before. From the sixth packet on, a stream's own queue grows, so that the analysis
+    /// finds less than 10 Mbps.
     fn overloaded(growth: u64, gain: f64) -> Vec<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
         let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, gain, 0.0, 90);
