@@ -1,31 +1,32 @@
 //! One direction of a link: a queue, a transmitter, a propagation delay, and perhaps transmission errors and a router.
 //!
-//! The end of a transmission is not an event. Its effects are computed at the next call (an arrival, an exit or an
-//! observation), in the order and with the times at which they happened. So a packet costs its driver one timed event
-//! per link, its exit, however long it waited; and of all packets inside, only the first one's exit time matters to the
-//! driver. This is exact for disciplines that drop packets as they leave, too: what leaves at a time depends only on
-//! what arrived before, and while packets wait, another packet is inside, whose exit makes the driver use the link.
+//! The end of a transmission is not an event. Of a plain link, with a drop-tail queue and a constant rate, all that
+//! will happen to a packet is known when it arrives. Of another link, the effects are computed at the next call (an
+//! arrival, an exit or an observation), in the order and with the times at which they happened. So a packet costs its
+//! driver one timed event per link, its exit, however long it waited; and of all packets inside, only the first one's
+//! exit time matters to the driver. This is exact for disciplines that drop packets as they leave, too: what leaves at
+//! a time depends only on what arrived before, and while packets wait, another packet is inside, whose exit makes the
+//! driver use the link.
 
 mod counters;
+mod plain;
 mod transmitter;
 
 pub use counters::Counters;
 
 use crate::capacity::Varying;
 use crate::jitter::ExtraDelay;
-use crate::queue::{LinkQueue, Queue};
+use crate::queue::Queue;
 use crate::shaper::TokenBucket;
 use crate::{Buffer, Change, DropTail, Fate, Impairments, Jitter, Packet, Shaper, Trace};
 use control::{Bytes, Control, Duration, Rate, Router, Stamp, Time};
+use plain::Waiting;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use transmitter::Transmitter;
 
 /// See the [module](self).
 pub struct Link<P> {
-    /// The link has a router, another queue than drop-tail, or a capacity that varies. Most links have none of these,
-    /// and take the short path through the code.
-    special: bool,
     queue: LinkQueue<P>,
     transmitter: Transmitter<P>,
     router: Option<Box<dyn Router>>,
@@ -33,13 +34,21 @@ pub struct Link<P> {
     capacities: VecDeque<(Time, Rate)>,
 }
 
+/// What waits for the transmitter.
+enum LinkQueue<P> {
+    /// Of a link with a drop-tail queue and a constant rate, and without errors and a router, as most links are. All
+    /// that will happen to a packet is known when it arrives.
+    Plain(Waiting),
+    /// Of any other link.
+    Other(Box<dyn Queue<P>>),
+}
+
 impl<P: Packet> Link<P> {
     /// A link that transmits at `rate` (none: at once), delivers packets `delay` after that, and holds `buffer` in a
     /// drop-tail queue.
     pub fn new(rate: Option<Rate>, delay: Duration, buffer: Buffer) -> Link<P> {
         Link {
-            special: false,
-            queue: LinkQueue::DropTail(DropTail::new(buffer)),
+            queue: LinkQueue::Plain(Waiting::new(buffer)),
             transmitter: Transmitter::new(rate, delay),
             router: None,
             capacities: VecDeque::new(),
@@ -48,13 +57,24 @@ impl<P: Packet> Link<P> {
 
     /// The same link with another queue than drop-tail.
     pub fn with_queue(self, queue: Box<dyn Queue<P>>) -> Link<P> {
-        Link { special: true, queue: LinkQueue::Other(queue), ..self }
+        Link { queue: LinkQueue::Other(queue), ..self }
     }
 
     /// The same link, which loses, corrupts, reorders or duplicates packets at random.
     pub fn with_impairments(mut self, impairments: Impairments) -> Link<P> {
-        self.transmitter.impairments = impairments.any().then(|| Box::new(impairments));
+        if impairments.any() {
+            self.be_special();
+            self.transmitter.impairments = Some(Box::new(impairments));
+        }
         self
+    }
+
+    /// From here on, the packets themselves wait: it is not known when they arrive what will happen to them.
+    fn be_special(&mut self) {
+        if let LinkQueue::Plain(waiting) = &self.queue {
+            debug_assert!(self.transmitter.pipe.is_empty(), "packets are on the link already");
+            self.queue = LinkQueue::Other(Box::new(DropTail::new(waiting.buffer())));
+        }
     }
 
     /// The same link with these changes of rate and delay, which are in the order of time.
@@ -92,7 +112,7 @@ impl<P: Packet> Link<P> {
     }
 
     fn vary(&mut self) -> &mut Varying {
-        self.special = true;
+        self.be_special();
         let Transmitter { per_byte, delay, varying, .. } = &mut self.transmitter;
         varying.get_or_insert_with(|| Box::new(Varying::new(*per_byte, *delay)))
     }
@@ -105,15 +125,15 @@ impl<P: Packet> Link<P> {
 
     /// Puts a router at the queue of a link that no packet is on.
     pub fn put_router(&mut self, router: Box<dyn Router>) {
-        debug_assert!(self.transmitter.pipe.is_empty(), "the router would miss packets that wait");
-        (self.special, self.router) = (true, Some(router));
+        self.be_special();
+        self.router = Some(router);
     }
 
     /// From here on, the link keeps the packets that its queue drops for [`Link::dropped`].
     pub fn keep_drops(&mut self) {
         self.transmitter.drops.kept = Some(Vec::new());
-        // The short path drops packets without making them.
-        self.special = true;
+        // A plain link drops packets without making them.
+        self.be_special();
     }
 
     /// Takes out a packet that the queue has dropped, if the link [keeps](Link::keep_drops) them.
@@ -132,32 +152,62 @@ impl<P: Packet> Link<P> {
     /// fields that were written just before would have to wait for them.
     #[inline(always)]
     pub fn arrive_with(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P) -> bool {
-        match &mut self.queue {
-            LinkQueue::DropTail(queue) if !self.special => self.transmitter.arrive(now, size, make, queue),
-            _ => self.arrive_specially(now, make()),
+        if let LinkQueue::Other(_) = self.queue {
+            return self.arrive_specially(now, make());
         }
+        let was_empty = self.transmitter.pipe.is_empty();
+        let Some(exit) = self.admit(now, size) else { return false };
+        self.put(exit, make);
+        was_empty
+    }
+
+    /// Whether [`Link::admit`] can be called.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.queue, LinkQueue::Plain(_))
+    }
+
+    /// A packet of `size` arrives at a plain link. Returns when it leaves the far end; none if it is dropped. Its way
+    /// over the link is complete with this, and the caller may take it for done, or put it onto the link
+    /// ([`Link::put`]) to be called when it leaves.
+    ///
+    /// # Panics
+    /// If the link is not plain.
+    #[inline(always)]
+    pub fn admit(&mut self, now: Time, size: Bytes) -> Option<Time> {
+        let LinkQueue::Plain(waiting) = &mut self.queue else { panic!("what happens to a packet is not known yet") };
+        waiting.admit(now, size, &mut self.transmitter)
+    }
+
+    /// Puts the packet that `make` makes onto a plain link, which it leaves at `exit`, as [`Link::admit`] said.
+    #[inline(always)]
+    pub fn put(&mut self, exit: Time, make: impl FnOnce() -> P) {
+        let place = self.transmitter.pipe.push_place();
+        place.0 = exit;
+        place.1 = make();
+        place.1.pass_hop();
     }
 
     #[cold]
     fn arrive_specially(&mut self, now: Time, mut packet: P) -> bool {
-        self.advance_specially(now);
+        self.advance(now);
+        let LinkQueue::Other(queue) = &mut self.queue else { return false };
         let size = packet.size();
         if let Some(router) = &mut self.router {
             let mut none = Stamp::None;
             let stamp = packet.stamp().unwrap_or(&mut none);
-            router.on_arrival(now, stamp, size, self.queue.bytes());
+            router.on_arrival(now, stamp, size, queue.bytes());
         }
         let transmitter = &mut self.transmitter;
         let was_empty = transmitter.pipe.is_empty();
-        transmitter.account(now, self.queue.len());
-        self.queue.enqueue(now, &packet, now.since(transmitter.free_at), &mut transmitter.drops);
+        transmitter.account(now, queue.len());
+        queue.enqueue(now, &packet, now.since(transmitter.free_at), &mut transmitter.drops);
         if transmitter.free_at <= now {
             if let Some(varying) = &mut transmitter.varying {
                 varying.idle_until(now);
             }
-            self.begin_next(now);
+            begin_next(now, &mut **queue, transmitter, &mut self.router);
         }
-        self.transmitter.counters.max_queue = self.transmitter.counters.max_queue.max(self.queue.len());
+        transmitter.counters.max_queue = transmitter.counters.max_queue.max(queue.len());
         was_empty
     }
 
@@ -190,6 +240,9 @@ impl<P: Packet> Link<P> {
     pub fn exit(&mut self) -> Fate {
         let time = self.transmitter.pipe.front().expect("a packet is due").0;
         self.transmitter.pipe.pop();
+        if let LinkQueue::Plain(_) = self.queue {
+            return Fate::Intact;
+        }
         if self.transmitter.pipe.is_empty() {
             self.advance(time);
         }
@@ -204,16 +257,25 @@ impl<P: Packet> Link<P> {
     /// The counters up to `now`; starts the next interval for [`Counters::max_queue`].
     pub fn observe(&mut self, now: Time) -> Counters {
         self.advance(now);
+        let waiting = self.waiting();
         let transmitter = &mut self.transmitter;
-        transmitter.account(now, self.queue.len());
+        transmitter.account(now, waiting);
         let mut counters = transmitter.counters;
         counters.dropped = transmitter.drops.full + transmitter.drops.early;
         counters.early = transmitter.drops.early;
         counters.marked = transmitter.drops.marked;
-        // The rest of a transmission that goes on after `now` was counted at its beginning.
+        // What the transmitter will still do after `now` was counted at the beginning of a transmission, or on arrival.
         counters.busy -= transmitter.free_at.since(now);
-        transmitter.counters.max_queue = self.queue.len();
+        transmitter.counters.max_queue = waiting;
         counters
+    }
+
+    /// Number of packets that wait, as of the last use of the link.
+    fn waiting(&self) -> u64 {
+        match &self.queue {
+            LinkQueue::Plain(waiting) => waiting.len(),
+            LinkQueue::Other(queue) => queue.len(),
+        }
     }
 
     /// What the link's router does, if it has one, as of the last use of the link.
@@ -225,15 +287,16 @@ impl<P: Packet> Link<P> {
     #[inline]
     fn advance(&mut self, now: Time) {
         match &mut self.queue {
-            LinkQueue::DropTail(queue) if !self.special => self.transmitter.advance(now, queue),
-            _ => self.advance_specially(now),
+            LinkQueue::Plain(waiting) => waiting.advance(now, &mut self.transmitter),
+            LinkQueue::Other(_) => self.advance_specially(now),
         }
     }
 
     #[cold]
     fn advance_specially(&mut self, now: Time) {
+        let LinkQueue::Other(queue) = &mut self.queue else { return };
         loop {
-            let begins = if self.queue.is_empty() { Time::MAX } else { self.transmitter.free_at };
+            let begins = if queue.is_empty() { Time::MAX } else { self.transmitter.free_at };
             let ticks = self.router.as_ref().and_then(|r| r.next_tick()).unwrap_or(Time::MAX);
             if begins.min(ticks) > now {
                 return;
@@ -247,34 +310,36 @@ impl<P: Packet> Link<P> {
                 }
             }
             if begins <= ticks {
-                self.begin_next(begins);
+                begin_next(begins, &mut **queue, &mut self.transmitter, &mut self.router);
             } else if let Some(router) = &mut self.router {
                 // A departure and a change of capacity come before a tick at the same time.
                 let change = self.capacities.front().map_or(Time::MAX, |&(at, _)| at);
                 let until = now.min(begins.min(change) - Duration(1));
-                router.on_tick(ticks, until, self.queue.bytes());
+                router.on_tick(ticks, until, queue.bytes());
             }
         }
     }
+}
 
-    /// The transmitter, free at `start`, takes the next packet from the queue.
-    fn begin_next(&mut self, start: Time) {
-        let transmitter = &mut self.transmitter;
-        transmitter.account(start, self.queue.len());
-        let Some(packet) = self.queue.dequeue(start, &mut transmitter.drops) else { return };
-        let size = packet.size();
-        let sent = match &mut transmitter.varying {
-            None => transmitter.transmit(start, size, || packet),
-            Some(varying) => {
-                let (end, exit) = varying.transmit(start, size);
-                transmitter.put(end.since(start), end, exit, || packet)
-            }
-        };
-        if let Some(router) = &mut self.router {
-            let mut none = Stamp::None;
-            let stamp = sent.stamp().unwrap_or(&mut none);
-            router.on_departure(start, stamp, size, self.queue.bytes());
-        }
+/// The transmitter, free at `start`, takes the next packet from the queue.
+fn begin_next<P: Packet>(
+    start: Time,
+    queue: &mut dyn Queue<P>,
+    transmitter: &mut Transmitter<P>,
+    router: &mut Option<Box<dyn Router>>,
+) {
+    transmitter.account(start, queue.len());
+    let Some(packet) = queue.dequeue(start, &mut transmitter.drops) else { return };
+    let size = packet.size();
+    let (end, exit) = match &mut transmitter.varying {
+        None => transmitter.times(start, size),
+        Some(varying) => varying.transmit(start, size),
+    };
+    let sent = transmitter.put(end.since(start), end, exit, packet);
+    if let Some(router) = router {
+        let mut none = Stamp::None;
+        let stamp = sent.stamp().unwrap_or(&mut none);
+        router.on_departure(start, stamp, size, queue.bytes());
     }
 }
 

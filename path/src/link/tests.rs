@@ -69,6 +69,38 @@ fn errors_take_time_on_the_link_and_do_not_stall_it() {
     assert_eq!((exits, link.observe(US(1000)).lost), (3, 3));
 }
 
+/// A plain link, which knows on arrival what will happen to a packet, and the same link with a queue that packets are
+/// in.
+#[test]
+fn a_plain_link_does_what_one_with_a_queue_of_packets_does() {
+    for buffer in [Buffer::Packets(7), Buffer::Bytes(Bytes(9000)), Buffer::UNLIMITED] {
+        let mut plain = link(buffer);
+        let mut queued = link(buffer).with_queue(Box::new(DropTail::new(buffer)));
+        let (mut random, mut now) = (1u64, Time::ZERO);
+        for id in 0..20_000 {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            now += Duration((random >> 33) % 10_000_000); // 5 us in the mean
+            while let Some(exit) = queued.next_exit()
+                && exit <= now
+            {
+                assert_eq!((plain.next_exit(), plain.first().id), (Some(exit), queued.first().id));
+                assert_eq!((plain.exit(), queued.exit()), (Fate::Intact, Fate::Intact));
+            }
+            let packet = Parcel { size: Bytes(40 + (random >> 50) % 1200), ..Parcel::new(id) };
+            plain.arrive(now, &packet);
+            queued.arrive(now, &packet);
+            if id % 7 == 0 {
+                now += Duration((random >> 40) % 3_000_000);
+                assert_eq!(plain.observe(now), queued.observe(now));
+            }
+        }
+        assert_eq!(drain(&mut plain), drain(&mut queued));
+        let counters = plain.observe(now + Duration::from_secs(1.0));
+        assert_eq!(counters, queued.observe(now + Duration::from_secs(1.0)));
+        assert!(counters.dropped > 100 || buffer == Buffer::UNLIMITED);
+    }
+}
+
 /// Every packet that enters a link leaves its far end, or is dropped and can be taken out.
 #[test]
 fn dropped_packets_can_be_taken_out() {
@@ -251,7 +283,7 @@ fn a_trace_delivers_exactly_its_opportunities() {
         let mut delivered = Vec::new();
         for ms in 0..400u64 {
             // New packets before each millisecond, so that packets always wait, and none for long.
-            while link.queue.len() < 10 {
+            while link.waiting() < 10 {
                 link.arrive(US(1000 * ms), &Parcel { size: Trace::OPPORTUNITY, ..Parcel::new(ms) });
             }
             while let Some(exit) = link.next_exit()

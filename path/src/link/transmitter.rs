@@ -5,7 +5,7 @@ use super::Counters;
 use crate::capacity::Varying;
 use crate::queue::Drops;
 use crate::ring::Ring;
-use crate::{DropTail, Fate, Impairments, Packet};
+use crate::{Fate, Impairments, Packet};
 use control::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
@@ -57,44 +57,6 @@ impl<P: Packet> Transmitter<P> {
         }
     }
 
-    /// [`Link::arrive`](super::Link::arrive) behind a drop-tail queue without a router.
-    #[inline(always)]
-    pub(super) fn arrive(&mut self, now: Time, size: Bytes, make: impl FnOnce() -> P, queue: &mut DropTail<P>) -> bool {
-        self.advance(now, queue);
-        if self.free_at <= now {
-            let was_empty = self.pipe.is_empty();
-            self.transmit(now, size, make);
-            was_empty
-        } else {
-            self.account(now, queue.len());
-            if queue.push_with(size, make) {
-                self.counters.max_queue = self.counters.max_queue.max(queue.len());
-            } else {
-                self.drops.full += 1;
-            }
-            false
-        }
-    }
-
-    /// Computes what was transmitted until `now` from a drop-tail queue without a router.
-    #[inline(always)]
-    pub(super) fn advance(&mut self, now: Time, queue: &mut DropTail<P>) {
-        while self.free_at <= now && !queue.is_empty() {
-            self.begin_next(queue);
-        }
-    }
-
-    /// Takes the next packet from the queue at the time when the transmitter has become free.
-    #[inline]
-    pub(super) fn begin_next(&mut self, queue: &mut DropTail<P>) {
-        let start = self.free_at;
-        self.account(start, queue.len());
-        if let Some(&packet) = queue.first() {
-            queue.pop();
-            self.transmit(start, packet.size(), || packet);
-        }
-    }
-
     /// Returns the fate of the packet that leaves, which is in `marked`.
     #[cold]
     pub(super) fn pass_marked(&mut self) -> Fate {
@@ -117,19 +79,19 @@ impl<P: Packet> Transmitter<P> {
         }
     }
 
-    /// Transmits the packet of `size` that `make` makes, from `start` on, at the constant rate.
+    /// When the transmission of a packet of `size` from `start` on ends, at the constant rate, and when the packet
+    /// leaves the far end.
     #[inline(always)]
-    pub(super) fn transmit(&mut self, start: Time, size: Bytes, make: impl FnOnce() -> P) -> &mut P {
+    pub(super) fn times(&mut self, start: Time, size: Bytes) -> (Time, Time) {
         if size != self.usual.0 {
             self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
         }
-        let lasts = self.usual.1;
-        self.put(lasts, start + lasts, start + lasts + self.delay, make)
+        let end = start + self.usual.1;
+        (end, end + self.delay)
     }
 
-    /// Transmits a packet, which takes `lasts` and ends at `end`, so that it leaves the far end at `exit`.
-    #[inline(always)]
-    pub(super) fn put(&mut self, lasts: Duration, end: Time, exit: Time, make: impl FnOnce() -> P) -> &mut P {
+    /// Transmits `packet`, which takes `lasts` and ends at `end`, so that it leaves the far end at `exit`.
+    pub(super) fn put(&mut self, lasts: Duration, end: Time, exit: Time, packet: P) -> &mut P {
         self.free_at = end;
         self.counters.busy += lasts;
         self.entered += 1;
@@ -140,8 +102,7 @@ impl<P: Packet> Transmitter<P> {
             }
         }
         let place = self.pipe.push_place();
-        place.0 = exit;
-        place.1 = make();
+        *place = (exit, packet);
         place.1.pass_hop();
         &mut place.1
     }
