@@ -117,7 +117,9 @@ impl Rack {
     }
 
     /// Marks the packets that are lost by now (section 6.2, step 5). Returns when to look again, if no acknowledgment
-    /// comes before that: when all packets that were sent before the latest one that has arrived will be lost.
+    /// comes before that: when all packets that were sent before the latest one that has arrived will be lost. A delayed
+    /// acknowledgment tells when the first of its packets was sent, and the order of the last one; so what is in flight
+    /// may have been sent after that time.
     pub fn find_lost(&mut self, now: Time, smoothed: Option<Duration>, board: &mut Scoreboard) -> Option<Time> {
         let (latest_at, latest) = self.latest?;
         let wait = self.rtt + self.window(smoothed, board);
@@ -127,7 +129,7 @@ impl Rack {
                     return None;
                 }
                 if at + wait > now {
-                    return Some(latest_at + wait);
+                    return Some(latest_at.max(at) + wait);
                 }
                 board.lose_packet(segment, order);
             }
@@ -248,6 +250,14 @@ mod tests {
             }
             lost
         }
+    }
+
+    #[test]
+    fn after_a_delayed_acknowledgment_the_next_look_is_later() {
+        let mut flow = Flow::of(6);
+        flow.hear_of(ms(140), 0, 3, ms(0));
+        // Packets are lost 140 ms and a quarter of that after they were sent: the first of segments 1 and 2 by now.
+        assert_eq!((flow.find(ms(176)), flow.board.next_lost()), (Some(ms(177)), Some(1)));
     }
 
     #[test]
