@@ -1,11 +1,11 @@
 //! What packets are on between two positions of their routes: one lane per link direction, detour and access link.
 //!
 //! A lane is a [`Link`], or nothing but a delay: no capacity, no queue, no errors. With many flows, most lanes are the
-//! delays of hosts' access links, each of which holds a few packets. So a delay is a cache line, and its memory for
-//! packets follows their number, up and down. With few flows, most packets are on the described links, which are the
-//! first lanes and side by side in memory.
+//! delays of hosts' access links, each of which holds a few packets. So a delay is half a cache line, and all delays
+//! keep their packets in one memory. With few flows, most packets are on the described links, which are the first lanes
+//! and side by side in memory.
 
-use crate::ring::Ring;
+use crate::pool::{Fifo, Pool};
 use crate::{Buffer, Fate, Impairments, Link, Packet, prefetch};
 use control::{Bytes, Duration, Time};
 
@@ -15,38 +15,51 @@ pub struct Lanes<P> {
     links: Vec<Link<P>>,
     /// The lanes behind them.
     others: Vec<Lane<P>>,
+    /// The packets on delays.
+    delayed: Pool<P>,
 }
 
 enum Lane<P> {
     Link(Box<Link<P>>),
-    Delay(Delay<P>),
+    Delay(Delay),
 }
 
 /// A lane that is looked at.
 enum Shown<'a, P> {
     Link(&'a Link<P>),
-    Delay(&'a Delay<P>),
+    Delay(&'a Delay, &'a Pool<P>),
 }
 
 /// A lane that is used.
 enum Used<'a, P> {
     Link(&'a mut Link<P>),
-    Delay(&'a mut Delay<P>),
+    Delay(&'a mut Delay, &'a mut Pool<P>),
 }
 
 /// A lane on which each packet is for the same time.
-struct Delay<P> {
+struct Delay {
     delay: Duration,
-    /// The packets, and the time at which each leaves.
-    pipe: Ring<(Time, P)>,
+    /// The packets on the lane.
+    packets: Fifo,
     /// The position of a route at which its packets go on; none if that is the position behind their present one.
     onto: Option<u32>,
+}
+
+impl Delay {
+    /// Tells `packet` where it goes on.
+    #[inline(always)]
+    fn direct(&self, packet: &mut impl Packet) {
+        match self.onto {
+            Some(position) => packet.set_hop(position),
+            None => packet.pass_hop(),
+        }
+    }
 }
 
 impl<P: Packet> Lanes<P> {
     /// The lanes of these links, whose numbers are their places.
     pub fn new(links: Vec<Link<P>>) -> Lanes<P> {
-        Lanes { links, others: Vec::new() }
+        Lanes { links, others: Vec::new(), delayed: Pool::new() }
     }
 
     /// Number of lanes.
@@ -67,12 +80,88 @@ impl<P: Packet> Lanes<P> {
     /// Adds a lane that only delays, behind which packets go on at position `onto` of a route, or at the position
     /// behind their present one. Returns its number.
     pub fn add_delay(&mut self, delay: Duration, onto: Option<u32>) -> u32 {
-        self.add(Lane::Delay(Delay { delay, pipe: Ring::new(), onto }))
+        self.add(Lane::Delay(Delay { delay, packets: Fifo::new(), onto }))
     }
 
     fn add(&mut self, lane: Lane<P>) -> u32 {
         self.others.push(lane);
+        self.delayed.expect(self.others.len());
         self.len() as u32 - 1
+    }
+
+    /// The position at which packets go on behind a lane of [`Lanes::add_delay`] that sets it.
+    pub fn onto(&self, lane: u32) -> Option<u32> {
+        match self.show(lane) {
+            Shown::Link(_) => None,
+            Shown::Delay(delay, _) => delay.onto,
+        }
+    }
+
+    /// Gives another position to a lane of [`Lanes::add_delay`] at which its packets go on.
+    pub fn go_onto(&mut self, lane: u32, position: u32) {
+        if let Used::Delay(delay, _) = self.using(lane) {
+            delay.onto = Some(position);
+        }
+    }
+
+    /// Whether all that will happen to a packet is known when it arrives at this lane, which is a link: see
+    /// [`Link::admit`].
+    #[inline(always)]
+    pub fn is_plain(&self, lane: u32) -> bool {
+        self.links.get(lane as usize).is_some_and(Link::is_plain)
+    }
+
+    /// A packet of `size` arrives at such a lane: [`Link::admit`].
+    #[inline(always)]
+    pub fn admit(&mut self, lane: u32, now: Time, size: Bytes) -> Option<Time> {
+        self.links[lane as usize].admit(now, size)
+    }
+
+    /// Puts a packet onto such a lane: [`Link::put`]. Returns the time of the lane's next exit if that has changed.
+    #[inline(always)]
+    pub fn put(&mut self, lane: u32, exit: Time, make: impl FnOnce() -> P) -> Option<Time> {
+        let link = &mut self.links[lane as usize];
+        let was_empty = link.next_exit().is_none();
+        link.put(exit, make);
+        was_empty.then_some(exit)
+    }
+
+    /// The first packet of lane `from` leaves it and arrives on the next lane at `time`, which may be ahead of the
+    /// present time, as `change` makes it; both lanes only delay. Returns when the next packet leaves `from`, and the
+    /// next exit of the other lane if that has changed.
+    ///
+    /// # Panics
+    /// If one of them is a link, or no packet is on `from`.
+    #[inline(always)]
+    pub fn turn(&mut self, from: u32, time: Time, change: impl FnOnce(&mut P)) -> (Option<Time>, Option<Time>) {
+        let from = from as usize - self.links.len();
+        let [Lane::Delay(from), Lane::Delay(onto)] = &mut self.others[from..from + 2] else {
+            panic!("neither lane is a link")
+        };
+        let was_empty = onto.packets.is_empty();
+        let exit = time + onto.delay;
+        let packet = self.delayed.push_front_of(&from.packets, &mut onto.packets, exit).expect("a packet is due");
+        change(packet);
+        onto.direct(packet);
+        self.delayed.pop(&mut from.packets);
+        (self.delayed.time(&from.packets), was_empty.then_some(exit))
+    }
+
+    /// The delay of a lane that only delays; zero of a link.
+    #[inline(always)]
+    pub fn delay(&self, lane: u32) -> Duration {
+        match self.show(lane) {
+            Shown::Link(_) => Duration::ZERO,
+            Shown::Delay(delay, _) => delay.delay,
+        }
+    }
+
+    /// Passes the packets on a lane that only delays, each with the time at which it leaves, in order, beginning behind
+    /// the last one that was passed before, until `visit` returns false for one, which is not passed.
+    pub fn visit(&mut self, lane: u32, visit: impl FnMut(Time, &mut P) -> bool) {
+        if let Used::Delay(delay, pool) = self.using(lane) {
+            pool.visit(&mut delay.packets, visit);
+        }
     }
 
     #[inline(always)]
@@ -82,7 +171,7 @@ impl<P: Packet> Lanes<P> {
         }
         match &self.others[lane as usize - self.links.len()] {
             Lane::Link(link) => Shown::Link(link),
-            Lane::Delay(delay) => Shown::Delay(delay),
+            Lane::Delay(delay) => Shown::Delay(delay, &self.delayed),
         }
     }
 
@@ -94,7 +183,7 @@ impl<P: Packet> Lanes<P> {
         }
         match &mut self.others[lane as usize - links] {
             Lane::Link(link) => Used::Link(link),
-            Lane::Delay(delay) => Used::Delay(delay),
+            Lane::Delay(delay) => Used::Delay(delay, &mut self.delayed),
         }
     }
 
@@ -104,7 +193,7 @@ impl<P: Packet> Lanes<P> {
         self.others[lane as usize - self.links.len()] = if impairments.any() {
             Lane::Link(Box::new(Link::new(None, delay, Buffer::UNLIMITED).with_impairments(impairments)))
         } else {
-            Lane::Delay(Delay { delay, pipe: Ring::new(), onto: None })
+            Lane::Delay(Delay { delay, packets: Fifo::new(), onto: None })
         };
     }
 
@@ -113,7 +202,7 @@ impl<P: Packet> Lanes<P> {
     pub fn link(&mut self, lane: u32) -> Option<&mut Link<P>> {
         match self.using(lane) {
             Used::Link(link) => Some(link),
-            Used::Delay(_) => None,
+            Used::Delay(..) => None,
         }
     }
 
@@ -145,16 +234,12 @@ impl<P: Packet> Lanes<P> {
                     None
                 }
             }
-            Used::Delay(delay) => {
+            Used::Delay(delay, pool) => {
                 let exit = now + delay.delay;
-                let was_empty = delay.pipe.is_empty();
-                let place = delay.pipe.push_place();
-                place.0 = exit;
-                place.1 = make();
-                match delay.onto {
-                    Some(position) => place.1.set_hop(position),
-                    None => place.1.pass_hop(),
-                }
+                let was_empty = delay.packets.is_empty();
+                let place = pool.push_place(&mut delay.packets, exit);
+                *place = make();
+                delay.direct(place);
                 was_empty.then_some(exit)
             }
         }
@@ -165,7 +250,7 @@ impl<P: Packet> Lanes<P> {
     pub fn next_exit(&self, lane: u32) -> Option<Time> {
         match self.show(lane) {
             Shown::Link(link) => link.next_exit(),
-            Shown::Delay(delay) => delay.pipe.front().map(|&(exit, _)| exit),
+            Shown::Delay(delay, pool) => pool.time(&delay.packets),
         }
     }
 
@@ -177,7 +262,7 @@ impl<P: Packet> Lanes<P> {
     pub fn first(&self, lane: u32) -> &P {
         match self.show(lane) {
             Shown::Link(link) => link.first(),
-            Shown::Delay(delay) => &delay.pipe.front().expect("a packet is due").1,
+            Shown::Delay(delay, pool) => pool.front(&delay.packets).expect("a packet is due"),
         }
     }
 
@@ -193,10 +278,9 @@ impl<P: Packet> Lanes<P> {
                 let fate = link.exit();
                 (fate, link.next_exit())
             }
-            Used::Delay(delay) => {
-                delay.pipe.pop();
-                delay.pipe.shrink();
-                (Fate::Intact, delay.pipe.front().map(|&(exit, _)| exit))
+            Used::Delay(delay, pool) => {
+                pool.pop(&mut delay.packets);
+                (Fate::Intact, pool.time(&delay.packets))
             }
         }
     }
@@ -207,7 +291,7 @@ impl<P: Packet> Lanes<P> {
     pub fn peek(&self, lane: u32, before: usize) -> Option<&P> {
         match self.show(lane) {
             Shown::Link(link) => link.peek(before),
-            Shown::Delay(_) => None,
+            Shown::Delay(..) => None,
         }
     }
 
@@ -222,20 +306,27 @@ impl<P: Packet> Lanes<P> {
     /// Prefetches the lane's first packet, if the lane is a delay.
     #[inline]
     pub fn prefetch_first(&self, lane: u32) {
-        if let Shown::Delay(delay) = self.show(lane)
-            && let Some(first) = delay.pipe.front()
+        if let Shown::Delay(delay, pool) = self.show(lane)
+            && let Some(first) = pool.front(&delay.packets)
         {
             prefetch::lines(first);
         }
     }
 
-    /// Prefetches the lane's second packet, whose time is needed when the first one leaves, if the lane is a delay.
+    /// Prefetches what tells when the second packet leaves the lane, if the lane is a delay.
     #[inline]
     pub fn prefetch_second(&self, lane: u32) {
-        if let Shown::Delay(delay) = self.show(lane)
-            && let Some(second) = delay.pipe.get(1)
-        {
-            prefetch::lines(second);
+        if let Shown::Delay(delay, pool) = self.show(lane) {
+            pool.prefetch_second(&delay.packets);
+        }
+    }
+
+    /// The first packet on the lane, if the lane is a delay.
+    #[inline]
+    pub fn first_delayed(&self, lane: u32) -> Option<&P> {
+        match self.show(lane) {
+            Shown::Link(_) => None,
+            Shown::Delay(delay, pool) => pool.front(&delay.packets),
         }
     }
 
@@ -252,7 +343,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn delays_keep_their_packets_in_order_while_their_memory_grows_and_shrinks() {
+    fn delays_keep_their_packets_in_order() {
         let mut lanes: Lanes<Parcel> = Lanes::new(Vec::new());
         let delays = [5, 0, 1000, 70].map(Duration);
         let numbers = delays.map(|delay| lanes.add_delay(delay, None));
@@ -277,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_takes_a_cache_line() {
-        assert!(size_of::<Lane<Parcel>>() <= 64);
+    fn a_delay_takes_half_a_cache_line() {
+        assert_eq!(size_of::<Lane<Parcel>>(), 32);
     }
 }

@@ -16,6 +16,7 @@ pub mod impairments;
 pub mod jitter;
 pub mod lanes;
 pub mod link;
+mod pool;
 pub mod prefetch;
 pub mod queue;
 pub mod ring;

@@ -1,7 +1,7 @@
 //! A first-in, first-out queue in a ring of slots: as `VecDeque`, but for small values that are copied, with half the
 //! instructions per packet.
 
-/// A first-in, first-out queue. It grows as needed, and shrinks only in [`Ring::shrink`] and [`Ring::release`].
+/// A first-in, first-out queue. It grows as needed, and shrinks only in [`Ring::release`].
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
     /// The slots, whose number is a power of two or zero.
@@ -70,15 +70,6 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Gives memory back if less than an eighth of many slots is used. Then it is used half, so that the copies are a
-    /// fraction of what was popped since the last time.
-    #[inline(always)]
-    pub fn shrink(&mut self) {
-        if self.slots.len() > 4 * FEWEST && 8 * self.len() < self.slots.len() {
-            self.resize(self.slots.len() / 4);
-        }
-    }
-
     #[inline]
     fn grow(&mut self) {
         self.resize((2 * self.slots.len()).max(FEWEST));
@@ -112,9 +103,6 @@ mod tests {
             } else {
                 ring.pop();
                 queue.pop_front();
-            }
-            if step % 20_000 > 10_000 {
-                ring.shrink();
             }
             assert_eq!(ring.get(2), queue.get(2));
             assert_eq!((ring.front(), ring.len(), ring.is_empty()), (queue.front(), queue.len(), queue.is_empty()));

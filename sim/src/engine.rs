@@ -71,15 +71,17 @@ fn conditions(flow: &experiment::Flow) -> Conditions {
 /// A run under way, for those who look at it or act on it before its end. [`run`] makes a whole one.
 pub struct Simulation<'a> {
     experiment: &'a Experiment,
-    network: Network,
-    flows: Vec<Flow>,
+    pub(crate) network: Network,
+    pub(crate) flows: Vec<Flow>,
     /// Each source of traffic that does not react to congestion, and the position in the topology at which its packets
     /// begin.
     cross: Vec<(u32, CrossSource)>,
     connections: Connections<'a>,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     events: u64,
-    end: Time,
+    pub(crate) end: Time,
+    /// What is known ahead of its time is handled ahead.
+    pub(crate) ahead: bool,
 }
 
 impl<'a> Simulation<'a> {
@@ -92,6 +94,7 @@ impl<'a> Simulation<'a> {
         build: &dyn Fn(&experiment::Flow, &Conditions) -> Result<Parties, String>,
     ) -> Result<Simulation<'a>, String> {
         let mut network = Network::new(experiment)?;
+        let recorder = Recorder::new(experiment);
         // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet
         // touches the memory of one.
         let parties = experiment.flows.iter().map(|flow| build(flow, &conditions(flow)));
@@ -127,7 +130,7 @@ impl<'a> Simulation<'a> {
             if let Some(stop) = flow.stop {
                 network.events.add(stop, (Kind::Wake, i as u32));
             }
-            flows.push(Flow::new(source, sink, flow.start, flow.stop, acquire));
+            flows.push(Flow::new(source, sink, (flow.start, flow.stop), acquire, &recorder.looks));
         }
         let mut cross = Vec::new();
         for (i, traffic) in experiment.cross.iter().enumerate() {
@@ -143,9 +146,8 @@ impl<'a> Simulation<'a> {
         network.events.add(experiment.measure.0, (Kind::Measure, 0));
         network.events.add(experiment.measure.1, (Kind::Measure, 1));
         network.events.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
-        let recorder = Recorder::new(experiment);
         let end = Time::ZERO + experiment.duration;
-        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end })
+        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end, ahead: false })
     }
 
     /// The same run with this router in one direction of a link, before it begins: the router sees each packet that
@@ -170,13 +172,14 @@ impl<'a> Simulation<'a> {
 
     /// Returns whether the run came to its end.
     fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
+        self.look_ahead();
         while let Some((now, event)) = self.network.events.take() {
             if now > self.end {
                 break;
             }
             self.events += 1;
             if self.network.events.has_turned() {
-                self.network.prefetch();
+                self.prefetch_ahead();
             }
             self.handle(now, event);
             if self.events.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(now) {
@@ -190,8 +193,12 @@ impl<'a> Simulation<'a> {
     fn handle(&mut self, now: Time, (kind, index): Event) {
         match kind {
             Kind::Exit => {
+                if self.ahead && self.network.topology.is_access(index) && self.exit_ahead(now, index) {
+                    return;
+                }
                 let packet = *self.network.first(index);
-                let arrived = self.network.exit(now, index, &packet);
+                let fate = self.network.leave(index);
+                let arrived = self.network.go_on(now, index, &packet, fate);
                 if self.flows.len() > CACHED_FLOWS {
                     self.prefetch_flows(now, index);
                 }
@@ -231,10 +238,12 @@ impl<'a> Simulation<'a> {
                 }
             }
             Kind::Measure => {
+                self.settle(now);
                 self.recorder.measure(now, index == 0, &mut self.network, &mut self.flows);
                 self.connections.measure(index == 0);
             }
             Kind::Sample => {
+                self.settle(now);
                 self.connections.sample();
                 self.recorder.sample(now, &mut self.network, &mut self.flows);
                 self.network.events.add(now + self.experiment.sample, (Kind::Sample, 0));
@@ -288,21 +297,12 @@ impl<'a> Simulation<'a> {
             return self.connections.deliver(now, packet, &mut self.network);
         };
         match &packet.body {
-            Body::Data(stamp) => {
-                if now >= flow.watch {
-                    flow.check_acquired(now);
+            Body::Data(stamp) => match flow.on_data(now, packet, stamp) {
+                Answer::Send(ack) => {
+                    self.network.forward(now, ack.hop, ack.head.size(), || ack);
                 }
-                let answer = flow.sink.on_arrival(now, packet, stamp);
-                if flow.sink.is_complete() {
-                    flow.record.completed.get_or_insert(now);
-                }
-                match answer {
-                    Answer::Send(ack) => {
-                        self.network.forward(now, ack.hop, ack.head.size(), || ack);
-                    }
-                    Answer::HoldUntil(time) => self.network.events.add(time, (Kind::DelayedAck, index)),
-                }
-            }
+                Answer::HoldUntil(time) => self.network.events.add(time, (Kind::DelayedAck, index)),
+            },
             Body::Ack { out_of_order, marked, report } => {
                 let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
                 flow.source.on_ack(now, packet, (*out_of_order, *marked, *report), &mut flow.sink, &mut environment);
@@ -329,7 +329,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn outcome(&mut self) -> Outcome {
+    pub(crate) fn outcome(&mut self) -> Outcome {
+        self.settle(self.end);
         let measured = self.experiment.measure;
         let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
@@ -351,28 +352,5 @@ impl<'a> Simulation<'a> {
         let flows = flows.collect();
         let (links, sampled) = self.recorder.finish(self.experiment);
         Outcome { flows, workloads, links, sampled, packets_delivered, events: self.events }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract_tests::{END, experiment};
-    use control::Duration;
-
-    #[test]
-    fn a_run_in_steps_is_the_run_as_a_whole() {
-        let experiment = experiment(control::registry::find("cubic").unwrap());
-        let whole = run(&experiment, &mut |_| true).unwrap().unwrap();
-        let mut simulation = Simulation::new(&experiment, &named).unwrap();
-        for step in 1.. {
-            simulation.run_until(Time::ZERO + Duration::from_millis(7 * step));
-            if Duration::from_millis(7 * step) > END {
-                break;
-            }
-        }
-        let steps = simulation.outcome();
-        assert_eq!(steps.flows[0].series.delivered, whole.flows[0].series.delivered);
-        assert_eq!((steps.events, steps.packets_delivered), (whole.events, whole.packets_delivered));
     }
 }

@@ -1,10 +1,12 @@
 //! One flow of a run: its source, its sink, and what is recorded of it.
 
-use crate::host::{Sink, Source};
-use control::{Bytes, Duration, Time};
+use crate::host::{Answer, Sink, Source};
+use crate::packet::{Body, Packet};
+use control::{Bytes, Duration, Rate, Stamp, State, Time};
 use experiment::Acquire;
 use experiment::FlowSeries;
 use path::prefetch;
+use std::collections::VecDeque;
 
 /// A flow. What each packet touches is in the struct itself and the rest behind a pointer, so that many flows fit into
 /// the caches. In this order of fields, a delivery touches one cache line of 64 bytes, and an acknowledgment three or
@@ -17,6 +19,10 @@ pub struct Flow {
     pub watch: Time,
     /// The sending host.
     pub source: Source,
+    /// Acknowledgments that reach the source before this time may be handled ahead of it.
+    pub ahead_until: Time,
+    /// The time of the next look at the source.
+    next_look: Time,
     /// What is recorded.
     pub record: Box<Record>,
 }
@@ -37,6 +43,10 @@ pub struct Record {
     pub series: FlowSeries,
     /// The totals at the last sample.
     before: Totals,
+    /// How many looks were taken at the source.
+    looks: usize,
+    /// Those of them whose time has not come.
+    early: VecDeque<Look>,
     /// The totals at the beginning and the end of the measured interval.
     pub measured: (Totals, Totals),
 }
@@ -54,6 +64,32 @@ pub struct Totals {
     rtt_samples: u64,
 }
 
+/// What there was to see of a source at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    retransmitted: u64,
+    rtt_sum: u128,
+    rtt_samples: u64,
+    /// Whether everything had been acknowledged.
+    done: bool,
+    state: State,
+    available: Option<Rate>,
+}
+
+impl Look {
+    fn at(source: &Source) -> Look {
+        let counters = &source.counters;
+        Look {
+            retransmitted: counters.retransmitted,
+            rtt_sum: counters.rtt_sum,
+            rtt_samples: counters.rtt_samples,
+            done: source.is_done(),
+            state: source.state(),
+            available: source.available(),
+        }
+    }
+}
+
 impl Totals {
     /// The mean round-trip time since `earlier`, in seconds; NaN without a sample.
     pub fn mean_rtt_since(&self, earlier: &Totals) -> f64 {
@@ -69,8 +105,14 @@ impl Record {
 }
 
 impl Flow {
-    /// A flow that has not started.
-    pub fn new(source: Source, sink: Sink, start: Time, stop: Option<Time>, acquire: Acquire) -> Flow {
+    /// A flow that has not started, at whose source looks are taken at these times.
+    pub fn new(
+        source: Source,
+        sink: Sink,
+        (start, stop): (Time, Option<Time>),
+        acquire: Acquire,
+        looks: &[Time],
+    ) -> Flow {
         let record = Record {
             start,
             stop,
@@ -79,43 +121,101 @@ impl Flow {
             completed: None,
             series: FlowSeries::default(),
             before: Totals::default(),
+            looks: 0,
+            early: VecDeque::new(),
             measured: Default::default(),
         };
-        Flow { source, sink, watch: record.acquire.ends, record: Box::new(record) }
+        let (watch, record) = (record.acquire.ends, Box::new(record));
+        let next_look = looks.first().copied().unwrap_or(Time::MAX);
+        Flow { source, sink, watch, ahead_until: Time::ZERO, next_look, record }
+    }
+
+    /// Data arrives at the sink. Returns what to do then.
+    #[inline(always)]
+    pub fn on_data(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
+        self.before_data(now);
+        let answer = self.sink.on_arrival(now, packet, stamp);
+        self.after_data(now);
+        answer
+    }
+
+    /// Data arrives at the sink, which answers at once. Returns the acknowledgment, which goes on where `packet` does.
+    #[inline(always)]
+    pub fn acknowledge(&mut self, now: Time, packet: &Packet) -> Packet {
+        let Body::Data(stamp) = &packet.body else { return *packet };
+        self.before_data(now);
+        let ack = self.sink.acknowledge(now, packet, stamp, packet.hop);
+        self.after_data(now);
+        ack
+    }
+
+    #[inline(always)]
+    fn before_data(&mut self, now: Time) {
+        if now >= self.watch {
+            self.check_acquired(now);
+        }
+    }
+
+    #[inline(always)]
+    fn after_data(&mut self, now: Time) {
+        if self.sink.is_complete() {
+            self.record.completed.get_or_insert(now);
+        }
     }
 
     /// Data is delivered at or after `watch`.
     #[cold]
-    pub fn check_acquired(&mut self, now: Time) {
+    fn check_acquired(&mut self, now: Time) {
         let record = &mut *self.record;
         record.acquired = record.acquire.on_bins_end(now, self.sink.delivered());
         self.watch = if record.acquired.is_some() { Time::MAX } else { record.acquire.ends };
     }
 
-    /// The totals now.
-    pub fn totals(&self) -> Totals {
-        let counters = &self.source.counters;
-        Totals {
-            delivered: self.sink.delivered(),
-            retransmitted: counters.retransmitted,
-            rtt_sum: counters.rtt_sum,
-            rtt_samples: counters.rtt_samples,
+    /// The source is about to act at `time`, ahead of it: takes the looks that come before that, at these `times` from
+    /// the first one on.
+    #[inline(always)]
+    pub fn look_until(&mut self, time: Time, times: &[Time]) {
+        while self.next_look < time {
+            let look = Look::at(&self.source);
+            self.record.early.push_back(look);
+            self.count_look(times);
         }
     }
 
-    /// A sampling interval ends.
-    pub fn sample(&mut self, now: Time) {
-        let totals = self.totals();
+    /// The look number `number` at the source, whose time, among `times`, has come.
+    fn look(&mut self, number: usize, times: &[Time]) -> Look {
+        if let Some(early) = self.record.early.pop_front() {
+            return early;
+        }
+        debug_assert_eq!(self.record.looks, number, "looks are taken in their order");
+        self.count_look(times);
+        Look::at(&self.source)
+    }
+
+    fn count_look(&mut self, times: &[Time]) {
+        self.record.looks += 1;
+        self.next_look = times.get(self.record.looks).copied().unwrap_or(Time::MAX);
+    }
+
+    /// The totals at the look number `number`, whose time has come, and the look.
+    pub fn totals(&mut self, number: usize, times: &[Time]) -> (Totals, Look) {
+        let look = self.look(number, times);
+        let Look { retransmitted, rtt_sum, rtt_samples, .. } = look;
+        (Totals { delivered: self.sink.delivered(), retransmitted, rtt_sum, rtt_samples }, look)
+    }
+
+    /// A sampling interval ends, which is the look number `number`.
+    pub fn sample(&mut self, now: Time, number: usize, times: &[Time]) {
+        let (totals, look) = self.totals(number, times);
         let record = &mut *self.record;
-        let active = now >= record.start && !self.source.is_done();
-        let state = active.then(|| self.source.state());
+        let shown = (now >= record.start && !look.done).then_some(look);
+        let state = shown.map(|look| look.state);
         let before = std::mem::replace(&mut record.before, totals);
         let series = &mut record.series;
         series.delivered.push((totals.delivered - before.delivered).0);
         series.window.push(state.and_then(|s| s.window).unwrap_or(f64::NAN));
         series.rate.push(state.and_then(|s| s.rate).map_or(f64::NAN, |rate| rate.as_bps()));
-        let available = active.then(|| self.source.available()).flatten();
-        series.available.push(available.map_or(f64::NAN, |rate| rate.as_bps()));
+        series.available.push(shown.and_then(|look| look.available).map_or(f64::NAN, |rate| rate.as_bps()));
         series.rtt.push(totals.mean_rtt_since(&before));
         series.retransmitted.push((totals.retransmitted - before.retransmitted) as u32);
         series.phase.push(state.map(|s| s.phase));

@@ -8,9 +8,10 @@
 //! data with every choice made, and gives an [`Outcome`](experiment::Outcome).
 //!
 //! Rules of the room: a run is single-threaded and depends on nothing but its experiment, to the last bit. Per packet
-//! there is no allocation, one event per link, and no work that grows with the window or the number of flows, except
-//! for the logarithmic cost of the event queue.
+//! there is no allocation, at most one event per link (what is known ahead of its time is handled [`ahead`]), and no
+//! work that grows with the window or the number of flows, except for the logarithmic cost of the event queue.
 
+mod ahead;
 #[cfg(test)]
 mod contract_tests;
 mod engine;

@@ -94,27 +94,48 @@ impl Network {
         self.topology.lanes.peek(lane, before)
     }
 
-    /// Prefetches the packets that the event queue knows to leave lanes soon.
-    #[inline(never)]
-    pub fn prefetch(&self) {
-        let lanes = &self.topology.lanes;
-        self.events.ahead(|slots, (kind, index)| match (kind, slots) {
-            (Kind::Exit, 2) => lanes.prefetch(index),
-            (Kind::Exit, 1) => lanes.prefetch_first(index),
-            (Kind::Exit, _) => lanes.prefetch_second(index),
-            _ => {}
-        });
-    }
-
-    /// `packet`, the one of [`Network::first`], leaves `lane`. Returns whether it has reached its host.
+    /// The packet of [`Network::first`] leaves `lane`. Returns its fate.
     #[inline(always)]
-    pub fn exit(&mut self, now: Time, lane: u32, packet: &Packet) -> bool {
+    pub fn leave(&mut self, lane: u32) -> Fate {
         let (fate, next) = self.topology.lanes.exit(lane);
         if let Some(exit) = next {
             self.events.add(exit, (Kind::Exit, lane));
         }
+        fate
+    }
+
+    /// `packet`, which has left `lane` with this `fate`, goes on along its route. Returns whether it has reached its
+    /// host.
+    #[inline(always)]
+    pub fn go_on(&mut self, now: Time, lane: u32, packet: &Packet, fate: Fate) -> bool {
         (fate == Fate::Intact || self.goes_on(now, lane, packet, fate))
             && self.forward(now, packet.hop, packet.head.size(), || *packet)
+    }
+
+    /// The first packet on `lane` leaves it for `link`, which is plain, and goes on behind that on the next lane, with
+    /// a head that says so ([`Head::arrive`](crate::packet::Head::arrive)), or is dropped.
+    #[inline(always)]
+    pub fn cross_ahead(&mut self, now: Time, lane: u32, link: u32) {
+        let lanes = &mut self.topology.lanes;
+        let size = lanes.first(lane).head.size();
+        let Some(arrival) = lanes.admit(link, now, Bytes(size.into())) else {
+            self.leave(lane);
+            return;
+        };
+        let (next, first) = lanes.turn(lane, arrival, |packet| packet.head.arrive());
+        if let Some(exit) = next {
+            self.events.add(exit, (Kind::Exit, lane));
+        }
+        if let Some(exit) = first {
+            self.events.add(exit, (Kind::Exit, lane + 1));
+        }
+    }
+
+    /// Puts `packet` onto `link`, which has admitted it until `exit`.
+    pub fn put(&mut self, link: u32, exit: Time, packet: &Packet) {
+        if let Some(exit) = self.topology.lanes.put(link, exit, || *packet) {
+            self.events.add(exit, (Kind::Exit, link));
+        }
     }
 
     /// `packet` leaves `lane` with another fate than [`Fate::Intact`]. Returns whether it goes on along its

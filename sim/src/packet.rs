@@ -23,15 +23,16 @@ pub struct Packet {
     pub body: Body,
 }
 
-/// A packet's size on the wire and its ECN field, in one word: the two bits of the latter are above the size.
+/// A packet's size on the wire, its ECN field and whether it has arrived, in one word: the latter are above the size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head(u32);
 
 impl Head {
     /// The bits of the size: scenarios have packets of up to a million bytes.
-    const SIZE: u32 = (1 << 30) - 1;
+    const SIZE: u32 = (1 << 29) - 1;
+    const ARRIVED: u32 = 1 << 29;
 
-    /// A packet of `size` bytes, less than 2^30.
+    /// A packet of `size` bytes, less than 2^29.
     #[inline(always)]
     pub fn new(size: u32, ecn: Ecn) -> Head {
         Head(size | (ecn as u32) << 30)
@@ -53,6 +54,19 @@ impl Head {
     #[inline(always)]
     pub fn size(self) -> u32 {
         self.0 & Head::SIZE
+    }
+
+    /// Whether the packet is [`arrived`](Head::arrive).
+    #[inline(always)]
+    pub fn has_arrived(self) -> bool {
+        self.0 & Head::ARRIVED != 0
+    }
+
+    /// The packet, which carries data, will have arrived by the time at which it leaves the lane that it is on, which
+    /// is the first one on the way back: its acknowledgment is made when somebody looks at it.
+    #[inline(always)]
+    pub fn arrive(&mut self) {
+        self.0 |= Head::ARRIVED;
     }
 
     /// The ECN field.
@@ -145,6 +159,6 @@ mod tests {
 
     #[test]
     fn a_packet_and_its_exit_time_fill_a_cache_line() {
-        assert!(size_of::<(control::Time, super::Packet)>() <= 64, "{}", size_of::<(control::Time, super::Packet)>());
+        assert!(size_of::<(control::Time, super::Packet)>() <= 64);
     }
 }

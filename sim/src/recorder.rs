@@ -2,12 +2,16 @@
 
 use crate::flow::Flow;
 use crate::network::Network;
-use control::Time;
+use control::{Duration, Time};
 use experiment::{Experiment, FlowSeries, LinkOutcome, LinkSeries};
 use path::{Counters, LinkDirection};
 
 /// See the [module](self).
 pub struct Recorder {
+    /// When flows are looked at, in order: at the ends of the measured interval and of the sampling intervals.
+    pub looks: Vec<Time>,
+    /// How many of these times have come.
+    looked: usize,
     sampled: Vec<Time>,
     links: Vec<LinkRecord>,
 }
@@ -48,7 +52,7 @@ impl Recorder {
             series: LinkSeries::default(),
         };
         let links = experiment.listed_directions().into_iter().map(link).collect();
-        Recorder { sampled: Vec::new(), links }
+        Recorder { looks: looks(experiment), looked: 0, sampled: Vec::new(), links }
     }
 
     /// The measured interval begins or ends.
@@ -63,13 +67,14 @@ impl Recorder {
             }
         }
         for flow in flows {
-            let totals = flow.totals();
+            let (totals, _) = flow.totals(self.looked, &self.looks);
             if begins {
                 flow.record.measured.0 = totals;
             } else {
                 flow.record.measured.1 = totals;
             }
         }
+        self.looked += 1;
     }
 
     /// A sampling interval ends.
@@ -83,8 +88,9 @@ impl Recorder {
             link.series.push(&before, &counters, max_queue, router);
         }
         for flow in flows {
-            flow.sample(now);
+            flow.sample(now, self.looked, &self.looks);
         }
+        self.looked += 1;
     }
 
     /// Mean window, in packets, over the samples of the measured interval; none if the controller has no window.
@@ -106,4 +112,14 @@ impl Recorder {
         };
         (std::mem::take(&mut self.links).into_iter().map(outcome).collect(), std::mem::take(&mut self.sampled))
     }
+}
+
+/// See [`Recorder::looks`].
+fn looks(experiment: &Experiment) -> Vec<Time> {
+    let end = Time::ZERO + experiment.duration;
+    let samples = (1..).map(|number| Time::ZERO + Duration(number * experiment.sample.0)).take_while(|&at| at <= end);
+    let measured = [experiment.measure.0, experiment.measure.1].into_iter().filter(|&at| at <= end);
+    let mut looks: Vec<Time> = measured.chain(samples).collect();
+    looks.sort();
+    looks
 }

@@ -182,9 +182,9 @@ impl<P: Packet> Link<P> {
     #[inline(always)]
     pub fn put(&mut self, exit: Time, make: impl FnOnce() -> P) {
         let place = self.transmitter.pipe.push_place();
-        place.0 = exit;
-        place.1 = make();
-        place.1.pass_hop();
+        place.exit = exit;
+        place.packet = make();
+        place.packet.pass_hop();
     }
 
     #[cold]
@@ -214,7 +214,7 @@ impl<P: Packet> Link<P> {
     /// When the next packet leaves the far end; none if no packet is on the link.
     #[inline]
     pub fn next_exit(&self) -> Option<Time> {
-        self.transmitter.pipe.front().map(|&(time, _)| time)
+        self.transmitter.pipe.front().map(|first| first.exit)
     }
 
     /// The packet that leaves the far end next.
@@ -223,13 +223,13 @@ impl<P: Packet> Link<P> {
     /// If no packet is on the link.
     #[inline]
     pub fn first(&self) -> &P {
-        &self.transmitter.pipe.front().expect("a packet is due").1
+        &self.transmitter.pipe.front().expect("a packet is due").packet
     }
 
     /// The packet that leaves the far end behind `before` others; none if there is no such packet beyond the queue.
     #[inline]
     pub fn peek(&self, before: usize) -> Option<&P> {
-        self.transmitter.pipe.get(before).map(|(_, packet)| packet)
+        self.transmitter.pipe.get(before).map(|underway| &underway.packet)
     }
 
     /// The packet of [`Link::first`] leaves the far end. Returns its fate, which the driver carries out.
@@ -238,7 +238,7 @@ impl<P: Packet> Link<P> {
     /// If no packet is on the link.
     #[inline]
     pub fn exit(&mut self) -> Fate {
-        let time = self.transmitter.pipe.front().expect("a packet is due").0;
+        let time = self.transmitter.pipe.front().expect("a packet is due").exit;
         self.transmitter.pipe.pop();
         if let LinkQueue::Plain(_) = self.queue {
             return Fate::Intact;

@@ -9,6 +9,16 @@ use crate::{Fate, Impairments, Packet};
 use control::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
+/// A packet that has left the queue, and not yet the far end: in a cache line of its own, if it fits into one.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Underway<P> {
+    /// When it leaves the far end.
+    pub exit: Time,
+    /// The packet.
+    pub packet: P,
+}
+
 /// See the [module](self).
 pub struct Transmitter<P> {
     /// Picoseconds that a byte takes; zero if packets are transmitted at once.
@@ -22,8 +32,8 @@ pub struct Transmitter<P> {
     pub impairments: Option<Box<Impairments>>,
     /// When the transmitter has sent all packets that it has begun to send.
     pub free_at: Time,
-    /// Packets being transmitted or propagating, and the time at which each leaves the far end.
-    pub pipe: Ring<(Time, P)>,
+    /// Packets being transmitted or propagating.
+    pub pipe: Ring<Underway<P>>,
     /// How many packets have entered `pipe` so far.
     entered: u64,
     /// How many packets have left `pipe` so far.
@@ -102,9 +112,9 @@ impl<P: Packet> Transmitter<P> {
             }
         }
         let place = self.pipe.push_place();
-        *place = (exit, packet);
-        place.1.pass_hop();
-        &mut place.1
+        *place = Underway { exit, packet };
+        place.packet.pass_hop();
+        &mut place.packet
     }
 
     /// Counts the `waiting` packets up to `now`. To be called before their number changes.

@@ -18,7 +18,9 @@ use std::collections::hash_map::Entry;
 
 /// Ends a route in [`Topology::hops`].
 const HOST: u32 = u32::MAX;
-/// Values from here on, except [`HOST`], stand for interfaces in [`Topology::hops`]; smaller ones for links.
+/// Ends a route to a host that answers at once ([`Topology::answer_at_once`]).
+const ANSWERING_HOST: u32 = u32::MAX - 1;
+/// Values from here on, except those of hosts, stand for interfaces in [`Topology::hops`]; smaller ones for links.
 const FIRST_INTERFACE: u32 = 1 << 31;
 /// Positions from here on stand for lanes: the beginnings of routes that go on like others.
 const FIRST_ACCESS: u32 = 1 << 31;
@@ -34,9 +36,9 @@ pub struct Topology<P> {
     /// Per direction of a described link: the links onto which reordered packets and the copies of duplicated ones go,
     /// or [`NONE`].
     detours: Vec<[u32; 2]>,
-    /// Routes, one behind the other: links and interfaces, ended by [`HOST`].
+    /// Routes, one behind the other: links and interfaces, ended by [`HOST`] or [`ANSWERING_HOST`].
     hops: Vec<u32>,
-    /// Routes without an access link, and where they begin.
+    /// Routes without an access link, their ends included, and where they begin.
     shared: HashMap<Vec<u32>, u32>,
     /// Whether each route begins with an access link even if that neither limits nor delays.
     always_access: bool,
@@ -157,6 +159,56 @@ impl<P: Packet> Topology<P> {
         self.lanes.restart(access.lane, delay, impairments);
     }
 
+    /// The lane with which the route at `position` begins, if that is a delay of its own.
+    #[inline(always)]
+    pub fn access_lane(&self, position: u32) -> Option<u32> {
+        position.checked_sub(FIRST_ACCESS)
+    }
+
+    /// Whether `lane` is none of the described links, but an access link or a detour.
+    #[inline(always)]
+    pub fn is_access(&self, lane: u32) -> bool {
+        lane as usize >= self.described()
+    }
+
+    /// The host at the end of the route that begins at `out` answers each packet at once, over the route that begins at
+    /// `back`; both are of one call of [`Topology::connect`]. If each of them is the delay of an access link and one
+    /// link, [`Topology::answered_over`] tells of it.
+    pub fn answer_at_once(&mut self, [out, back]: [u32; 2]) {
+        if out < FIRST_ACCESS || back != out + 1 {
+            return;
+        }
+        let Some(onto) = self.lanes.onto(out - FIRST_ACCESS) else { return };
+        if let [link, HOST, ..] = self.hops[onto as usize..] {
+            let onto = self.shared(vec![link], ANSWERING_HOST);
+            self.lanes.go_onto(out - FIRST_ACCESS, onto);
+        }
+    }
+
+    /// A packet that goes on at `position` leaves `lane`: if it has only one link in front of it, on which all that
+    /// will happen to it is known when it arrives, and a host that answers at once, this is that link. The answer's
+    /// route begins with the next lane, as routes that begin with delays of their own are made in pairs.
+    #[inline(always)]
+    pub fn answered_over(&self, lane: u32, position: u32) -> Option<u32> {
+        self.last_link(lane, position, ANSWERING_HOST)
+    }
+
+    /// A packet that goes on at `position` leaves `lane`, which is an access link: if it has only one link in front of
+    /// it, on which all that will happen to it is known when it arrives, this is that link.
+    #[inline(always)]
+    pub fn ends_over(&self, lane: u32, position: u32) -> Option<u32> {
+        self.last_link(lane, position, HOST)
+    }
+
+    #[inline(always)]
+    fn last_link(&self, lane: u32, position: u32, end: u32) -> Option<u32> {
+        if !self.is_access(lane) || self.hops.get(position as usize + 1) != Some(&end) {
+            return None;
+        }
+        let link = self.hops[position as usize];
+        self.lanes.is_plain(link).then_some(link)
+    }
+
     /// One direction of a described link.
     ///
     /// # Panics
@@ -175,11 +227,11 @@ impl<P: Packet> Topology<P> {
         let directions = route.directions(back);
         let links = directions.into_iter().map(|direction| direction.index() as u32).collect::<Vec<_>>();
         if let (None, Some((None, delay)), None) = (out, access, into) {
-            let onto = self.shared(links);
+            let onto = self.shared(links, HOST);
             return FIRST_ACCESS + self.lanes.add_delay(delay, Some(onto));
         }
         if access.is_none() && out.is_none() && into.is_none() {
-            return self.shared(links);
+            return self.shared(links, HOST);
         }
         let first = self.hops.len() as u32;
         self.hops.extend(out.map(|interface| FIRST_INTERFACE + interface));
@@ -195,14 +247,14 @@ impl<P: Packet> Topology<P> {
         first
     }
 
-    /// The position at which the route over `links` begins, without an access link.
-    fn shared(&mut self, links: Vec<u32>) -> u32 {
+    /// The position at which the route over `links` to such a host begins, without an access link.
+    fn shared(&mut self, mut links: Vec<u32>, host: u32) -> u32 {
+        links.push(host);
         let first = self.hops.len() as u32;
         match self.shared.entry(links) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(new) => {
                 self.hops.extend(new.key());
-                self.hops.push(HOST);
                 *new.insert(first)
             }
         }
@@ -216,7 +268,7 @@ impl<P: Packet> Topology<P> {
         }
         match self.hops[position as usize] {
             lane if lane < FIRST_INTERFACE => Hop::Lane(lane),
-            HOST => Hop::Host,
+            HOST | ANSWERING_HOST => Hop::Host,
             interface => Hop::Interface(interface - FIRST_INTERFACE),
         }
     }

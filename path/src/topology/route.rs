@@ -34,7 +34,7 @@ pub struct LinkDirection {
 }
 
 impl LinkDirection {
-    /// Its place in [`Topology::links`](super::Topology::links).
+    /// Its place in [`Topology::lanes`](super::Topology::lanes).
     pub fn index(self) -> usize {
         2 * self.link + usize::from(self.reverse)
     }

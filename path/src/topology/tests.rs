@@ -59,6 +59,33 @@ fn routes_without_access_links_share_their_hops() {
     assert_ne!(topology.connect(&hosts(&route, 20)), first);
 }
 
+/// Where routes begin with delays of their own, and all is known on the one link behind them.
+#[test]
+fn links_behind_which_all_is_known() {
+    let flawed = |mut link: LinkSetup| {
+        link.forward.corrupt = 0.1;
+        link
+    };
+    for (links, used, forward, back) in [
+        (vec![link(10)], vec![0], Some(0), Some(1)),
+        (vec![flawed(link(10))], vec![0], None, None),
+        (vec![link(10), link(10)], vec![0, 1], None, None),
+    ] {
+        let mut topology = topology(&links);
+        let route = Route { links: used, reverse: false };
+        let [data, acks] = topology.connect(&hosts(&route, 51));
+        let lanes = [data, acks].map(|position| topology.access_lane(position).unwrap());
+        assert_eq!(lanes[1], lanes[0] + 1);
+        let position = |topology: &Topology<Parcel>, lane| topology.lanes.onto(lane).unwrap();
+        let at_first = position(&topology, lanes[0]);
+        assert_eq!(topology.answered_over(lanes[0], at_first), None, "the host may delay its answers");
+        topology.answer_at_once([data, acks]);
+        assert_eq!(topology.answered_over(lanes[0], position(&topology, lanes[0])), forward);
+        assert_eq!(topology.ends_over(lanes[1], position(&topology, lanes[1])), back);
+        assert_eq!(hops(&mut topology, data).len(), 1 + links.len());
+    }
+}
+
 #[test]
 fn interfaces_are_the_outermost_hops_of_data() {
     let mut topology = topology(&[link(10)]);

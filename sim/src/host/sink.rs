@@ -167,6 +167,11 @@ impl Sink {
         self.way_back
     }
 
+    /// Whether each packet is acknowledged when it arrives.
+    pub fn answers_at_once(&self) -> bool {
+        self.feedback.as_ref().is_none_or(|feedback| feedback.delay.is_none())
+    }
+
     /// Prefetches what an arrival needs beside the sink itself.
     pub fn prefetch(&self) {
         if let Some(reporting) = &self.reporting {
@@ -186,36 +191,49 @@ impl Sink {
     /// A data packet arrives. Inline although there are two callers, one of which is the engine's loop.
     #[inline(always)]
     pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
-        let (segment, size, marked) = (packet.segment, packet.head.size(), packet.head.ecn() == Ecn::Ce);
-        if marked {
+        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet.
+        // RFC 9000, section 13.2.1: at once if the packet is marked.
+        let usual = self.is_in_order(packet.segment) && packet.head.ecn() != Ecn::Ce;
+        let ack = self.acknowledge(now, packet, stamp, self.way_back);
+        match &mut self.feedback {
+            Some(feedback) => feedback.answer(now, ack, usual),
+            None => Answer::Send(ack),
+        }
+    }
+
+    /// A data packet arrives. Returns the acknowledgment, which goes on at position `hop` of the topology.
+    #[inline(always)]
+    pub fn acknowledge(&mut self, now: Time, packet: &Packet, stamp: &Stamp, hop: u32) -> Packet {
+        let size = packet.head.size();
+        if packet.head.ecn() == Ecn::Ce {
             self.count_mark();
         }
         let mut report = None;
         if let Some(reporting) = &mut self.reporting {
             report = reporting.on_arrival(now, stamp, Bytes(size as u64));
         }
-        let in_order = segment == self.cumulative && self.disorder.as_ref().is_none_or(|disorder| disorder.ahead == 0);
-        if in_order {
+        if self.is_in_order(packet.segment) {
             self.cumulative += 1;
             self.delivered += Bytes(size as u64);
         } else {
-            self.on_disorder(segment, size);
+            self.on_disorder(packet.segment, size);
         }
         let out_of_order = self.disorder.as_ref().map_or(0, |disorder| disorder.out_of_order);
-        let (flow, cumulative) = (packet.flow, self.cumulative);
-        let ack = |marked| Packet {
-            flow,
+        let (marked, early) = self.feedback.as_ref().map_or((0, 0), |feedback| (feedback.marked, feedback.ahead()));
+        Packet {
+            flow: packet.flow,
             head: Head::plain(self.ack_size),
-            hop: self.way_back,
+            hop,
             order: packet.order,
-            segment: cumulative,
+            segment: self.cumulative + early,
             sent: packet.sent,
             body: Body::Ack { out_of_order, marked, report },
-        };
-        match &mut self.feedback {
-            None => Answer::Send(ack(0)),
-            Some(feedback) => feedback.answer(now, ack(feedback.marked), in_order && !marked),
         }
+    }
+
+    #[inline(always)]
+    fn is_in_order(&self, segment: u64) -> bool {
+        segment == self.cumulative && self.disorder.as_ref().is_none_or(|disorder| disorder.ahead == 0)
     }
 
     #[cold]
@@ -271,14 +289,14 @@ impl Sink {
 }
 
 impl Feedback {
+    /// By how much an acknowledgment is beyond what has arrived.
+    fn ahead(&self) -> u64 {
+        if self.optimism.is_some() { AHEAD } else { 0 }
+    }
+
     /// What to do with `ack`, which can be held if its packet is `usual`.
     #[inline(never)]
-    fn answer(&mut self, now: Time, mut ack: Packet, usual: bool) -> Answer {
-        if self.optimism.is_some() {
-            ack.segment += AHEAD;
-        }
-        // RFC 5681, section 4.2: at once if the packet is out of order or fills a gap, otherwise every second packet.
-        // RFC 9000, section 13.2.1: at once if the packet is marked.
+    fn answer(&mut self, now: Time, ack: Packet, usual: bool) -> Answer {
         let Some(delay) = self.delay else { return Answer::Send(ack) };
         match self.held.take() {
             // The timestamp echoed is that of the first packet (RFC 7323, section 4.3).

@@ -81,6 +81,8 @@ pub struct Source {
     app_limited: bool,
     /// When to ask the controller again; [`Time::MAX`] if no such time is scheduled.
     wake: Time,
+    /// Such a time was scheduled once.
+    has_waited: bool,
     /// Totals since the start.
     pub counters: SourceCounters,
 }
@@ -129,6 +131,7 @@ impl Source {
             frto,
             app_limited: false,
             wake: Time::MAX,
+            has_waited: false,
             counters: SourceCounters::default(),
         }
     }
@@ -146,6 +149,13 @@ impl Source {
     /// The position in the topology at which the flow's data begins.
     pub fn way_out(&self) -> u32 {
         self.way_out
+    }
+
+    /// When the event queue will next ask for the retransmission timer, if acknowledgments and this timer are all that
+    /// the source acts on, so far; none if its packets have waited for times.
+    #[inline(always)]
+    pub fn next_timer(&self) -> Option<Time> {
+        (!self.has_waited).then_some(self.timer.scheduled())
     }
 
     /// Prefetches what an acknowledgment needs beside the source itself.
@@ -337,7 +347,7 @@ impl Source {
     #[inline(always)]
     fn wait_until(&mut self, time: Time, environment: &mut impl Environment) {
         if time < self.wake {
-            self.wake = time;
+            (self.wake, self.has_waited) = (time, true);
             environment.wake_at(time);
         }
     }

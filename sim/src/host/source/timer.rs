@@ -9,7 +9,7 @@ pub struct RetransmissionTimer {
     pub timeout: RetransmissionTimeout,
     /// When the timer expires; [`Time::MAX`] while it is off.
     expires: Time,
-    /// When the event queue will next ask for it; [`Time::MAX`] if it will not.
+    /// See [`RetransmissionTimer::scheduled`].
     scheduled: Time,
 }
 
@@ -35,6 +35,12 @@ impl RetransmissionTimer {
     #[inline(always)]
     pub fn is_off(&self) -> bool {
         self.expires == Time::MAX
+    }
+
+    /// When the event queue will next ask for the timer; [`Time::MAX`] if it will not.
+    #[inline(always)]
+    pub fn scheduled(&self) -> Time {
+        self.scheduled
     }
 
     /// Sections 5.1 to 5.3: the timer is restarted and `expires` at this time, or is off if that is [`Time::MAX`].

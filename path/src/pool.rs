@@ -1,0 +1,283 @@
+//! Many first-in, first-out queues in one memory: each takes as much of it as it has values, so that thousands of
+//! queues that fill and empty in turn take no more than what is in them together.
+
+use crate::prefetch;
+use control::Time;
+
+/// The places of a chunk: a page of memory, if a value is a cache line.
+const CHUNK: u32 = 64;
+/// The places of a chunk for many queues, which are short, since the last chunk of each is used by half.
+const SMALL_CHUNK: u32 = 8;
+/// Number of queues that are many.
+const MANY: usize = 50_000;
+/// In place of the number of a place or a chunk.
+const NONE: u32 = u32::MAX;
+
+/// The memory, in chunks, each of which belongs to one queue or to none.
+#[derive(Debug)]
+pub struct Pool<T> {
+    /// How many places a chunk has, a power of two.
+    chunk: u32,
+    /// Chunk after chunk.
+    places: Vec<Place<T>>,
+    /// For each chunk, the next one of its queue, or of those that belong to none.
+    next: Vec<u32>,
+    /// The first chunk that belongs to no queue, or [`NONE`].
+    free: u32,
+}
+
+/// A value and its time, in a cache line of their own if they fit into one.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct Place<T> {
+    time: Time,
+    value: T,
+}
+
+/// One of the queues in a [`Pool`], to which its values belong.
+#[derive(Debug)]
+pub struct Fifo {
+    /// The place of the first value.
+    head: u32,
+    /// The place behind the last value; that of the beginning of a chunk if the next value needs another chunk.
+    tail: u32,
+    /// The number of values.
+    len: u32,
+    /// The place of the last value that [`Pool::visit`] has passed, if it is still in the queue, or [`NONE`].
+    visited: u32,
+}
+
+impl Fifo {
+    /// An empty queue.
+    pub const fn new() -> Fifo {
+        Fifo { head: 0, tail: 0, len: 0, visited: NONE }
+    }
+
+    /// Whether the queue is empty.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T: Copy + Default> Pool<T> {
+    /// A pool without memory.
+    pub fn new() -> Pool<T> {
+        Pool { chunk: CHUNK, places: Vec::new(), next: Vec::new(), free: NONE }
+    }
+
+    /// There are so many `queues`. To be called before they have values, if it is to have an effect.
+    pub fn expect(&mut self, queues: usize) {
+        if self.places.is_empty() && queues >= MANY {
+            self.chunk = SMALL_CHUNK;
+        }
+    }
+
+    /// The number of the chunk that `place` is in.
+    #[inline(always)]
+    fn chunk_of(&self, place: u32) -> u32 {
+        place >> self.chunk.trailing_zeros()
+    }
+
+    /// The first place of a chunk.
+    #[inline(always)]
+    fn beginning(&self, chunk: u32) -> u32 {
+        chunk << self.chunk.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn is_beginning(&self, place: u32) -> bool {
+        place & (self.chunk - 1) == 0
+    }
+
+    /// The first value of `queue`.
+    #[inline(always)]
+    pub fn front(&self, queue: &Fifo) -> Option<&T> {
+        if queue.is_empty() { None } else { self.places.get(queue.head as usize).map(|place| &place.value) }
+    }
+
+    /// The time of the first value of `queue`.
+    #[inline(always)]
+    pub fn time(&self, queue: &Fifo) -> Option<Time> {
+        if queue.is_empty() { None } else { self.places.get(queue.head as usize).map(|place| place.time) }
+    }
+
+    /// Prefetches the second value of `queue`.
+    pub fn prefetch_second(&self, queue: &Fifo) {
+        if queue.len > 1
+            && let Some(second) = self.places.get(self.behind(queue.head) as usize)
+        {
+            prefetch::lines(second);
+        }
+    }
+
+    /// The place behind `place`, which is not the last one of its queue.
+    #[inline(always)]
+    fn behind(&self, place: u32) -> u32 {
+        if self.is_beginning(place + 1) { self.beginning(self.next[self.chunk_of(place) as usize]) } else { place + 1 }
+    }
+
+    /// Adds a value at the end of `queue`, which the caller writes.
+    #[inline(always)]
+    pub fn push_place(&mut self, queue: &mut Fifo, time: Time) -> &mut T {
+        let place = self.add_place(queue) as usize;
+        let place = &mut self.places[place];
+        place.time = time;
+        &mut place.value
+    }
+
+    /// Adds a copy of the first value of `from` at the end of `queue`. Returns it to be changed; none if `from` is
+    /// empty.
+    #[inline(always)]
+    pub fn push_front_of(&mut self, from: &Fifo, queue: &mut Fifo, time: Time) -> Option<&mut T> {
+        if from.is_empty() {
+            return None;
+        }
+        let place = self.add_place(queue) as usize;
+        self.places[place] = self.places[from.head as usize];
+        let place = &mut self.places[place];
+        place.time = time;
+        Some(&mut place.value)
+    }
+
+    #[inline(always)]
+    fn add_place(&mut self, queue: &mut Fifo) -> u32 {
+        if self.is_beginning(queue.tail) {
+            let chunk = self.take_chunk();
+            let beginning = self.beginning(chunk);
+            if queue.is_empty() {
+                queue.head = beginning;
+            } else {
+                let last = self.chunk_of(queue.tail - 1);
+                self.next[last as usize] = chunk;
+            }
+            queue.tail = beginning;
+        }
+        queue.tail += 1;
+        queue.len += 1;
+        queue.tail - 1
+    }
+
+    /// Removes the first value of `queue`, if there is one.
+    #[inline(always)]
+    pub fn pop(&mut self, queue: &mut Fifo) {
+        if queue.is_empty() {
+            return;
+        }
+        let place = queue.head;
+        queue.len -= 1;
+        if queue.visited == place {
+            queue.visited = NONE;
+        }
+        if queue.len == 0 {
+            (queue.head, queue.tail) = (0, 0);
+            self.give_chunk(self.chunk_of(place));
+        } else {
+            queue.head = self.behind(place);
+            if self.is_beginning(queue.head) {
+                self.give_chunk(self.chunk_of(place));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn take_chunk(&mut self) -> u32 {
+        let chunk = self.free;
+        match self.next.get(chunk as usize) {
+            Some(&next) => {
+                self.free = next;
+                chunk
+            }
+            None => self.grow(),
+        }
+    }
+
+    #[inline(always)]
+    fn give_chunk(&mut self, chunk: u32) {
+        self.next[chunk as usize] = self.free;
+        self.free = chunk;
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let chunk = self.next.len() as u32;
+        self.next.push(NONE);
+        self.places.resize(self.places.len() + self.chunk as usize, Place::default());
+        chunk
+    }
+
+    /// Passes the values of `queue` in order, beginning behind the last one that was passed before, until `visit`
+    /// returns false for one, which is not passed.
+    pub fn visit(&mut self, queue: &mut Fifo, mut visit: impl FnMut(Time, &mut T) -> bool) {
+        while !queue.is_empty() && queue.visited != queue.tail.wrapping_sub(1) {
+            let place = if queue.visited == NONE { queue.head } else { self.behind(queue.visited) };
+            let Place { time, value } = &mut self.places[place as usize];
+            if !visit(*time, value) {
+                return;
+            }
+            queue.visited = place;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn queues_in_one_memory_agree_with_queues_of_their_own() {
+        queues_agree(Pool::new());
+        let mut pool = Pool::new();
+        pool.expect(MANY);
+        queues_agree(pool);
+    }
+
+    fn queues_agree(mut pool: Pool<u64>) {
+        let mut queues = [const { Fifo::new() }; 5];
+        // Each value, and whether it was visited.
+        let mut expected: [VecDeque<(u64, bool)>; 5] = Default::default();
+        let (mut random, mut most) = (1u64, 0);
+        for step in 0..200_000u64 {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let which = (random >> 33) as usize % 5;
+            let (queue, expected) = (&mut queues[which], &mut expected[which]);
+            // Phases of growth and of decline.
+            match (random >> 40) % 100 {
+                draw if draw < if step / 7000 % 2 == 0 { 55 } else { 40 } => {
+                    *pool.push_place(queue, Time(step + 1)) = step;
+                    expected.push_back((step, false));
+                }
+                98.. => {
+                    let until = step.saturating_sub((random >> 50) % 200);
+                    pool.visit(queue, |time, value| {
+                        assert_eq!(time, Time(*value + 1));
+                        let unvisited = expected.iter_mut().find(|(_, visited)| !visited).expect("one is left");
+                        assert_eq!(*value, unvisited.0);
+                        unvisited.1 = unvisited.0 < until;
+                        unvisited.1
+                    });
+                    assert!(expected.iter().all(|&(value, visited)| visited || value >= until));
+                }
+                _ => {
+                    pool.pop(queue);
+                    expected.pop_front();
+                }
+            }
+            assert_eq!(pool.front(queue).copied(), expected.front().map(|&(value, _)| value));
+            assert_eq!(pool.time(queue), expected.front().map(|&(value, _)| Time(value + 1)));
+            most = most.max(queues.iter().map(|queue| queue.len).sum::<u32>());
+        }
+        assert!(pool.places.len() as u32 <= most + 5 * 2 * pool.chunk, "{} of {most}", pool.places.len());
+    }
+
+    #[test]
+    fn a_value_goes_from_one_queue_to_another() {
+        let (mut pool, mut from, mut onto) = (Pool::new(), Fifo::new(), Fifo::new());
+        assert_eq!(pool.push_front_of(&from, &mut onto, Time(1)), None);
+        *pool.push_place(&mut from, Time(2)) = 7;
+        *pool.push_front_of(&from, &mut onto, Time(3)).unwrap() += 1;
+        assert_eq!((pool.front(&from), pool.time(&from)), (Some(&7), Some(Time(2))));
+        assert_eq!((pool.front(&onto), pool.time(&onto)), (Some(&8), Some(Time(3))));
+    }
+}

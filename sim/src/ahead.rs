@@ -1,0 +1,247 @@
+//! What is known ahead of its time is handled ahead, so that a packet takes two events in place of four where many
+//! flows share a plain link ([`path::Link::is_plain`]).
+//!
+//! ```text
+//!            access link: a delay           plain link
+//!   source ----------------------- (1) ---------------------> sink
+//!      ^                                                        |
+//!      |        plain link            access link: a delay      |
+//!      +----------------------- (2) <---------------------------+
+//! ```
+//!
+//! - At (1), the link tells when the packet will reach the sink. If the sink answers each packet at once, the packet is
+//!   put onto the access link before (2) right away, with a mark ([`Head::arrive`](crate::packet::Head::arrive)). The
+//!   acknowledgment is made when the packet leaves that link, or when results look at the sink
+//!   ([`Simulation::settle`]).
+//! - At (2), the link tells when the acknowledgment will reach the source. If acknowledgments and the retransmission
+//!   timer are all that the source acts on, it acts on this one right away: the packets that it sends are on an access
+//!   link of its own, where they meet no others. The looks that results take at the source in between are taken first
+//!   ([`Flow::look_until`]).
+//!
+//! Each link meets its packets in the order of time, and each host what reaches it; so all results are those of a run
+//! in which nothing is handled ahead.
+
+use crate::engine::Simulation;
+use crate::event_queue::Kind;
+use crate::flow::Flow;
+use crate::flow_environment::FlowEnvironment;
+use crate::network::Network;
+use crate::packet::{Body, Packet};
+use control::{Bytes, Duration, Time};
+use path::prefetch;
+
+impl Simulation<'_> {
+    /// Before the first event: from now on, what is known ahead is handled ahead.
+    pub(crate) fn look_ahead(&mut self) {
+        let topology = &mut self.network.topology;
+        for flow in &mut self.flows {
+            let (out, back) = (flow.source.way_out(), flow.sink.way_back());
+            if flow.sink.answers_at_once() {
+                topology.answer_at_once([out, back]);
+            }
+            if topology.access_lane(out).is_some() {
+                flow.ahead_until = flow.record.stop.unwrap_or(Time::MAX).min(self.end + Duration(1));
+            }
+        }
+        self.ahead = true;
+    }
+
+    /// The first packet on `lane`, which is an access link, leaves it. Returns false, and does nothing, if that is to
+    /// be handled as on any other lane.
+    #[inline(always)]
+    pub(crate) fn exit_ahead(&mut self, now: Time, lane: u32) -> bool {
+        let packet = self.network.first(lane);
+        if let Body::Data(_) = packet.body
+            && !packet.head.has_arrived()
+        {
+            let Some(link) = self.network.topology.answered_over(lane, packet.hop) else { return false };
+            self.network.cross_ahead(now, lane, link);
+            return true;
+        }
+        let Some(link) = self.network.topology.ends_over(lane, packet.hop) else { return false };
+        let Some(flow) = self.flows.get_mut(packet.flow as usize) else { return false };
+        if self.network.topology.access_lane(flow.sink.way_back()) != Some(lane) {
+            return false;
+        }
+        let ack = flow.acknowledge(now - self.network.topology.lanes.delay(lane), packet);
+        self.network.leave(lane);
+        self.hear_ahead(now, link, &ack);
+        true
+    }
+
+    /// `ack` goes to its source over `link`, which is plain.
+    #[inline(always)]
+    fn hear_ahead(&mut self, now: Time, link: u32, ack: &Packet) {
+        let flow = &mut self.flows[ack.flow as usize];
+        let Body::Ack { out_of_order, marked, report } = ack.body else { return };
+        let Some(arrival) = self.network.topology.lanes.admit(link, now, Bytes(ack.head.size().into())) else { return };
+        if arrival < flow.ahead_until && pass_timers(flow, ack.flow, arrival, &self.recorder.looks, &mut self.network) {
+            flow.look_until(arrival, &self.recorder.looks);
+            let mut environment = FlowEnvironment { network: &mut self.network, now: arrival, flow: ack.flow };
+            flow.source.on_ack(arrival, ack, (out_of_order, marked, report), &mut flow.sink, &mut environment);
+        } else {
+            self.network.put(link, arrival, ack);
+        }
+    }
+
+    /// Prefetches what the event queue knows to be needed soon: of events that come three turns of its wheel later, the
+    /// lane; of those that come before, its first packet; then that packet's flow, and at last what its hosts point at.
+    #[inline(never)]
+    pub(crate) fn prefetch_ahead(&self) {
+        let topology = &self.network.topology;
+        let lanes = &topology.lanes;
+        self.network.events.ahead(|turns, (kind, lane)| {
+            if kind != Kind::Exit {
+                return;
+            }
+            match turns {
+                3 => lanes.prefetch(lane),
+                2 => lanes.prefetch_first(lane),
+                _ => {
+                    let Some(packet) = lanes.first_delayed(lane) else { return };
+                    if turns == 1 {
+                        lanes.prefetch_second(lane);
+                    }
+                    if let Body::Data(_) = packet.body
+                        && !packet.head.has_arrived()
+                    {
+                        return;
+                    }
+                    let Some(flow) = self.flows.get(packet.flow as usize) else { return };
+                    if turns == 1 {
+                        prefetch::lines(&flow.sink);
+                        prefetch::lines(&flow.source);
+                    } else {
+                        flow.sink.prefetch();
+                        flow.source.prefetch();
+                        topology.prefetch(flow.source.way_out());
+                    }
+                }
+            }
+        });
+    }
+
+    /// Makes the acknowledgments of what has arrived by `now`, so that sinks can be looked at.
+    pub(crate) fn settle(&mut self, now: Time) {
+        if !self.ahead {
+            return;
+        }
+        for flow in &mut self.flows {
+            let Some(lane) = self.network.topology.access_lane(flow.sink.way_back()) else { continue };
+            let lanes = &mut self.network.topology.lanes;
+            let delay = lanes.delay(lane);
+            lanes.visit(lane, |exit, packet| {
+                let arrival = exit - delay;
+                if arrival > now {
+                    return false;
+                }
+                if packet.head.has_arrived() {
+                    *packet = flow.acknowledge(arrival, packet);
+                }
+                true
+            });
+        }
+    }
+}
+
+/// Before the source acts at `time`: handles its retransmission timer. Returns whether it can act ahead.
+#[inline(always)]
+fn pass_timers(flow: &mut Flow, number: u32, time: Time, looks: &[Time], network: &mut Network) -> bool {
+    loop {
+        match flow.source.next_timer() {
+            None => return false,
+            Some(timer) if timer >= time => return true,
+            Some(timer) => {
+                flow.look_until(timer, looks);
+                flow.source.on_timer(timer, &mut FlowEnvironment { network: &mut *network, now: timer, flow: number });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::contract_tests::experiment;
+    use crate::engine::{Simulation, named, run};
+    use control::registry::{self, Controller};
+    use control::{Bytes, Duration, Recovery, Time};
+    use experiment::{Experiment, Flow, Outcome};
+    use path::{Buffer, Route};
+    use std::sync::Arc;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// Flows of `controller` whose packets meet on a link that drops both data and acknowledgments: with several
+    /// round-trip times, with a beginning and an end, with little data, and in the other direction. They are looked at
+    /// often.
+    fn flows(controller: &Controller) -> Experiment {
+        let plain = experiment(controller);
+        let flow = Flow { rtt: MS(41), ..plain.flows[0].clone() };
+        let back = Arc::new(Route { links: vec![0], reverse: true });
+        let flows = vec![
+            flow.clone(),
+            Flow { rtt: MS(70), start: Time::ZERO + MS(130), ..flow.clone() },
+            Flow { rtt: MS(90), stop: Some(Time::ZERO + MS(1500)), ..flow.clone() },
+            Flow { rtt: MS(55), size: Some(Bytes(200_500)), start: Time::ZERO + MS(400), ..flow.clone() },
+            Flow { rtt: MS(63), route: back, start: Time::ZERO + MS(700), ..flow.clone() },
+            Flow { delayed_ack: Some(MS(40)), start: Time::ZERO + MS(800), ..flow.clone() },
+            Flow { rtt: MS(30), start: Time::ZERO + MS(900), ..flow },
+        ];
+        let measure = (Time::ZERO + MS(1234), Time::ZERO + MS(2500));
+        Experiment { flows, sample: MS(7), measure, duration: MS(3000), ..plain }
+    }
+
+    /// Everything but the number of events, for comparison: series have samples that are no numbers.
+    fn shown(outcome: &Outcome) -> String {
+        format!("{:?}", Outcome { events: 0, ..outcome.clone() })
+    }
+
+    /// Runs `experiment` with what is known ahead handled ahead, and with each event at its time, in steps. Returns the
+    /// numbers of events.
+    fn compare(experiment: &Experiment) -> [u64; 2] {
+        let ahead = run(experiment, &mut |_| true).unwrap().unwrap();
+        let mut simulation = Simulation::new(experiment, &named).unwrap();
+        for step in 1..=experiment.duration.0 / MS(11).0 + 1 {
+            simulation.run_until(Time::ZERO + Duration(step * MS(11).0));
+        }
+        let at_its_time = simulation.outcome();
+        assert!(shown(&ahead) == shown(&at_its_time), "{}: results differ", experiment.flows[0].controller);
+        [ahead.events, at_its_time.events]
+    }
+
+    #[test]
+    fn results_are_those_of_a_run_with_each_event_at_its_time() {
+        for controller in registry::all() {
+            let flows = flows(controller);
+            let [ahead, at_their_times] = compare(&flows);
+            assert!(ahead < at_their_times, "{}: {ahead} events of {at_their_times}", controller.name);
+            for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
+                let mut flows = flows.clone();
+                flows.flows.iter_mut().for_each(|flow| flow.recovery = recovery);
+                flows.links[0].forward.buffer = Buffer::Packets(4);
+                compare(&flows);
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_protocol_takes_two_events_per_packet() {
+        let mut flows = flows(registry::find("cubic").unwrap());
+        flows.flows.retain(|flow| flow.delayed_ack.is_none() && flow.stop.is_none() && flow.rtt > MS(30));
+        // Those of samples, and of timers, of which each round-trip time restarts one.
+        let others = flows.duration.0 / flows.sample.0 + 200;
+        let [ahead, at_their_times] = compare(&flows).map(|events| events - others);
+        // A packet that is dropped takes one event either way.
+        let dropped = run(&flows, &mut |_| true)
+            .unwrap()
+            .unwrap()
+            .flows
+            .iter()
+            .map(|flow| flow.retransmitted_packets)
+            .sum::<u64>();
+        assert!(
+            2 * (ahead - dropped) <= at_their_times - dropped,
+            "{ahead} events, {at_their_times} before, {dropped} dropped"
+        );
+    }
+}
