@@ -70,7 +70,7 @@ fn conditions(flow: &experiment::Flow) -> Conditions {
 
 /// A run under way, for those who look at it or act on it before its end. [`run`] makes a whole one.
 pub struct Simulation<'a> {
-    experiment: &'a Experiment,
+    pub(crate) experiment: &'a Experiment,
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     /// Each source of traffic that does not react to congestion, and the position in the topology at which its packets
@@ -196,6 +196,12 @@ impl<'a> Simulation<'a> {
                 if self.ahead && self.network.topology.is_access(index) && self.exit_ahead(now, index) {
                     return;
                 }
+                if index == self.network.echo.back {
+                    if self.flows.len() > CACHED_FLOWS {
+                        self.prefetch_flows(now, index);
+                    }
+                    return self.hear_echo(now);
+                }
                 let packet = *self.network.first(index);
                 let fate = self.network.leave(index);
                 let arrived = self.network.go_on(now, index, &packet, fate);
@@ -261,7 +267,12 @@ impl<'a> Simulation<'a> {
             && let Some(flow) = self.flows.get(packet.flow as usize)
         {
             match packet.body {
-                Body::Data(_) => prefetch::lines(&flow.sink),
+                Body::Data(_) => {
+                    prefetch::lines(&flow.sink);
+                    if packet.head.has_arrived() {
+                        prefetch::lines(&flow.source);
+                    }
+                }
                 Body::Ack { .. } => prefetch::lines(&flow.source),
                 Body::Cross => {}
             }
@@ -276,6 +287,9 @@ impl<'a> Simulation<'a> {
                     }
                     network.topology.prefetch(flow.sink.way_back());
                     flow.sink.prefetch();
+                    if packet.head.has_arrived() {
+                        flow.source.prefetch();
+                    }
                 }
                 Body::Ack { .. } => {
                     network.topology.prefetch(flow.source.way_out());

@@ -4,7 +4,7 @@
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
-use control::{Bytes, Time};
+use control::{Bytes, Duration, Time};
 use experiment::{Experiment, Flow};
 use path::Fate;
 use path::topology::{Hop, HostPair, Topology};
@@ -17,6 +17,26 @@ pub struct Network {
     interfaces: Vec<Interface>,
     /// The events to come.
     pub events: EventQueue,
+    /// See [`Echo`].
+    pub echo: Echo,
+}
+
+/// A plain link that all data crosses, at whose far end hosts answer at once, and the same link back, which nothing but
+/// these answers crosses. It is never busy when one arrives. So when data enters the link, it is known when its answer
+/// reaches the source.
+#[derive(Clone, Copy, Debug)]
+pub struct Echo {
+    /// The link; `u32::MAX` if there is no such one.
+    pub link: u32,
+    /// The link back.
+    pub back: u32,
+    /// How long an answer takes from the sink to the source.
+    pub delay: Duration,
+}
+
+impl Echo {
+    /// There is no such link.
+    pub const NONE: Echo = Echo { link: u32::MAX, back: u32::MAX, delay: Duration::ZERO };
 }
 
 impl Network {
@@ -26,7 +46,7 @@ impl Network {
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let topology = Topology::new(&experiment.links, experiment.seed)?;
-        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new() })
+        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new(), echo: Echo::NONE })
     }
 
     /// Adds the routes of `flow`, between hosts with these interfaces. Returns the positions at which its data and its
@@ -49,10 +69,29 @@ impl Network {
             Hop::Host => return true,
             Hop::Interface(index) => return self.hold(now, index, make()),
         };
+        if lane == self.echo.link {
+            self.send_echo(now, size, make);
+            return false;
+        }
         if let Some(exit) = self.topology.lanes.arrive_with(lane, now, Bytes(size as u64), make) {
             self.events.add(exit, (Kind::Exit, lane));
         }
         false
+    }
+
+    /// A packet enters the link of [`Network::echo`], and is put onto the link back, from which its answer will leave.
+    #[inline(always)]
+    fn send_echo(&mut self, now: Time, size: u32, make: impl FnOnce() -> Packet) {
+        let Echo { link, back, delay } = self.echo;
+        let Some(arrival) = self.topology.lanes.admit(link, now, Bytes(size as u64)) else { return };
+        let arrived = || {
+            let mut packet = make();
+            packet.head.arrive();
+            packet
+        };
+        if let Some(exit) = self.topology.lanes.put(back, arrival + delay, arrived) {
+            self.events.add(exit, (Kind::Exit, back));
+        }
     }
 
     /// `packet` arrives at an interface, which holds it.

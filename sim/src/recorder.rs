@@ -55,6 +55,11 @@ impl Recorder {
         Recorder { looks: looks(experiment), looked: 0, sampled: Vec::new(), links }
     }
 
+    /// The directions of links that are recorded.
+    pub fn directions(&self) -> impl Iterator<Item = LinkDirection> {
+        self.links.iter().map(|link| link.direction)
+    }
+
     /// The measured interval begins or ends.
     pub fn measure(&mut self, now: Time, begins: bool, network: &mut Network, flows: &mut [Flow]) {
         for link in &mut self.links {

@@ -89,12 +89,17 @@ impl<P: Packet> Transmitter<P> {
         }
     }
 
+    /// How long the transmission of a packet of `size` takes at the constant rate.
+    pub(super) fn lasts(&self, size: Bytes) -> Duration {
+        Duration((size.0 as f64 * self.per_byte + 0.5) as u64)
+    }
+
     /// When the transmission of a packet of `size` from `start` on ends, at the constant rate, and when the packet
     /// leaves the far end.
     #[inline(always)]
     pub(super) fn times(&mut self, start: Time, size: Bytes) -> (Time, Time) {
         if size != self.usual.0 {
-            self.usual = (size, Duration((size.0 as f64 * self.per_byte + 0.5) as u64));
+            self.usual = (size, self.lasts(size));
         }
         let end = start + self.usual.1;
         (end, end + self.delay)

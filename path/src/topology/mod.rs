@@ -185,6 +185,15 @@ impl<P: Packet> Topology<P> {
         }
     }
 
+    /// The link that the route at `position` consists of, if it is one alone, on which all that will happen to a packet is
+    /// known when it arrives.
+    pub fn only_link(&self, position: u32) -> Option<u32> {
+        match self.hops.get(position as usize..)? {
+            [link, HOST | ANSWERING_HOST, ..] if self.lanes.is_plain(*link) => Some(*link),
+            _ => None,
+        }
+    }
+
     /// A packet that goes on at `position` leaves `lane`: if it has only one link in front of it, on which all that
     /// will happen to it is known when it arrives, and a host that answers at once, this is that link. The answer's
     /// route begins with the next lane, as routes that begin with delays of their own are made in pairs.

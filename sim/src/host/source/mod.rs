@@ -151,6 +151,11 @@ impl Source {
         self.way_out
     }
 
+    /// The size of its least packet; the backlog is not added to.
+    pub fn least_packet(&self) -> Bytes {
+        Bytes(u64::from(self.backlog.size_of(self.backlog.size.wrapping_sub(1))))
+    }
+
     /// When the event queue will next ask for the retransmission timer, if acknowledgments and this timer are all that
     /// the source acts on, so far; none if its packets have waited for times.
     #[inline(always)]
