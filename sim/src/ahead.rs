@@ -80,7 +80,7 @@ impl Simulation<'_> {
         let packet = self.network.first(back);
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
-        let ack = flow.acknowledge(now - delay, packet);
+        let ack = flow.acknowledge(now - delay, packet, packet.hop);
         self.network.leave(back);
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
@@ -104,7 +104,7 @@ impl Simulation<'_> {
         if self.network.topology.access_lane(flow.sink.way_back()) != Some(lane) {
             return false;
         }
-        let ack = flow.acknowledge(now - self.network.topology.lanes.delay(lane), packet);
+        let ack = flow.acknowledge(now - self.network.topology.lanes.delay(lane), packet, packet.hop);
         self.network.leave(lane);
         self.hear_ahead(now, link, &ack);
         true
@@ -178,7 +178,7 @@ impl Simulation<'_> {
                     return false;
                 }
                 if packet.head.has_arrived() {
-                    *packet = flow.acknowledge(arrival, packet);
+                    *packet = flow.acknowledge(arrival, packet, packet.hop);
                 }
                 true
             });
@@ -204,7 +204,7 @@ impl Simulation<'_> {
         for place in first.. {
             match link.peek_mut(place) {
                 Some((exit, packet)) if exit - delay <= now => {
-                    *packet = self.flows[packet.flow as usize].acknowledge(exit - delay, packet);
+                    *packet = self.flows[packet.flow as usize].acknowledge(exit - delay, packet, packet.hop);
                 }
                 _ => break,
             }

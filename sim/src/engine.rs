@@ -311,6 +311,10 @@ impl<'a> Simulation<'a> {
             return self.connections.deliver(now, packet, &mut self.network);
         };
         match &packet.body {
+            Body::Data(_) if flow.sink.answers_at_once() => {
+                let ack = flow.acknowledge(now, packet, flow.sink.way_back());
+                self.network.forward(now, ack.hop, ack.head.size(), || ack);
+            }
             Body::Data(stamp) => match flow.on_data(now, packet, stamp) {
                 Answer::Send(ack) => {
                     self.network.forward(now, ack.hop, ack.head.size(), || ack);

@@ -139,12 +139,13 @@ impl Flow {
         answer
     }
 
-    /// Data arrives at the sink, which answers at once. Returns the acknowledgment, which goes on where `packet` does.
+    /// Data arrives at the sink, which answers at once. Returns the acknowledgment, which goes on at position `hop` of the
+    /// topology.
     #[inline(always)]
-    pub fn acknowledge(&mut self, now: Time, packet: &Packet) -> Packet {
+    pub fn acknowledge(&mut self, now: Time, packet: &Packet, hop: u32) -> Packet {
         let Body::Data(stamp) = &packet.body else { return *packet };
         self.before_data(now);
-        let ack = self.sink.acknowledge(now, packet, stamp, packet.hop);
+        let ack = self.sink.acknowledge(now, packet, stamp, hop);
         self.after_data(now);
         ack
     }

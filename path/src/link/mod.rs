@@ -226,8 +226,8 @@ impl<P: Packet> Link<P> {
         &self.transmitter.pipe.front().expect("a packet is due").packet
     }
 
-    /// How long the transmission of a packet of `size` takes at a plain link, and how long it takes the packet after that
-    /// to leave the far end.
+    /// How long the transmission of a packet of `size` takes at a plain link, and how long it takes the packet after
+    /// that to leave the far end.
     pub fn durations(&self, size: Bytes) -> (Duration, Duration) {
         (self.transmitter.lasts(size), self.transmitter.delay)
     }

@@ -168,6 +168,7 @@ impl Sink {
     }
 
     /// Whether each packet is acknowledged when it arrives.
+    #[inline(always)]
     pub fn answers_at_once(&self) -> bool {
         self.feedback.as_ref().is_none_or(|feedback| feedback.delay.is_none())
     }
