@@ -18,8 +18,8 @@
 //!   link of its own, where they meet no others. The looks that results take at the source in between are taken first
 //!   ([`Flow::look_until`]).
 //!
-//! If no host has an access link, and nothing but acknowledgments crosses the link back, then that is never busy when one
-//! arrives, and data is put onto it as soon as it enters the link there: a packet takes one event in place of two
+//! If no host has an access link, and nothing but acknowledgments crosses the link back, then that is never busy when
+//! one arrives, and data is put onto it as soon as it enters the link there: a packet takes one event in place of two
 //! ([`Echo`]).
 //!
 //! Each link meets its packets in the order of time, and each host what reaches it; so all results are those of a run

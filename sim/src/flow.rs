@@ -139,8 +139,8 @@ impl Flow {
         answer
     }
 
-    /// Data arrives at the sink, which answers at once. Returns the acknowledgment, which goes on at position `hop` of the
-    /// topology.
+    /// Data arrives at the sink, which answers at once. Returns the acknowledgment, which goes on at position `hop` of
+    /// the topology.
     #[inline(always)]
     pub fn acknowledge(&mut self, now: Time, packet: &Packet, hop: u32) -> Packet {
         let Body::Data(stamp) = &packet.body else { return *packet };

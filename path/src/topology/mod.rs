@@ -185,8 +185,8 @@ impl<P: Packet> Topology<P> {
         }
     }
 
-    /// The link that the route at `position` consists of, if it is one alone, on which all that will happen to a packet is
-    /// known when it arrives.
+    /// The link that the route at `position` consists of, if it is one alone, on which all that will happen to a packet
+    /// is known when it arrives.
     pub fn only_link(&self, position: u32) -> Option<u32> {
         match self.hops.get(position as usize..)? {
             [link, HOST | ANSWERING_HOST, ..] if self.lanes.is_plain(*link) => Some(*link),

@@ -117,9 +117,9 @@ impl Rack {
     }
 
     /// Marks the packets that are lost by now (section 6.2, step 5). Returns when to look again, if no acknowledgment
-    /// comes before that: when all packets that were sent before the latest one that has arrived will be lost. A delayed
-    /// acknowledgment tells when the first of its packets was sent, and the order of the last one; so what is in flight
-    /// may have been sent after that time.
+    /// comes before that: when all packets that were sent before the latest one that has arrived will be lost. A
+    /// delayed acknowledgment tells when the first of its packets was sent, and the order of the last one; so what is
+    /// in flight may have been sent after that time.
     pub fn find_lost(&mut self, now: Time, smoothed: Option<Duration>, board: &mut Scoreboard) -> Option<Time> {
         let (latest_at, latest) = self.latest?;
         let wait = self.rtt + self.window(smoothed, board);
