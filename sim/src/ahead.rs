@@ -99,14 +99,22 @@ impl Simulation<'_> {
             self.network.cross_ahead(now, lane, link);
             return true;
         }
-        let Some(link) = self.network.topology.ends_over(lane, packet.hop) else { return false };
+        let link = self.network.topology.ends_over(lane, packet.hop);
+        if !packet.head.has_arrived() && link.is_none() {
+            return false;
+        }
         let Some(flow) = self.flows.get_mut(packet.flow as usize) else { return false };
         if self.network.topology.access_lane(flow.sink.way_back()) != Some(lane) {
             return false;
         }
         let ack = flow.acknowledge(now - self.network.topology.lanes.delay(lane), packet, packet.hop);
         self.network.leave(lane);
-        self.hear_ahead(now, link, &ack);
+        match link {
+            Some(link) => self.hear_ahead(now, link, &ack),
+            None => {
+                self.network.forward(now, ack.hop, ack.head.size(), || ack);
+            }
+        }
         true
     }
 
@@ -234,7 +242,8 @@ mod tests {
     use control::registry::{self, Controller};
     use control::{Bytes, Duration, Recovery, Time};
     use experiment::{Experiment, Flow, Outcome};
-    use path::{Buffer, Route};
+    use path::queue::registry::find;
+    use path::{Buffer, DirectionSetup, Errors, QueueSetup, Reorder, Route};
     use std::sync::Arc;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -264,9 +273,15 @@ mod tests {
         format!("{:?}", Outcome { events: 0, ..outcome.clone() })
     }
 
-    /// Runs `experiment` with what is known ahead handled ahead, and with each event at its time, in steps. Returns the
-    /// numbers of events.
+    /// Runs `experiment` with what is known ahead handled ahead, and with each event at its time, in steps; once as it
+    /// is, and once without samples, which would settle what waits. Returns the numbers of events, as it is.
     fn compare(experiment: &Experiment) -> [u64; 2] {
+        let measure = (Time::ZERO, Time::ZERO + experiment.duration);
+        compare_once(&Experiment { sample: experiment.duration, measure, ..experiment.clone() });
+        compare_once(experiment)
+    }
+
+    fn compare_once(experiment: &Experiment) -> [u64; 2] {
         let ahead = run(experiment, &mut |_| true).unwrap().unwrap();
         let mut simulation = Simulation::new(experiment, &named).unwrap();
         for step in 1..=experiment.duration.0 / MS(11).0 + 1 {
@@ -288,6 +303,40 @@ mod tests {
                 flows.flows.iter_mut().for_each(|flow| flow.recovery = recovery);
                 flows.links[0].forward.buffer = Buffer::Packets(4);
                 compare(&flows);
+            }
+        }
+    }
+
+    #[test]
+    fn the_link_back_need_not_be_plain() {
+        let changes: [fn(&mut DirectionSetup); 5] = [
+            |back| back.errors = Errors::Uniform(0.02),
+            |back| back.reorder = Some(Reorder { probability: 0.02, delay: MS(5) }),
+            |back| back.duplicate = 0.02,
+            |back| back.corrupt = 0.02,
+            |back| {
+                let codel = find("codel").expect("there is CoDel");
+                back.queue = QueueSetup {
+                    discipline: "codel".into(),
+                    parameters: codel.defaults().clone(),
+                    ..QueueSetup::default()
+                };
+            },
+        ];
+        for name in ["cubic", "newreno", "rapid", "bbr"] {
+            for change in changes {
+                let mut flows = flows(registry::find(name).unwrap());
+                for reversed in [false, true] {
+                    let link = &mut flows.links[0];
+                    let mut direction = link.forward.clone();
+                    change(&mut direction);
+                    (link.forward, link.reverse) = if reversed {
+                        (direction, Some(link.forward.clone()))
+                    } else {
+                        (link.forward.clone(), Some(direction))
+                    };
+                    compare(&flows);
+                }
             }
         }
     }

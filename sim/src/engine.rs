@@ -24,7 +24,8 @@ pub fn run(experiment: &Experiment, progress: &mut dyn FnMut(Time) -> bool) -> R
     run_with(experiment, &named, progress)
 }
 
-/// The same with parties from `build`, which is given each flow, in their order, and what its hosts can do.
+/// The same with parties from `build`, which is given each flow, in their order, and what its hosts can do. The parties
+/// of a flow are called in the order of time; those of different flows need not be.
 ///
 /// # Errors
 /// Those of `build` and of [`run`].
@@ -303,6 +304,7 @@ impl<'a> Simulation<'a> {
     /// A packet has reached its host.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &Packet) {
+        debug_assert!(!packet.head.has_arrived(), "an acknowledgment was to be made of it");
         if let Body::Cross = packet.body {
             return;
         }

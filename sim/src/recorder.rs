@@ -122,7 +122,9 @@ impl Recorder {
 /// See [`Recorder::looks`].
 fn looks(experiment: &Experiment) -> Vec<Time> {
     let end = Time::ZERO + experiment.duration;
-    let samples = (1..).map(|number| Time::ZERO + Duration(number * experiment.sample.0)).take_while(|&at| at <= end);
+    let samples = (1..)
+        .map(|number| Time::ZERO + Duration(experiment.sample.0.saturating_mul(number)))
+        .take_while(|&at| at <= end);
     let measured = [experiment.measure.0, experiment.measure.1].into_iter().filter(|&at| at <= end);
     let mut looks: Vec<Time> = measured.chain(samples).collect();
     looks.sort();

@@ -153,7 +153,7 @@ impl Source {
 
     /// The size of its least packet; the backlog is not added to.
     pub fn least_packet(&self) -> Bytes {
-        Bytes(u64::from(self.backlog.size_of(self.backlog.size.wrapping_sub(1))))
+        Bytes(u64::from(self.backlog.size_of(self.backlog.size.saturating_sub(1))))
     }
 
     /// When the event queue will next ask for the retransmission timer, if acknowledgments and this timer are all that
