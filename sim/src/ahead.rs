@@ -11,8 +11,8 @@
 //!
 //! - At (1), the link tells when the packet will reach the sink. If the sink answers each packet at once, the packet is
 //!   put onto the access link before (2) right away, with a mark ([`Head::arrive`](crate::packet::Head::arrive)). The
-//!   acknowledgment is made when the packet leaves that link, or when results look at the sink
-//!   ([`Simulation::settle`]).
+//!   acknowledgment is made when the packet leaves that link, whatever link comes behind it, or when results look at
+//!   the sink ([`Simulation::settle`]).
 //! - At (2), the link tells when the acknowledgment will reach the source. If acknowledgments and the retransmission
 //!   timer are all that the source acts on, it acts on this one right away: the packets that it sends are on an access
 //!   link of its own, where they meet no others. The looks that results take at the source in between are taken first
@@ -22,8 +22,8 @@
 //! one arrives, and data is put onto it as soon as it enters the link there: a packet takes one event in place of two
 //! ([`Echo`]).
 //!
-//! Each link meets its packets in the order of time, and each host what reaches it; so all results are those of a run
-//! in which nothing is handled ahead.
+//! Each link still meets its packets in the order of time, and each flow what reaches its hosts; only the flows do not
+//! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
 use crate::engine::Simulation;
 use crate::event_queue::Kind;
