@@ -285,13 +285,13 @@ impl<P: Packet> Lanes<P> {
         }
     }
 
-    /// The packet that leaves the far end of a link behind `before` others; none if the lane is a delay, or there is no
-    /// such packet beyond the link's queue.
+    /// The packet that leaves the far end behind `before` others, fewer than eight; none if there is no such packet
+    /// beyond the lane's queue.
     #[inline]
     pub fn peek(&self, lane: u32, before: usize) -> Option<&P> {
         match self.show(lane) {
             Shown::Link(link) => link.peek(before),
-            Shown::Delay(..) => None,
+            Shown::Delay(delay, pool) => pool.get(&delay.packets, before),
         }
     }
 
@@ -313,20 +313,13 @@ impl<P: Packet> Lanes<P> {
         }
     }
 
-    /// Prefetches what tells when the second packet leaves the lane, if the lane is a delay.
+    /// Prefetches the lane's second packet, whose time is needed when the first one leaves, if the lane is a delay.
     #[inline]
     pub fn prefetch_second(&self, lane: u32) {
-        if let Shown::Delay(delay, pool) = self.show(lane) {
-            pool.prefetch_second(&delay.packets);
-        }
-    }
-
-    /// The first packet on the lane, if the lane is a delay.
-    #[inline]
-    pub fn first_delayed(&self, lane: u32) -> Option<&P> {
-        match self.show(lane) {
-            Shown::Link(_) => None,
-            Shown::Delay(delay, pool) => pool.front(&delay.packets),
+        if let Shown::Delay(delay, pool) = self.show(lane)
+            && let Some(second) = pool.get(&delay.packets, 1)
+        {
+            prefetch::lines(second);
         }
     }
 

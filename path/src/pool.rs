@@ -1,7 +1,6 @@
 //! Many first-in, first-out queues in one memory: each takes as much of it as it has values, so that thousands of
 //! queues that fill and empty in turn take no more than what is in them together.
 
-use crate::prefetch;
 use control::Time;
 
 /// The places of a chunk: a page of memory, if a value is a cache line.
@@ -102,13 +101,22 @@ impl<T: Copy + Default> Pool<T> {
         if queue.is_empty() { None } else { self.places.get(queue.head as usize).map(|place| place.time) }
     }
 
-    /// Prefetches the second value of `queue`.
-    pub fn prefetch_second(&self, queue: &Fifo) {
-        if queue.len > 1
-            && let Some(second) = self.places.get(self.behind(queue.head) as usize)
-        {
-            prefetch::lines(second);
+    /// The value of `queue` behind `before` others, of which there are fewer than a chunk has places.
+    #[inline]
+    pub fn get(&self, queue: &Fifo, before: usize) -> Option<&T> {
+        let before = before as u32;
+        if before >= queue.len.min(self.chunk) {
+            return None;
         }
+        let place = queue.head + before;
+        let in_chunk = self.chunk_of(place) == self.chunk_of(queue.head);
+        let place = if in_chunk {
+            place
+        } else {
+            let next = self.next[self.chunk_of(queue.head) as usize];
+            self.beginning(next) + (place & (self.chunk - 1))
+        };
+        self.places.get(place as usize).map(|place| &place.value)
     }
 
     /// The place behind `place`, which is not the last one of its queue.
@@ -265,6 +273,7 @@ mod tests {
                 }
             }
             assert_eq!(pool.front(queue).copied(), expected.front().map(|&(value, _)| value));
+            assert_eq!(pool.get(queue, 5).copied(), expected.get(5).map(|&(value, _)| value));
             assert_eq!(pool.time(queue), expected.front().map(|&(value, _)| Time(value + 1)));
             most = most.max(queues.iter().map(|queue| queue.len).sum::<u32>());
         }

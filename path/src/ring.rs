@@ -55,12 +55,6 @@ impl<T: Copy + Default> Ring<T> {
         if before < self.len() { self.slots.get(self.head.wrapping_add(before) & (self.slots.len() - 1)) } else { None }
     }
 
-    /// The same value, to be changed in its place.
-    pub fn get_mut(&mut self, before: usize) -> Option<&mut T> {
-        let last = self.slots.len().wrapping_sub(1);
-        if before < self.len() { self.slots.get_mut(self.head.wrapping_add(before) & last) } else { None }
-    }
-
     /// Removes the first value, if there is one.
     #[inline]
     pub fn pop(&mut self) {

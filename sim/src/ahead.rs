@@ -26,13 +26,11 @@
 //! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
 use crate::engine::Simulation;
-use crate::event_queue::Kind;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
 use crate::network::{Echo, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
-use path::prefetch;
 
 impl Simulation<'_> {
     /// Before the first event: from now on, what is known ahead is handled ahead.
@@ -51,36 +49,39 @@ impl Simulation<'_> {
         self.ahead = true;
     }
 
+    /// Where all flows take one plain link, and its way back carries nothing but their acknowledgments: adds the lane in
+    /// place of that.
     fn find_echo(&mut self) -> Option<Echo> {
         let experiment = self.experiment;
         let (first, topology) = (self.flows.first()?, &mut self.network.topology);
         let (out, back) = (first.source.way_out(), first.sink.way_back());
-        let alike =
-            |flow: &Flow| (flow.source.way_out(), flow.sink.way_back()) == (out, back) && flow.sink.answers_at_once();
-        let alone = experiment.cross.is_empty() && experiment.workloads.is_empty() && self.flows.iter().all(alike);
-        let (link, back) = (topology.only_link(out)?, topology.only_link(back)?);
-        let is_recorded = self.recorder.directions().any(|direction| direction.index() == back as usize);
+        let (link, link_back) = (topology.only_link(out)?, topology.only_link(back)?);
         let ack = experiment.flows[0].ack_size;
-        let like_sized = experiment.flows.iter().all(|flow| flow.ack_size == ack);
-        if !alone || is_recorded || !like_sized {
+        let alike = self.flows.iter().zip(&experiment.flows).all(|(flow, setup)| {
+            let ways = (flow.source.way_out(), flow.sink.way_back());
+            ways == (out, back) && flow.sink.answers_at_once() && setup.ack_size == ack
+        });
+        let alone = experiment.cross.is_empty() && experiment.workloads.is_empty();
+        let is_recorded = self.recorder.directions().any(|direction| direction.index() == link_back as usize);
+        if !alike || !alone || is_recorded {
             return None;
         }
-        let (lasts, behind) = topology.lanes.link(back)?.durations(ack);
+        let (lasts, behind) = topology.lanes.link(link_back)?.durations(ack);
+        // The shortest data packet takes as long on the link, so that the link back is idle when the next one's
+        // acknowledgment arrives.
         let link_out = topology.lanes.link(link)?;
-        // Data packets are apart by at least what the shortest of them takes.
-        let sizes = self.flows.iter().map(|flow| flow.source.least_packet());
-        let keeps_up = sizes.map(|size| link_out.durations(size).0).all(|apart| apart >= lasts);
-        keeps_up.then_some(Echo { link, back, delay: lasts + behind })
+        let keeps_up = self.flows.iter().all(|flow| link_out.durations(flow.source.least_packet()).0 >= lasts);
+        keeps_up.then(|| Echo { link, back: topology.lanes.add_delay(lasts + behind, None) })
     }
 
-    /// The first packet on the link back of [`Network::echo`] leaves it, and its acknowledgment reaches the source.
+    /// The first packet on the lane back of [`Network::echo`] leaves it, and its acknowledgment reaches the source.
     #[inline(always)]
     pub(crate) fn hear_echo(&mut self, now: Time) {
-        let Echo { back, delay, .. } = self.network.echo;
+        let back = self.network.echo.back;
         let packet = self.network.first(back);
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
-        let ack = flow.acknowledge(now - delay, packet, packet.hop);
+        let ack = flow.acknowledge(now - self.network.topology.lanes.delay(back), packet, packet.hop);
         self.network.leave(back);
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
@@ -133,90 +134,34 @@ impl Simulation<'_> {
         }
     }
 
-    /// Prefetches what the event queue knows to be needed soon: of events that come three turns of its wheel later, the
-    /// lane; of those that come before, its first packet; then that packet's flow, and at last what its hosts point at.
-    #[inline(never)]
-    pub(crate) fn prefetch_ahead(&self) {
-        let topology = &self.network.topology;
-        let lanes = &topology.lanes;
-        self.network.events.ahead(|turns, (kind, lane)| {
-            if kind != Kind::Exit {
-                return;
-            }
-            match turns {
-                3 => lanes.prefetch(lane),
-                2 => lanes.prefetch_first(lane),
-                _ => {
-                    let Some(packet) = lanes.first_delayed(lane) else { return };
-                    if turns == 1 {
-                        lanes.prefetch_second(lane);
-                    }
-                    if let Body::Data(_) = packet.body
-                        && !packet.head.has_arrived()
-                    {
-                        return;
-                    }
-                    let Some(flow) = self.flows.get(packet.flow as usize) else { return };
-                    if turns == 1 {
-                        prefetch::lines(&flow.sink);
-                        prefetch::lines(&flow.source);
-                    } else {
-                        flow.sink.prefetch();
-                        flow.source.prefetch();
-                        topology.prefetch(flow.source.way_out());
-                    }
-                }
-            }
-        });
-    }
-
     /// Makes the acknowledgments of what has arrived by `now`, so that sinks can be looked at.
     pub(crate) fn settle(&mut self, now: Time) {
         if !self.ahead {
             return;
         }
-        self.settle_echo(now);
-        for flow in &mut self.flows {
-            let Some(lane) = self.network.topology.access_lane(flow.sink.way_back()) else { continue };
-            let lanes = &mut self.network.topology.lanes;
-            let delay = lanes.delay(lane);
-            lanes.visit(lane, |exit, packet| {
-                let arrival = exit - delay;
-                if arrival > now {
-                    return false;
-                }
-                if packet.head.has_arrived() {
-                    *packet = flow.acknowledge(arrival, packet, packet.hop);
-                }
-                true
-            });
+        for flow in 0..self.flows.len() {
+            if let Some(lane) = self.network.topology.access_lane(self.flows[flow].sink.way_back()) {
+                self.settle_lane(now, lane);
+            }
+        }
+        if self.network.echo.back != Echo::NONE.back {
+            self.settle_lane(now, self.network.echo.back);
         }
     }
 
-    /// The same of what is on the link back of [`Network::echo`].
-    fn settle_echo(&mut self, now: Time) {
-        let Echo { back, delay, .. } = self.network.echo;
-        let Some(link) = (back != Echo::NONE.back).then(|| self.network.topology.lanes.link(back)).flatten() else {
-            return;
-        };
-        // Those that are settled are in front of all others.
-        let (mut first, mut end) = (0, link.underway());
-        while first < end {
-            let middle = first + (end - first) / 2;
-            if link.peek(middle).is_some_and(|packet| packet.head.has_arrived()) {
-                end = middle;
-            } else {
-                first = middle + 1;
+    fn settle_lane(&mut self, now: Time, lane: u32) {
+        let (lanes, flows) = (&mut self.network.topology.lanes, &mut self.flows);
+        let delay = lanes.delay(lane);
+        lanes.visit(lane, |exit, packet| {
+            let arrival = exit - delay;
+            if arrival > now {
+                return false;
             }
-        }
-        for place in first.. {
-            match link.peek_mut(place) {
-                Some((exit, packet)) if exit - delay <= now => {
-                    *packet = self.flows[packet.flow as usize].acknowledge(exit - delay, packet, packet.hop);
-                }
-                _ => break,
+            if packet.head.has_arrived() {
+                *packet = flows[packet.flow as usize].acknowledge(arrival, packet, packet.hop);
             }
-        }
+            true
+        });
     }
 }
 

@@ -180,7 +180,7 @@ impl<'a> Simulation<'a> {
             }
             self.events += 1;
             if self.network.events.has_turned() {
-                self.prefetch_ahead();
+                self.network.prefetch();
             }
             self.handle(now, event);
             if self.events.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(now) {
@@ -194,21 +194,19 @@ impl<'a> Simulation<'a> {
     fn handle(&mut self, now: Time, (kind, index): Event) {
         match kind {
             Kind::Exit => {
-                if self.ahead && self.network.topology.is_access(index) && self.exit_ahead(now, index) {
-                    return;
+                let is_access = self.network.topology.is_access(index);
+                if self.flows.len() > CACHED_FLOWS && (!is_access || index == self.network.echo.back) {
+                    self.prefetch_flows(now, index);
                 }
                 if index == self.network.echo.back {
-                    if self.flows.len() > CACHED_FLOWS {
-                        self.prefetch_flows(now, index);
-                    }
                     return self.hear_echo(now);
+                }
+                if self.ahead && is_access && self.exit_ahead(now, index) {
+                    return;
                 }
                 let packet = *self.network.first(index);
                 let fate = self.network.leave(index);
                 let arrived = self.network.go_on(now, index, &packet, fate);
-                if self.flows.len() > CACHED_FLOWS {
-                    self.prefetch_flows(now, index);
-                }
                 if arrived {
                     self.deliver(now, &packet);
                 }

@@ -34,7 +34,7 @@ pub struct EventQueue {
     due: Vec<Entry>,
     /// The events that are due later.
     wheel: Wheel,
-    /// A slot of the wheel with events has begun since [`EventQueue::has_turned`] was last called.
+    /// A slot of the wheel with several events has begun since [`EventQueue::has_turned`] was last called.
     turned: bool,
 }
 
@@ -43,6 +43,8 @@ pub struct EventQueue {
 const SMALL_HEAP: usize = 32_768;
 /// The same once the heap has been larger, so that what is due late does not linger there.
 const EMPTIED_HEAP: usize = 8;
+/// From this number of events in a slot on, it pays to look ahead.
+const MANY: usize = 4;
 /// An entry later than every event.
 const NEVER: Entry = Entry::MAX;
 /// Entries behind the heap that are [`NEVER`], so that a node always has four children or none.
@@ -93,7 +95,7 @@ impl EventQueue {
         }
         if self.due.is_empty() && time_of(self.heap[0]) >= self.wheel.turned() {
             self.wheel.turn(time_of(self.heap[0]), &mut self.due);
-            self.turned = !self.due.is_empty();
+            self.turned = self.due.len() >= MANY;
         }
         let first = self.heap[0];
         if let Some(&due) = self.due.last()
@@ -109,7 +111,7 @@ impl EventQueue {
         Some((time_of(first), event_of(first)))
     }
 
-    /// Whether a slot of the wheel with events has begun since the last call: then [`EventQueue::ahead`] has
+    /// Whether a slot of the wheel with several events has begun since the last call: then [`EventQueue::ahead`] has
     /// changed.
     #[inline]
     pub fn has_turned(&mut self) -> bool {
@@ -117,12 +119,11 @@ impl EventQueue {
     }
 
     /// Tells `each` of the events that wait in the wheel's present slot (0), in the next one that is not empty (1), and
-    /// so on up to 3, as far as these are in the same millisecond. In every slot there are some ten if there are many
-    /// at all.
+    /// in the one after that (2), as far as these are in the same millisecond. In every slot there are some ten or
+    /// twenty if there are many at all.
     pub fn ahead(&self, mut each: impl FnMut(u32, Event)) {
-        for turns in [3, 2, 1] {
-            self.wheel.ahead(turns, &mut |entry| each(turns as u32, event_of(entry)));
-        }
+        self.wheel.ahead(2, &mut |entry| each(2, event_of(entry)));
+        self.wheel.ahead(1, &mut |entry| each(1, event_of(entry)));
         self.due.iter().for_each(|&entry| each(0, event_of(entry)));
     }
 

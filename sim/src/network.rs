@@ -4,7 +4,7 @@
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
-use control::{Bytes, Duration, Time};
+use control::{Bytes, Time};
 use experiment::{Experiment, Flow};
 use path::Fate;
 use path::topology::{Hop, HostPair, Topology};
@@ -26,17 +26,15 @@ pub struct Network {
 /// reaches the source.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
-    /// The link; `u32::MAX` if there is no such one.
+    /// The link.
     pub link: u32,
-    /// The link back.
+    /// A lane in place of the link back. Its delay is how long an answer takes from the sink to the source.
     pub back: u32,
-    /// How long an answer takes from the sink to the source.
-    pub delay: Duration,
 }
 
 impl Echo {
     /// There is no such link.
-    pub const NONE: Echo = Echo { link: u32::MAX, back: u32::MAX, delay: Duration::ZERO };
+    pub const NONE: Echo = Echo { link: u32::MAX, back: u32::MAX };
 }
 
 impl Network {
@@ -79,17 +77,18 @@ impl Network {
         false
     }
 
-    /// A packet enters the link of [`Network::echo`], and is put onto the link back, from which its answer will leave.
+    /// A packet enters the link of [`Network::echo`], and is put onto the lane from which its answer will leave.
     #[inline(always)]
     fn send_echo(&mut self, now: Time, size: u32, make: impl FnOnce() -> Packet) {
-        let Echo { link, back, delay } = self.echo;
-        let Some(arrival) = self.topology.lanes.admit(link, now, Bytes(size as u64)) else { return };
+        let Echo { link, back } = self.echo;
+        let (lanes, size) = (&mut self.topology.lanes, Bytes(size as u64));
+        let Some(arrival) = lanes.admit(link, now, size) else { return };
         let arrived = || {
             let mut packet = make();
             packet.head.arrive();
             packet
         };
-        if let Some(exit) = self.topology.lanes.put(back, arrival + delay, arrived) {
+        if let Some(exit) = lanes.arrive_with(back, arrival, size, arrived) {
             self.events.add(exit, (Kind::Exit, back));
         }
     }
@@ -127,10 +126,22 @@ impl Network {
         self.topology.lanes.first(lane)
     }
 
-    /// The packet that leaves `lane` behind `before` others, if the lane is a link.
+    /// The packet that leaves `lane` behind `before` others, fewer than eight; none of those in a queue.
     #[inline]
     pub fn peek(&self, lane: u32, before: usize) -> Option<&Packet> {
         self.topology.lanes.peek(lane, before)
+    }
+
+    /// Prefetches the packets that the event queue knows to leave lanes soon.
+    #[inline(never)]
+    pub fn prefetch(&self) {
+        let lanes = &self.topology.lanes;
+        self.events.ahead(|slots, (kind, index)| match (kind, slots) {
+            (Kind::Exit, 2) => lanes.prefetch(index),
+            (Kind::Exit, 1) => lanes.prefetch_first(index),
+            (Kind::Exit, _) => lanes.prefetch_second(index),
+            _ => {}
+        });
     }
 
     /// The packet of [`Network::first`] leaves `lane`. Returns its fate.

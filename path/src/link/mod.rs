@@ -232,16 +232,6 @@ impl<P: Packet> Link<P> {
         (self.transmitter.lasts(size), self.transmitter.delay)
     }
 
-    /// How many packets have left the queue and not yet the far end; of a plain link, how many are on it.
-    pub fn underway(&self) -> usize {
-        self.transmitter.pipe.len()
-    }
-
-    /// The packet of [`Link::peek`], to be changed in its place, and when it leaves.
-    pub fn peek_mut(&mut self, before: usize) -> Option<(Time, &mut P)> {
-        self.transmitter.pipe.get_mut(before).map(|underway| (underway.exit, &mut underway.packet))
-    }
-
     /// The packet that leaves the far end behind `before` others; none if there is no such packet beyond the queue.
     #[inline]
     pub fn peek(&self, before: usize) -> Option<&P> {

@@ -175,15 +175,15 @@ impl Level {
             return None;
         }
         let mask = self.slots.len() - 1;
-        let words = self.occupied.len();
+        let words = self.occupied.len(); // a power of two, as the number of slots is
         let (first, bit) = ((from & mask) / 64, from % 64);
         for step in 0..=words {
-            let mut word = self.occupied[(first + step) % words];
+            let mut word = self.occupied[(first + step) & (words - 1)];
             if step == 0 {
                 word &= !0 << bit;
             }
             if word != 0 {
-                let slot = (first + step) % words * 64 + word.trailing_zeros() as usize;
+                let slot = ((first + step) & (words - 1)) * 64 + word.trailing_zeros() as usize;
                 return Some(from + (slot.wrapping_sub(from) & mask));
             }
         }
