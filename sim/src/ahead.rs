@@ -49,13 +49,13 @@ impl Simulation<'_> {
         self.ahead = true;
     }
 
-    /// Where all flows take one plain link, and its way back carries nothing but their acknowledgments: adds the lane in
-    /// place of that.
+    /// If all flows take one plain link, and nothing but their acknowledgments crosses it back, adds the lane in place
+    /// of the link back.
     fn find_echo(&mut self) -> Option<Echo> {
         let experiment = self.experiment;
         let (first, topology) = (self.flows.first()?, &mut self.network.topology);
         let (out, back) = (first.source.way_out(), first.sink.way_back());
-        let (link, link_back) = (topology.only_link(out)?, topology.only_link(back)?);
+        let (link, link_back) = (topology.ends_over(out)?, topology.ends_over(back)?);
         let ack = experiment.flows[0].ack_size;
         let alike = self.flows.iter().zip(&experiment.flows).all(|(flow, setup)| {
             let ways = (flow.source.way_out(), flow.sink.way_back());
@@ -67,8 +67,8 @@ impl Simulation<'_> {
             return None;
         }
         let (lasts, behind) = topology.lanes.link(link_back)?.durations(ack);
-        // The shortest data packet takes as long on the link, so that the link back is idle when the next one's
-        // acknowledgment arrives.
+        // Every data packet takes at least as long on its link as an acknowledgment takes on the link back, which is
+        // therefore idle when the next acknowledgment arrives.
         let link_out = topology.lanes.link(link)?;
         let keeps_up = self.flows.iter().all(|flow| link_out.durations(flow.source.least_packet()).0 >= lasts);
         keeps_up.then(|| Echo { link, back: topology.lanes.add_delay(lasts + behind, None) })
@@ -96,11 +96,11 @@ impl Simulation<'_> {
         if let Body::Data(_) = packet.body
             && !packet.head.has_arrived()
         {
-            let Some(link) = self.network.topology.answered_over(lane, packet.hop) else { return false };
+            let Some(link) = self.network.topology.answered_over(packet.hop) else { return false };
             self.network.cross_ahead(now, lane, link);
             return true;
         }
-        let link = self.network.topology.ends_over(lane, packet.hop);
+        let link = self.network.topology.ends_over(packet.hop);
         if !packet.head.has_arrived() && link.is_none() {
             return false;
         }

@@ -56,7 +56,7 @@ impl Head {
         self.0 & Head::SIZE
     }
 
-    /// Whether the packet is [`arrived`](Head::arrive).
+    /// Whether [`Head::arrive`] was called.
     #[inline(always)]
     pub fn has_arrived(self) -> bool {
         self.0 & Head::ARRIVED != 0

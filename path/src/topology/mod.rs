@@ -185,37 +185,26 @@ impl<P: Packet> Topology<P> {
         }
     }
 
-    /// The link that the route at `position` consists of, if it is one alone, on which all that will happen to a packet
-    /// is known when it arrives.
-    pub fn only_link(&self, position: u32) -> Option<u32> {
-        match self.hops.get(position as usize..)? {
-            [link, HOST | ANSWERING_HOST, ..] if self.lanes.is_plain(*link) => Some(*link),
-            _ => None,
-        }
+    /// The link at `position`, if it ends a route to a host that answers at once, and all that will happen to a packet
+    /// on it is known when the packet arrives. The answer's route begins with the lane behind the one with which this
+    /// route begins, as routes that begin with delays of their own are made in pairs.
+    #[inline(always)]
+    pub fn answered_over(&self, position: u32) -> Option<u32> {
+        self.last_link(position, ANSWERING_HOST)
     }
 
-    /// A packet that goes on at `position` leaves `lane`: if it has only one link in front of it, on which all that
-    /// will happen to it is known when it arrives, and a host that answers at once, this is that link. The answer's
-    /// route begins with the next lane, as routes that begin with delays of their own are made in pairs.
+    /// The link at `position`, if it ends a route to any other host, and all that will happen to a packet on it is
+    /// known when the packet arrives.
     #[inline(always)]
-    pub fn answered_over(&self, lane: u32, position: u32) -> Option<u32> {
-        self.last_link(lane, position, ANSWERING_HOST)
-    }
-
-    /// A packet that goes on at `position` leaves `lane`, which is an access link: if it has only one link in front of
-    /// it, on which all that will happen to it is known when it arrives, this is that link.
-    #[inline(always)]
-    pub fn ends_over(&self, lane: u32, position: u32) -> Option<u32> {
-        self.last_link(lane, position, HOST)
+    pub fn ends_over(&self, position: u32) -> Option<u32> {
+        self.last_link(position, HOST)
     }
 
     #[inline(always)]
-    fn last_link(&self, lane: u32, position: u32, end: u32) -> Option<u32> {
-        if !self.is_access(lane) || self.hops.get(position as usize + 1) != Some(&end) {
-            return None;
-        }
-        let link = self.hops[position as usize];
-        self.lanes.is_plain(link).then_some(link)
+    fn last_link(&self, position: u32, end: u32) -> Option<u32> {
+        let ends = self.hops.get(position as usize + 1) == Some(&end);
+        let link = *self.hops.get(position as usize)?;
+        (ends && self.lanes.is_plain(link)).then_some(link)
     }
 
     /// One direction of a described link.
