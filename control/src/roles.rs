@@ -229,6 +229,7 @@ pub enum Loss {
 
 /// The stamp: what a sender writes on a packet, for the protocol's receiver and routers to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(u32)] // so that what follows the tag is aligned, and copied in few instructions
 pub enum Stamp {
     /// Nothing.
     #[default]

@@ -85,7 +85,7 @@ impl Simulation<'_> {
         self.network.leave(back);
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
-        flow.source.on_ack(now, &ack, (out_of_order, marked, report), &mut flow.sink, &mut environment);
+        flow.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
     }
 
     /// The first packet on `lane`, which is an access link, leaves it. Returns false, and does nothing, if that is to
@@ -128,7 +128,7 @@ impl Simulation<'_> {
         if arrival < flow.ahead_until && pass_timers(flow, ack.flow, arrival, &self.recorder.looks, &mut self.network) {
             flow.look_until(arrival, &self.recorder.looks);
             let mut environment = FlowEnvironment { network: &mut self.network, now: arrival, flow: ack.flow };
-            flow.source.on_ack(arrival, ack, (out_of_order, marked, report), &mut flow.sink, &mut environment);
+            flow.source.on_ack(arrival, ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
         } else {
             self.network.put(link, arrival, ack);
         }

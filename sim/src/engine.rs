@@ -323,7 +323,7 @@ impl<'a> Simulation<'a> {
             },
             Body::Ack { out_of_order, marked, report } => {
                 let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
-                flow.source.on_ack(now, packet, (*out_of_order, *marked, *report), &mut flow.sink, &mut environment);
+                flow.source.on_ack(now, packet, (*out_of_order, *marked, report), &mut flow.sink, &mut environment);
             }
             Body::Cross => {} // no host waits for it
         }

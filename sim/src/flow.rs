@@ -119,7 +119,7 @@ impl Flow {
             acquire,
             acquired: None,
             completed: None,
-            series: FlowSeries::default(),
+            series: FlowSeries::with_capacity(looks.len()),
             before: Totals::default(),
             looks: 0,
             early: VecDeque::new(),

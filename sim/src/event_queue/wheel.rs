@@ -59,6 +59,8 @@ struct Chunk {
 }
 
 const CHUNK: usize = 7;
+/// Up to this number of events of a millisecond, sorting them costs less than the way through the lower level.
+const FEW: usize = 256;
 /// In place of the number of a chunk: there is none.
 const NONE: u32 = u32::MAX;
 
@@ -106,7 +108,10 @@ impl Wheel {
                     return;
                 }
             } else if let Some(slot) = self.coarse.next(self.opened as usize + 1) {
-                self.open(slot as u64, first);
+                self.open(slot as u64, first, due);
+                if !due.is_empty() {
+                    return;
+                }
             } else {
                 return;
             }
@@ -128,8 +133,9 @@ impl Wheel {
     }
 
     /// Turns the wheel to the beginning of millisecond `number`. If that is not after `first`, its events go to the
-    /// lower level, which is empty.
-    fn open(&mut self, number: u64, first: Time) {
+    /// lower level, which is empty. If there are few of them, they go to `due` instead, in descending order, and the
+    /// wheel is turned past them.
+    fn open(&mut self, number: u64, first: Time, due: &mut Vec<Entry>) {
         self.turned = Time(number.saturating_mul(COARSE));
         self.opened = number - 1;
         if first < self.turned {
@@ -143,14 +149,19 @@ impl Wheel {
             bags.give_back(chunk);
             coarse.waiting -= len as usize;
             for &entry in &entries[..len as usize] {
-                let time = time_of(entry).0;
-                if time / COARSE == number {
-                    fine.put((time / FINE) as usize, entry, bags);
+                if time_of(entry).0 / COARSE == number {
+                    due.push(entry);
                 } else {
                     coarse.put(number as usize, entry, bags);
                 }
             }
             chunk = next;
+        }
+        if due.len() > FEW {
+            due.drain(..).for_each(|entry| fine.put((time_of(entry).0 / FINE) as usize, entry, bags));
+        } else {
+            self.turned = Time((number + 1).saturating_mul(COARSE));
+            due.sort_unstable_by(|a, b| b.cmp(a));
         }
     }
 }

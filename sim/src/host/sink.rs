@@ -209,10 +209,6 @@ impl Sink {
         if packet.head.ecn() == Ecn::Ce {
             self.count_mark();
         }
-        let mut report = None;
-        if let Some(reporting) = &mut self.reporting {
-            report = reporting.on_arrival(now, stamp, Bytes(size as u64));
-        }
         if self.is_in_order(packet.segment) {
             self.cumulative += 1;
             self.delivered += Bytes(size as u64);
@@ -228,7 +224,14 @@ impl Sink {
             order: packet.order,
             segment: self.cumulative + early,
             sent: packet.sent,
-            body: Body::Ack { out_of_order, marked, report },
+            // Two bodies, so that a report is not copied once more where there is none.
+            body: match &mut self.reporting {
+                None => Body::Ack { out_of_order, marked, report: None },
+                Some(reporting) => {
+                    let report = reporting.on_arrival(now, stamp, Bytes(size as u64));
+                    Body::Ack { out_of_order, marked, report }
+                }
+            },
         }
     }
 

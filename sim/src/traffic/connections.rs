@@ -134,7 +134,7 @@ impl<'a> Connections<'a> {
             Body::Ack { out_of_order, marked, report } => {
                 let Some((source, sink)) = &mut place.slot.halves[half % 2].ends else { return };
                 let mut environment = FlowEnvironment { network, now, flow: packet.flow };
-                source.on_ack(now, packet, (*out_of_order, *marked, *report), sink, &mut environment);
+                source.on_ack(now, packet, (*out_of_order, *marked, report), sink, &mut environment);
                 place.close_if_done(now);
             }
             Body::Cross => {}

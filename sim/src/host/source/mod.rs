@@ -231,7 +231,7 @@ impl Source {
         &mut self,
         now: Time,
         packet: &Packet,
-        (out_of_order, marked, report): (u32, u32, Option<Report>),
+        (out_of_order, marked, report): (u32, u32, &Option<Report>),
         sink: &mut Sink,
         environment: &mut impl Environment,
     ) {
@@ -253,7 +253,9 @@ impl Source {
             recovery: self.recovering,
             spurious_timeout: self.frto == Frto::Spurious,
             app_limited: self.app_limited,
-            report,
+            // Not `*report`: of a `None`, only the two bytes of the tag have been written, and the processor cannot
+            // forward these to a load of the whole.
+            report: report.as_ref().copied(),
         };
         if self.frto == Frto::Spurious {
             self.frto = Frto::Off;

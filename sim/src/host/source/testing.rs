@@ -117,7 +117,7 @@ impl Flow {
                 }
                 let Answer::Send(ack) = self.sink.on_arrival(now, &packet, &Stamp::None) else { panic!("not delayed") };
                 let Body::Ack { out_of_order, marked, report } = ack.body else { panic!("an acknowledgment") };
-                self.source.on_ack(now, &ack, (out_of_order, marked, report), &mut self.sink, &mut self.calls);
+                self.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut self.sink, &mut self.calls);
             } else if self.calls.wakes.remove(&now) {
                 self.source.on_wake(now, &mut self.calls);
             } else {
