@@ -117,7 +117,7 @@ impl Protocol for Hybrid {
         let Hybrid { estimator, resolution, .. } = *self;
         match self.packet_scale {
             PacketScale::Rapid => Rapid { estimator, resolution, ..Rapid::default() }.receiver(host),
-            PacketScale::Thalweg => Thalweg { estimator, resolution, ..Thalweg::default() }.receiver(host),
+            PacketScale::Thalweg => Thalweg { estimator, resolution, ..packet_scale::thalweg() }.receiver(host),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::rapid::{Rapid, RapidSender};
 use crate::roles::{Conditions, Sender, State};
-use crate::thalweg::{LossClassifier, Thalweg, ThalwegSender};
+use crate::thalweg::{ErrorShare, LossClassifier, Thalweg, ThalwegSender};
 use crate::units::{Duration, Rate, Time};
 use alloc::boxed::Box;
 
@@ -23,6 +23,12 @@ pub(super) enum PacketScaleSender {
     Thalweg(Box<ThalwegSender>),
 }
 
+/// The project's own protocol beside a window protocol. It does not lower its rate to find out which losses are errors:
+/// where much is lost, the window protocol is in charge.
+pub(super) fn thalweg() -> Thalweg {
+    Thalweg { most_errors: 0.0, ..Thalweg::default() }
+}
+
 impl PacketScale {
     /// The sender on such a host.
     pub(super) fn sender(self, host: &Conditions) -> PacketScaleSender {
@@ -30,15 +36,15 @@ impl PacketScale {
             PacketScale::Rapid => {
                 PacketScaleSender::Rapid(Box::new(RapidSender::new(Rapid::default().version(), host)))
             }
-            PacketScale::Thalweg => PacketScaleSender::Thalweg(Box::new(Thalweg::default().thalweg_sender(host))),
+            PacketScale::Thalweg => PacketScaleSender::Thalweg(Box::new(thalweg().thalweg_sender(host))),
         }
     }
 
     /// Which losses the protocol puts down to transmission errors. RAPID knows none.
     pub(super) fn classifier(self) -> LossClassifier {
         match self {
-            PacketScale::Rapid => LossClassifier::new(0.0),
-            PacketScale::Thalweg => Thalweg::default().classifier(),
+            PacketScale::Rapid => LossClassifier::new(ErrorShare::new(0.0, 0.0)),
+            PacketScale::Thalweg => thalweg().classifier(),
         }
     }
 }

@@ -8,18 +8,14 @@
 //! Transactions on Networking 11(5), 2003). A buffer can be so small that round-trip times do not show whether it is
 //! full. It loses packets of every stream, which is more than errors explain.
 
+use super::error_share::ErrorShare;
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration};
 
 /// Tells transmission errors from a full buffer.
 #[derive(Clone, Debug)]
 pub struct LossClassifier {
-    /// The share of packets that is expected to be lost to errors at most; 0: no loss is an error.
-    errors: f64,
-    /// The largest measured share of lost packets that errors may cause by chance.
-    chance: f64,
-    /// The share of packets that is lost, a moving average over about [`MEMORY`] of them.
-    share: f64,
+    errors: ErrorShare,
     /// The last round-trip times.
     latest: [Duration; RTTS_AT_LOSS],
     /// The shortest round-trip time ever seen.
@@ -31,69 +27,59 @@ pub struct LossClassifier {
 /// The number of last round-trip times whose least counts as the round-trip time at a loss. A loss shows after three
 /// later packets (RFC 6675). The least one counts, as overtaken packets took longer than the queue delays.
 const RTTS_AT_LOSS: usize = 3;
-/// The number of packets that the share of losses is averaged over: fifteen streams of 60.
-const MEMORY: f64 = 900.0;
 /// A queue whose delay exceeds this share of the longest queueing delay seen may have been full.
 const FULL_QUEUE_SHARE: f64 = 0.75;
-/// Errors do not explain the losses if the share of lost packets exceeds that of errors by more than this many standard
-/// deviations. The shares are compared upon every packet, so that three would be exceeded by chance every minute at 100
-/// Mbps.
-const DEVIATIONS: f64 = 4.0;
 
 impl LossClassifier {
-    /// Errors explain the loss of up to this share of packets; 0: of none.
-    pub fn new(errors: f64) -> LossClassifier {
+    /// Errors explain the loss of up to this share of packets.
+    pub fn new(errors: ErrorShare) -> LossClassifier {
         LossClassifier {
             errors,
-            // An exponentially weighted mean over n packets varies as a plain one over 2n does.
-            chance: errors + DEVIATIONS * libm::sqrt(errors * (1.0 - errors) / (2.0 * MEMORY)),
-            share: 0.0,
             latest: [Duration::MAX; RTTS_AT_LOSS],
             shortest: Duration::MAX,
             longest: Duration::ZERO,
         }
     }
 
-    /// An acknowledgment arrived; full packets are of this size.
-    pub fn on_ack(&mut self, ack: &Ack, packet: Bytes) {
-        if self.errors == 0.0 {
-            return;
-        }
-        if let Some(rtt) = ack.rtt {
-            self.latest.rotate_left(1);
-            self.latest[RTTS_AT_LOSS - 1] = rtt;
-            self.shortest = self.shortest.min(rtt);
-            self.longest = self.longest.max(self.rtt_at_loss());
-        }
-        let (acked, lost) = (ack.acked.0 as f64, ack.lost.0 as f64);
-        if acked + lost > 0.0 {
-            let weight = ((acked + lost) / (packet.0 as f64 * MEMORY)).min(1.0);
-            self.share += weight * (lost / (acked + lost) - self.share);
-        }
+    /// An acknowledgment arrived; full packets are of this size. Returns whether errors turned out to be more frequent
+    /// than was known.
+    pub fn on_ack(&mut self, ack: &Ack, packet: Bytes) -> bool {
+        let Some(rtt) = ack.rtt.filter(|_| self.errors.get() > 0.0) else { return false };
+        self.latest.rotate_left(1);
+        self.latest[RTTS_AT_LOSS - 1] = rtt;
+        self.shortest = self.shortest.min(rtt);
+        self.longest = self.longest.max(self.rtt_at_loss());
+        let packets = |bytes: Bytes| bytes.0 as f64 / packet.0 as f64;
+        // The packets acknowledged or lost were sent within the last round trip, at about this mean rate.
+        let rate = (ack.in_flight + ack.acked).over(rtt).as_bps();
+        self.errors.on_packets(rate, packets(ack.acked + ack.lost), packets(ack.lost), self.has_room())
     }
 
     /// All that was sent in a round trip has arrived, so earlier losses no longer matter: the measured share of lost
     /// packets is lowered to that of errors.
     pub fn forget(&mut self) {
-        self.share = self.share.min(self.errors);
+        self.errors.forget();
     }
 
     /// Whether the share of lost packets exceeds that of errors. This may happen by chance.
     pub fn exceeds_error_share(&self) -> bool {
-        self.share > self.errors
+        self.errors.exceeds()
     }
 
     /// Whether the share of lost packets exceeds that of errors by more than chance explains.
     pub fn exceeds_chance(&self) -> bool {
-        self.share > self.chance
+        self.errors.exceeds_chance()
     }
 
     /// Whether a loss that is detected now is a transmission error.
     pub fn finds_error(&self) -> bool {
+        self.errors.get() > 0.0 && !self.exceeds_chance() && self.has_room()
+    }
+
+    /// Whether no queue can have overflowed.
+    fn has_room(&self) -> bool {
         let empty = self.rtt_at_loss() == self.shortest && self.shortest < Duration::MAX;
-        self.errors > 0.0
-            && !self.exceeds_chance()
-            && (empty || self.queue(self.rtt_at_loss()) < FULL_QUEUE_SHARE * self.queue(self.longest))
+        empty || self.queue(self.rtt_at_loss()) < FULL_QUEUE_SHARE * self.queue(self.longest)
     }
 
     /// The part of this round-trip time that packets spent in queues, picoseconds.
@@ -117,10 +103,14 @@ mod tests {
         Ack { acked: PACKET, lost: Bytes(lost * PACKET.0), rtt: Some(Duration::from_millis(ms)), ..Ack::default() }
     }
 
+    fn hear(classifier: &mut LossClassifier, ms: u64, lost: u64) {
+        classifier.on_ack(&ack(ms, lost), PACKET);
+    }
+
     /// On a path of 100 ms with a buffer of 40 ms.
     fn classifier(errors: f64) -> LossClassifier {
-        let mut classifier = LossClassifier::new(errors);
-        (0..15).for_each(|i| classifier.on_ack(&ack([100, 120, 140, 120, 100][i / 3], 0), PACKET));
+        let mut classifier = LossClassifier::new(ErrorShare::new(errors, 0.0));
+        (0..15).for_each(|i| hear(&mut classifier, [100, 120, 140, 120, 100][i / 3], 0));
         classifier
     }
 
@@ -128,7 +118,7 @@ mod tests {
     fn a_loss_at_a_short_queue_is_an_error_and_at_a_long_one_is_not() {
         let is_error = |errors, rtts: [u64; 3]| {
             let mut classifier = classifier(errors);
-            rtts.into_iter().for_each(|ms| classifier.on_ack(&ack(ms, 0), PACKET));
+            rtts.into_iter().for_each(|ms| hear(&mut classifier, ms, 0));
             classifier.finds_error()
         };
         assert!(is_error(0.002, [100; 3]) && is_error(0.002, [125; 3]));
@@ -139,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_loss_on_a_path_that_never_had_a_queue_is_an_error() {
-        let mut classifier = LossClassifier::new(0.002);
-        (0..1000).for_each(|_| classifier.on_ack(&ack(100, 0), PACKET));
+        let mut classifier = LossClassifier::new(ErrorShare::new(0.002, 0.0));
+        (0..1000).for_each(|_| hear(&mut classifier, 100, 0));
         assert!(classifier.finds_error());
     }
 
@@ -148,7 +138,7 @@ mod tests {
     fn losses_in_every_stream_are_not_errors() {
         let after = |every: u64| {
             let mut classifier = classifier(0.002);
-            (0..10_000).for_each(|i| classifier.on_ack(&ack(100, (i % every == 0) as u64), PACKET));
+            (0..10_000).for_each(|i| hear(&mut classifier, 100, (i % every == 0) as u64));
             classifier.finds_error()
         };
         assert!(after(10_000) && after(2_000) && !after(90));

@@ -134,6 +134,11 @@ impl Climb {
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
+    /// Takes back what collapses did to kappa, because the losses taken for them were errors.
+    pub fn forget_collapses(&mut self) {
+        self.kappa = self.parameters.kappa.1;
+    }
+
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
         let ClimbParameters { tau, climb_in_round_trip, .. } = self.parameters;

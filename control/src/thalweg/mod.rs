@@ -10,6 +10,7 @@
 //! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, so that all flows give up the same share;
 //! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a
 //!   full queue;
+//! - [`ErrorShare`]: losses that half of the rate does not end are errors, too;
 //! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
 //!   hide the onset of congestion;
 //! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
@@ -17,6 +18,7 @@
 mod classifier;
 mod climb;
 mod delivery;
+mod error_share;
 mod overload;
 mod rate_rule;
 mod receiver;
@@ -27,6 +29,7 @@ mod unexplained;
 
 pub use classifier::LossClassifier;
 pub use climb::{Climb, ClimbParameters, StreamStart};
+pub use error_share::ErrorShare;
 pub use rate_rule::{RateRule, RateRuleParameters};
 pub use receiver::ThalwegReceiver;
 pub use sender::{Parts, ThalwegSender};
@@ -75,6 +78,8 @@ crate::parameters! {
         /// Losses of up to this share of packets, at times when the queue is short, count as transmission errors: they
         /// are repaired, and do not lower the rate
         pub errors: f64,
+        /// The same for losses that half of the rate does not end, up to this share; 0: there are none
+        pub most_errors: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,
         /// Largest value of kappa, with which it starts: an increase aims at most at r + kappa r + sqrt(floor r), where
@@ -126,6 +131,8 @@ impl Default for Thalweg {
             tolerance: Duration::from_millis(1),
             beta: 0.8,
             errors: 0.02,
+            // RFC 9743, section 5.1.1, asks for a low rate where much is lost.
+            most_errors: 0.1,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 0.3,
             lowest_step: 0.005,
@@ -144,9 +151,13 @@ impl Default for Thalweg {
 }
 
 impl Thalweg {
+    fn error_share(&self) -> ErrorShare {
+        ErrorShare::new(self.errors, self.most_errors)
+    }
+
     /// The classifier that tells which losses are transmission errors.
     pub(crate) fn classifier(&self) -> LossClassifier {
-        LossClassifier::new(self.errors)
+        LossClassifier::new(self.error_share())
     }
 
     /// The sender with these parameters.
@@ -202,6 +213,7 @@ impl Protocol for Thalweg {
         within("step-floor", self.step_floor.as_bps(), 0.0..=1e15)?;
         within("beta", self.beta, 0.01..=1.0)?;
         within("errors", self.errors, 0.0..=1.0)?;
+        within("most-errors", self.most_errors, 0.0..=1.0)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
         within("lowest-step", self.lowest_step, 1e-6..=1e6)?;
         within("climb-in-round-trip", self.climb_in_round_trip, 0.0..=10.0)?;
@@ -218,6 +230,6 @@ impl Protocol for Thalweg {
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
         let analysis = Analysis::on(host, self.estimator, Estimator::MinimumFiltered, self.resolution, longest);
-        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.errors, longest)))
+        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.error_share(), longest)))
     }
 }

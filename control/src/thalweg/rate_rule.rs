@@ -104,6 +104,11 @@ impl RateRule {
         self.climb.on_collapse();
     }
 
+    /// The losses taken for a collapse were errors.
+    pub fn forget_collapses(&mut self) {
+        self.climb.forget_collapses();
+    }
+
     /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue of delay q
     /// within `drain`, each flow reduces its rate by the fraction q/`drain`. Once it has half of its rate, it waits for
     /// what comes of that. If the queue is as long as before, other traffic fills it, or it is on the way back, or the

@@ -2,6 +2,7 @@
 //! below the rate of its stream says that the path is overloaded, and not by how much: that follows from the growth of
 //! the queue ([`Overload`]).
 
+use super::error_share::ErrorShare;
 use super::overload::Overload;
 use super::unexplained::Unexplained;
 use crate::pstream::{Analysis, Begins, Incoming, Received};
@@ -27,9 +28,15 @@ impl ThalwegReceiver {
     /// were held back by a host or network card. Errors explain the loss of the share `errors` of packets. Where the
     /// path is overloaded by the share x, the estimate is 1 - `gain` x of the stream's rate; with a gain of zero, it is
     /// that of the analysis.
-    pub fn new(analysis: Analysis, smoothing: Duration, gain: f64, errors: f64, longest: usize) -> ThalwegReceiver {
+    pub fn new(
+        analysis: Analysis,
+        smoothing: Duration,
+        gain: f64,
+        errors: ErrorShare,
+        longest: usize,
+    ) -> ThalwegReceiver {
         // Without errors, a stream whose beginning was lost is analysed from what arrived, as RAPID does.
-        let begins = if errors == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
+        let begins = if errors.get() == 0.0 { Begins::WithFirstArrival } else { Begins::WithFirstSent };
         let incoming = Incoming::new(longest, smoothing, begins);
         ThalwegReceiver {
             incoming,
@@ -60,7 +67,9 @@ impl Receiver for ThalwegReceiver {
                 }
                 _ => estimate,
             };
-            known_to_pass(rate, &received, unexplained, size)
+            let known = known_to_pass(rate, &received, unexplained, size);
+            unexplained.on_stream(&received);
+            known
         })
     }
 }
@@ -103,7 +112,7 @@ mod tests {
     /// arrive.
     fn found(delays: &[(u16, u64)]) -> Option<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
-        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 30.0, 0.02, 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 30.0, ErrorShare::new(0.02, 0.0), 90);
         let (us, mut sent, mut reports) = (1_000_000, 0, Vec::new());
         for index in 0..20 {
             let rate = 1e6 * 2f64.powi(i32::from(index));
@@ -139,7 +148,7 @@ mod tests {
     /// finds less than 10 Mbps.
     fn overloaded(growth: u64, gain: f64) -> Vec<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
-        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, gain, 0.0, 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, gain, ErrorShare::new(0.0, 0.0), 90);
         let us = 1_000_000;
         let mut rates = Vec::new();
         for stream in 0..4 {

@@ -479,7 +479,9 @@ impl Sender for ThalwegSender {
             self.outgoing.on_rtt(now, rtt);
         }
         // The classifier remembers a number of streams, whatever the size of their bursts.
-        self.parts.classifier.on_ack(ack, self.outgoing.burst());
+        if self.parts.classifier.on_ack(ack, self.outgoing.burst()) {
+            self.parts.rule.forget_collapses();
+        }
         if ack.recovery && self.mode == Mode::Probing && self.parts.classifier.exceeds_chance() {
             self.begin_recovery(now, Interrupted::Probing);
         }

@@ -1,6 +1,7 @@
 //! The packets of a stream that did not arrive, and whether transmission errors explain them.
 
-use crate::pstream::{Hole, Holes};
+use super::error_share::ErrorShare;
+use crate::pstream::{Hole, Holes, Received};
 
 /// A stream met a full queue if it lost more than this share of its packets beyond the share that errors explain.
 const FULL_QUEUE_LOSS_SHARE: f64 = 0.25;
@@ -8,16 +9,25 @@ const FULL_QUEUE_LOSS_SHARE: f64 = 0.25;
 const DEVIATIONS: f64 = 2.0;
 
 /// Tells which of a stream's losses transmission errors do not explain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Unexplained {
-    /// The share of packets whose loss errors explain.
-    errors: f64,
+    errors: ErrorShare,
 }
 
 impl Unexplained {
     /// Errors explain the loss of this share of packets.
-    pub fn new(errors: f64) -> Unexplained {
+    pub fn new(errors: ErrorShare) -> Unexplained {
         Unexplained { errors }
+    }
+
+    /// A stream has ended, from which it may be learned what errors explain.
+    pub fn on_stream(&mut self, received: &Received) {
+        let Received { samples, holes, next, burst, .. } = received;
+        let lost: f64 = holes.all().iter().map(|hole| f64::from(hole.missing)).sum();
+        let sent = f64::from(*next) * f64::from(*burst);
+        let Some(first) = samples.first().filter(|_| sent > 0.0) else { return };
+        // Delays show only how much longer the queue is than at another time.
+        self.errors.on_packets(first.rate, sent, lost, true);
     }
 
     /// Whether more than a quarter of the packets with indices below `next` is missing beyond the share that errors
@@ -25,7 +35,7 @@ impl Unexplained {
     pub fn met_full_queue(&self, holes: &Holes, next: u16, burst: u16) -> bool {
         let lost: f64 = holes.all().iter().map(|hole| f64::from(hole.missing)).sum();
         let sent = f64::from(next) * f64::from(burst);
-        self.errors > 0.0 && lost > (self.errors + FULL_QUEUE_LOSS_SHARE) * sent
+        self.errors.get() > 0.0 && lost > (self.errors.get() + FULL_QUEUE_LOSS_SHARE) * sent
     }
 
     /// How many indices had arrived before the first loss from which on, up to index `next` - 1, more packets were lost
@@ -35,7 +45,7 @@ impl Unexplained {
         let (mut lost, mut most, mut found) = (0.0, 0.0, None);
         for &Hole { index, missing, arrived, .. } in holes.all().iter().rev() {
             lost += f64::from(missing);
-            let expected = self.errors * f64::from(next.saturating_sub(index)) * f64::from(burst);
+            let expected = self.errors.get() * f64::from(next.saturating_sub(index)) * f64::from(burst);
             let excess = lost - expected;
             if missing > 0 && excess > most && excess > DEVIATIONS * libm::sqrt(expected) {
                 (most, found) = (excess, Some(arrived as usize));
@@ -53,7 +63,7 @@ mod tests {
     fn arrived_before_excess(errors: f64, missing: &[u16]) -> Option<usize> {
         let mut holes = Holes::new(90);
         (0..).zip(missing).for_each(|(before, &index)| holes.on_hole(index, index + 1, (index - before) as usize));
-        Unexplained::new(errors).arrived_before_excess(&holes, 90, 1)
+        Unexplained::new(ErrorShare::new(errors, 0.0)).arrived_before_excess(&holes, 90, 1)
     }
 
     #[test]
@@ -84,7 +94,7 @@ mod tests {
         let met_full_queue = |errors, missing: u16| {
             let mut holes = Holes::new(90);
             holes.on_hole(10, 10 + missing, 10);
-            Unexplained::new(errors).met_full_queue(&holes, 90, 1)
+            Unexplained::new(ErrorShare::new(errors, 0.0)).met_full_queue(&holes, 90, 1)
         };
         assert!(!met_full_queue(0.02, 24) && met_full_queue(0.02, 25) && !met_full_queue(0.0, 60));
     }

@@ -4,6 +4,7 @@
 mod bbr;
 mod cellular;
 mod delay;
+mod errors;
 mod hybrid;
 mod laws;
 mod links;

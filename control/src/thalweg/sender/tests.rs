@@ -1,5 +1,5 @@
 use super::*;
-use crate::thalweg::Thalweg;
+use crate::thalweg::{ErrorShare, Thalweg};
 
 const PACKET: Bytes = Bytes(1000);
 
@@ -19,7 +19,9 @@ fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
         sender.estimate = found.map(Rate::from_mbps);
         // On a path that never had a queue, a loss is an error.
         let ms = Duration::from_millis(100);
-        (0..3).for_each(|_| sender.parts.classifier.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, PACKET));
+        for _ in 0..3 {
+            sender.parts.classifier.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, PACKET);
+        }
         sender.on_loss(Time::ZERO, &Loss::Event);
         let State { phase, rate, .. } = sender.state();
         (phase, rate.unwrap().as_mbps())
@@ -46,7 +48,7 @@ fn in_recovery_the_rate_comes_down_to_what_arrives() {
     sender.on_ack(ms(0), &ack(1000, false));
     sender.set_average(Rate::from_mbps(80.0));
     sender.mode = Mode::Probing;
-    sender.parts.classifier = LossClassifier::new(0.0);
+    sender.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
     sender.on_loss(ms(0), &Loss::Event);
     let rate = |sender: &ThalwegSender| sender.state().rate.unwrap().as_mbps();
     assert_eq!((sender.state().phase, rate(&sender)), (Phase::Recovery, 40.0), "half, as there was no estimate");
@@ -85,7 +87,7 @@ fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 50.0));
 
     let mut sender = after_a_timeout();
-    sender.parts.classifier = LossClassifier::new(0.0);
+    sender.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
     sender.on_loss(Time::ZERO, &Loss::Event);
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, true));
     sender.on_ack(Time::ZERO, &Ack::default());
@@ -150,7 +152,7 @@ fn without_an_estimate_a_flow_climbs_slowly_and_a_slow_one_by_a_larger_share() {
 #[test]
 fn a_loss_does_not_raise_a_rate_below_the_least_one() {
     let mut sender = new_sender();
-    sender.parts.classifier = LossClassifier::new(0.0);
+    sender.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
     (sender.mode, sender.average, sender.rtt) = (Mode::Probing, Rate::from_mbps(0.02), Duration::from_millis(10));
     assert!(sender.at_least(sender.average) > sender.average);
     (1..4).for_each(|i| {
@@ -174,7 +176,8 @@ fn the_least_average_is_halved_by_each_timeout_and_doubled_by_each_estimate() {
 fn a_loss_in_slow_start_tells_that_a_stream_per_round_trip_was_too_much() {
     let recovery = |ms| {
         let mut sender = new_sender();
-        (sender.rtt, sender.parts.classifier) = (Duration::from_millis(ms), LossClassifier::new(0.0));
+        (sender.rtt, sender.parts.classifier) =
+            (Duration::from_millis(ms), LossClassifier::new(ErrorShare::new(0.0, 0.0)));
         sender.on_loss(Time::ZERO, &Loss::Event);
         (sender.recovery_rate().as_mbps() * 1e3).round()
     };

@@ -124,6 +124,7 @@ impl Source {
     pub(super) fn on_timeout(&mut self, now: Time) {
         self.counters.loss_events += 1;
         self.counters.timeouts += 1;
+        self.timed_out = self.order;
         self.expect_late();
         match self.recovery {
             Recovery::RackTlp => self.lose_by_timeout(now),

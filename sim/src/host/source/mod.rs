@@ -62,6 +62,8 @@ pub struct Source {
     recover: u64,
     /// The number of packets that had been sent by then, modulo 2^32.
     reduced: u32,
+    /// The same at the last timeout; [`u32::MAX`] before the first.
+    timed_out: u32,
     /// The next repair does not wait for room in the window (RFC 6675, step 4.3; RFC 6582, steps 2 and 3). It does wait
     /// for its time if the controller names one: sent at once beside a paced packet, it would be the packet that a full
     /// buffer drops.
@@ -123,6 +125,7 @@ impl Source {
             recovering: false,
             recover: 0,
             reduced: 0,
+            timed_out: u32::MAX,
             repair_at_once: false,
             duplicates: 0,
             partial_before: false,
@@ -281,6 +284,8 @@ impl Source {
             Passed::Later(time) => environment.timer_at(time),
             Passed::Expired => {
                 match self.rack_tlp.as_ref().map_or(Expiry::Timeout, |it| it.waits_for) {
+                    // The acknowledgment of a packet taken for lost has restarted the timer, and the controller waits.
+                    Expiry::Timeout if self.order == self.timed_out => self.restart_timer(now, environment),
                     Expiry::Timeout => self.on_timeout(now),
                     Expiry::Window => {
                         self.on_window_end(now);

@@ -1,0 +1,44 @@
+//! Transmission errors that are more frequent than `thalweg` expects of every path.
+
+use crate::simulate::{figures, run};
+
+/// The share of the path that a flow of `thalweg` uses from 20 s on, where this share of packets is lost to errors.
+fn used(rate: &str, rtt: &str, errors: f64, seed: u64) -> f64 {
+    let run = run(&format!(
+        r#"
+        seed = {seed}
+        duration = "60 s"
+        measure.from = "20 s"
+        path = {{ rate = "{rate}", rtt = "{rtt}", buffer = "1 bdp", packet-error = {errors} }}
+        [[flow]]
+        controller = "thalweg"
+        "#
+    ));
+    figures(&run).links[0].utilization
+}
+
+/// It does not in each case: by chance, a flow may lose little while it tries half of its rate.
+#[test]
+fn most_flows_find_out_which_losses_are_errors() {
+    let (mut most, mut all) = (0, 0);
+    for (rate, rtt) in [("10 Mbps", "20 ms"), ("50 Mbps", "40 ms"), ("200 Mbps", "100 ms")] {
+        for errors in [0.04, 0.05, 0.08] {
+            for seed in 1..4 {
+                let used = used(rate, rtt, errors, seed);
+                println!("{rate}, {rtt}, {errors}: {used:.3} used");
+                all += 1;
+                most += usize::from(used > 0.8);
+            }
+        }
+    }
+    assert!(4 * most >= 3 * all, "{most} of {all} use 80 %");
+}
+
+/// RFC 9743, section 5.1.1: a sender lowers its rate where much is lost.
+#[test]
+fn where_a_third_is_lost_the_rate_is_low() {
+    for (rate, rtt) in [("10 Mbps", "20 ms"), ("50 Mbps", "40 ms"), ("200 Mbps", "100 ms")] {
+        let used = used(rate, rtt, 0.3, 1);
+        assert!(used < 0.02, "{rate}, {rtt}: {used}");
+    }
+}
