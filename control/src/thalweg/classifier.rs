@@ -44,15 +44,20 @@ impl LossClassifier {
     /// An acknowledgment arrived; full packets are of this size. Returns whether errors turned out to be more frequent
     /// than was known.
     pub fn on_ack(&mut self, ack: &Ack, packet: Bytes) -> bool {
-        let Some(rtt) = ack.rtt.filter(|_| self.errors.get() > 0.0) else { return false };
-        self.latest.rotate_left(1);
-        self.latest[RTTS_AT_LOSS - 1] = rtt;
-        self.shortest = self.shortest.min(rtt);
-        self.longest = self.longest.max(self.rtt_at_loss());
+        if self.errors.get() == 0.0 {
+            return false;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.latest.rotate_left(1);
+            self.latest[RTTS_AT_LOSS - 1] = rtt;
+            self.shortest = self.shortest.min(rtt);
+            self.longest = self.longest.max(self.rtt_at_loss());
+        }
         let packets = |bytes: Bytes| bytes.0 as f64 / packet.0 as f64;
         // The packets acknowledged or lost were sent within the last round trip, at about this mean rate.
-        let rate = (ack.in_flight + ack.acked).over(rtt).as_bps();
-        self.errors.on_packets(rate, packets(ack.acked + ack.lost), packets(ack.lost), self.has_room())
+        let rate = (ack.in_flight + ack.acked).over(self.latest[RTTS_AT_LOSS - 1]).as_bps();
+        let has_room = ack.lost == Bytes(0) || self.has_room();
+        self.errors.on_packets(rate, packets(ack.acked + ack.lost), packets(ack.lost), has_room)
     }
 
     /// All that was sent in a round trip has arrived, so earlier losses no longer matter: the measured share of lost

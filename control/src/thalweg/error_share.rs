@@ -15,6 +15,8 @@ pub struct ErrorShare {
     most: f64,
     /// The share of packets whose loss errors explain on this path.
     errors: f64,
+    /// The largest measured share of lost packets that these errors may cause by chance.
+    chance: f64,
     /// The share of packets that is lost, a moving average over about [`MEMORY`] of them.
     lost: f64,
     trial: Option<Trial>,
@@ -22,7 +24,7 @@ pub struct ErrorShare {
     lately: Count,
 }
 
-/// Half of a rate is tried.
+/// A flow sends at half of its rate or less, to find out whether that ends the losses.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     /// The highest rate at which more was lost than errors explain, bits per second.
@@ -48,7 +50,7 @@ const DEVIATIONS: f64 = 4.0;
 const HALF: f64 = 0.5;
 /// A trial ends after so many losses, or after as many packets as errors explain so many losses of.
 const ENOUGH: f64 = 10.0;
-/// So many losses may be fewer than usual by this many standard deviations.
+/// The share that a trial finds is raised by this many standard deviations of its number of losses.
 const TRIAL_DEVIATIONS: f64 = 2.0;
 
 impl Count {
@@ -67,7 +69,8 @@ impl ErrorShare {
     /// Errors explain the loss of the share `least` of packets on every path (0: of none on any), and may turn out to
     /// explain the share `most`.
     pub fn new(least: f64, most: f64) -> ErrorShare {
-        ErrorShare { least, most, errors: least, lost: 0.0, trial: None, lately: Count::default() }
+        let chance = with_chance(least);
+        ErrorShare { least, most, errors: least, chance, lost: 0.0, trial: None, lately: Count::default() }
     }
 
     /// The share of packets whose loss errors explain.
@@ -84,7 +87,7 @@ impl ErrorShare {
         self.lost += (sent / MEMORY).min(1.0) * (lost / sent - self.lost);
         self.lately.add(sent, lost);
         if self.lately.sent >= MEMORY {
-            self.errors = self.lately.share_at_most(DEVIATIONS).max(self.least).min(self.errors);
+            self.set_errors(self.lately.share_at_most(DEVIATIONS).max(self.least).min(self.errors));
             self.lately = Count::default();
         }
         self.least < self.most && self.pursue_trial(rate, sent, lost, has_room)
@@ -117,7 +120,7 @@ impl ErrorShare {
         self.trial = None;
         let found = slow.lost > self.errors * slow.sent;
         if found {
-            self.errors = slow.share_at_most(TRIAL_DEVIATIONS).min(self.most).max(self.errors);
+            self.set_errors(slow.share_at_most(TRIAL_DEVIATIONS).min(self.most).max(self.errors));
             self.lately = Count::default();
         }
         found
@@ -135,9 +138,18 @@ impl ErrorShare {
 
     /// Whether the share of lost packets exceeds that of errors by more than chance explains.
     pub fn exceeds_chance(&self) -> bool {
-        // An exponentially weighted mean over n packets varies as a plain one over 2n does.
-        self.lost > self.errors + DEVIATIONS * libm::sqrt(self.errors * (1.0 - self.errors) / (2.0 * MEMORY))
+        self.lost > self.chance
     }
+
+    fn set_errors(&mut self, errors: f64) {
+        (self.errors, self.chance) = (errors, with_chance(errors));
+    }
+}
+
+/// The largest share of lost packets that may be measured by chance where errors lose the share `errors`.
+fn with_chance(errors: f64) -> f64 {
+    // An exponentially weighted mean over n packets varies as a plain one over 2n does.
+    errors + DEVIATIONS * libm::sqrt(errors * (1.0 - errors) / (2.0 * MEMORY))
 }
 
 #[cfg(test)]

@@ -23,18 +23,17 @@ impl Unexplained {
     /// A stream has ended, from which it may be learned what errors explain.
     pub fn on_stream(&mut self, received: &Received) {
         let Received { samples, holes, next, burst, .. } = received;
-        let lost: f64 = holes.all().iter().map(|hole| f64::from(hole.missing)).sum();
-        let sent = f64::from(*next) * f64::from(*burst);
+        let (sent, lost) = sent_and_lost(holes, *next, *burst);
         let Some(first) = samples.first().filter(|_| sent > 0.0) else { return };
-        // Delays show only how much longer the queue is than at another time.
+        // All losses count: a receiver does not know round-trip times, which tell the sender whether the queue was
+        // full.
         self.errors.on_packets(first.rate, sent, lost, true);
     }
 
     /// Whether more than a quarter of the packets with indices below `next` is missing beyond the share that errors
     /// explain, where `burst` packets have the same index. Never true if errors explain no losses.
     pub fn met_full_queue(&self, holes: &Holes, next: u16, burst: u16) -> bool {
-        let lost: f64 = holes.all().iter().map(|hole| f64::from(hole.missing)).sum();
-        let sent = f64::from(next) * f64::from(burst);
+        let (sent, lost) = sent_and_lost(holes, next, burst);
         self.errors.get() > 0.0 && lost > (self.errors.get() + FULL_QUEUE_LOSS_SHARE) * sent
     }
 
@@ -53,6 +52,13 @@ impl Unexplained {
         }
         found
     }
+}
+
+/// How many packets of a stream were sent and how many were lost, if they have indices below `next` and `burst` packets
+/// have the same index.
+fn sent_and_lost(holes: &Holes, next: u16, burst: u16) -> (f64, f64) {
+    let lost = holes.all().iter().map(|hole| f64::from(hole.missing)).sum();
+    (f64::from(next) * f64::from(burst), lost)
 }
 
 #[cfg(test)]

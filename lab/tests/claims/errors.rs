@@ -17,7 +17,7 @@ fn used(rate: &str, rtt: &str, errors: f64, seed: u64) -> f64 {
     figures(&run).links[0].utilization
 }
 
-/// It does not in each case: by chance, a flow may lose little while it tries half of its rate.
+/// Not all do: by chance, a flow may lose little while it tries half of its rate.
 #[test]
 fn most_flows_find_out_which_losses_are_errors() {
     let (mut most, mut all) = (0, 0);
@@ -36,7 +36,7 @@ fn most_flows_find_out_which_losses_are_errors() {
 
 /// RFC 9743, section 5.1.1: a sender lowers its rate where much is lost.
 #[test]
-fn where_a_third_is_lost_the_rate_is_low() {
+fn where_three_in_ten_packets_are_lost_the_rate_is_low() {
     for (rate, rtt) in [("10 Mbps", "20 ms"), ("50 Mbps", "40 ms"), ("200 Mbps", "100 ms")] {
         let used = used(rate, rtt, 0.3, 1);
         assert!(used < 0.02, "{rate}, {rtt}: {used}");

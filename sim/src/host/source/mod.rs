@@ -284,7 +284,8 @@ impl Source {
             Passed::Later(time) => environment.timer_at(time),
             Passed::Expired => {
                 match self.rack_tlp.as_ref().map_or(Expiry::Timeout, |it| it.waits_for) {
-                    // The acknowledgment of a packet taken for lost has restarted the timer, and the controller waits.
+                    // Nothing was sent since the last timeout: an acknowledgment of a packet taken for lost restarted
+                    // the timer.
                     Expiry::Timeout if self.order == self.timed_out => self.restart_timer(now, environment),
                     Expiry::Timeout => self.on_timeout(now),
                     Expiry::Window => {
