@@ -44,6 +44,8 @@ pub(crate) fn no_common_version() -> TransportErrorCode {
 pub(crate) enum Ended {
     /// The connection was lost, in this way. Another connection may succeed.
     Lost(String),
+    /// The server has no place for the connection at present.
+    NoPlace(Error),
     /// Another connection would fail in the same way.
     Failed(Error),
 }
@@ -79,7 +81,7 @@ pub(crate) fn explain(error: &ConnectionError) -> Ended {
                 Ok(code::WRONG_KEY) => Ended::Failed(Error::Refused(
                     "the key is not this server's; use the string that it printed last".into(),
                 )),
-                Ok(code::BUSY) => Ended::Failed(Error::Refused(
+                Ok(code::BUSY) => Ended::NoPlace(Error::Refused(
                     "the server has as many clients as it takes at a time; try again later, or start it with a larger \
                      --max-clients"
                         .into(),

@@ -428,6 +428,33 @@ fn a_complete_copy_ends_a_server_of_one_copy_even_if_its_client_comes_again() {
 }
 
 #[test]
+fn a_file_that_is_named_many_times_is_hashed_once() {
+    let (_home, inside, _) = served_file();
+    run(async {
+        let (server, key, address) = server(&inside, false);
+        let observer: Observer = Arc::new(|_| {});
+        let ask = async {
+            let names: Vec<Vec<u8>> = ["fine", "./fine", "fine"].iter().map(|name| name.as_bytes().to_vec()).collect();
+            let request = Request::Fetch { paths: names, recursive: true };
+            let (_endpoint, _connection, mut to, mut from) = greet(&key, address, request).await;
+            assert!(matches!(next(&mut from).await, Response::Granted { .. }));
+            while next::<Offer>(&mut from).await != Offer::End {}
+            let mut hashes = Vec::new();
+            for id in 0..3 {
+                to.write_all(&bytes(&[Answer::Compare { id, length: 4 }])).await.unwrap();
+                let Offer::Hash { hash, .. } = next(&mut from).await else { panic!("a hash was asked for") };
+                hashes.push(hash);
+            }
+            assert_eq!(hashes, [Some(*blake3::hash(b"fine").as_bytes()), None, None]);
+        };
+        tokio::select! {
+            () = server.run(&observer) => unreachable!(),
+            () = ask => {}
+        }
+    });
+}
+
+#[test]
 fn a_request_that_is_longer_than_a_strangers_window_is_read_after_the_proof() {
     let home = TempDir::new().unwrap();
     run(async {

@@ -60,6 +60,7 @@ impl Connector<'_> {
             ))),
             Ok(Err(ConnectError::Failed(e))) => Err(match explain(&e) {
                 Ended::Lost(why) => unreachable(format!("{address}: {why}")),
+                Ended::NoPlace(source) => Failure::Unreachable(Error::At { address, source: Box::new(source) }),
                 Ended::Failed(source) => Failure::Final(Error::At { address, source: Box::new(source) }),
             }),
             Ok(Err(e)) => Err(unreachable(format!("{address}: {e}"))),

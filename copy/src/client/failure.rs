@@ -6,7 +6,8 @@ use crate::error::Error;
 /// Why an attempt has failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// There was no connection.
+    /// There was no connection, or no place for it at the server. A copy that begins fails; one that was interrupted is
+    /// tried again: the place may be that of its own connection, which the server does not know to be lost yet.
     Unreachable(Error),
     /// There was a connection, and it was lost in this way.
     Lost(String),
@@ -18,6 +19,7 @@ impl From<Ended> for Failure {
     fn from(ended: Ended) -> Failure {
         match ended {
             Ended::Lost(reason) => Failure::Lost(reason),
+            Ended::NoPlace(error) => Failure::Unreachable(error),
             Ended::Failed(error) => Failure::Final(error),
         }
     }

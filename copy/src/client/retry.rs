@@ -47,6 +47,7 @@ impl Retry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::close::Ended;
 
     const MINUTE: Duration = Duration::from_secs(60);
 
@@ -73,6 +74,17 @@ mod tests {
         retry.on_failure(unreachable("no answer"), false, begin + MINUTE / 2).unwrap();
         let error = retry.on_failure(unreachable("no answer"), false, begin + MINUTE).unwrap_err();
         assert_eq!(error.to_string(), "cut, and then: no answer; repeat the command to continue the copy");
+    }
+
+    #[test]
+    fn a_server_without_a_place_ends_a_copy_that_begins_and_not_one_that_was_interrupted() {
+        let no_place = || Failure::from(Ended::NoPlace(Error::Refused("as many clients as it takes".into())));
+        let error = Retry::new(MINUTE).on_failure(no_place(), false, Instant::now());
+        assert!(matches!(error, Err(Error::Refused(_))));
+        let (begin, mut retry) = (Instant::now(), Retry::new(MINUTE));
+        retry.on_failure(lost("cut"), true, begin).unwrap();
+        retry.on_failure(no_place(), false, begin + MINUTE / 2).unwrap();
+        assert!(retry.on_failure(no_place(), false, begin + MINUTE).is_err());
     }
 
     #[test]

@@ -4,13 +4,14 @@
 //! The sender tells its hash first. What is here is only then read, and the sender learns whether the hashes are the
 //! same: it cannot ask for the hash of a file.
 
-use crate::files::hash::hash_prefix;
+use crate::files::hash::{Hashed, hash_prefix};
 use crate::files::partial::Partial;
 use crate::files::root::open_no_follow;
 use crate::message::MAX_RESUMED;
 use crate::thread::Stop;
 use blake3::Hasher;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,19 +77,27 @@ impl Candidate {
     }
 
     /// Compares the `length` bytes that are here with the sender's, which have this hash. A file that cannot be read
-    /// counts as another one. Fails with the kind `Interrupted` once `stop` is set.
+    /// counts as another one, and so does one that was `hashed` as often as it has names. Fails with the kind
+    /// `Interrupted` once `stop` is set.
     pub(super) fn compare(
         self,
         dir: &Dir,
         target: &Path,
         length: u64,
         hash: [u8; 32],
+        hashed: &mut Hashed,
         stop: &Stop,
     ) -> io::Result<Existing> {
+        let mut read = |file: &File| {
+            let metadata = Metadata::from_file(file)?;
+            let is_read = metadata.is_file() && hashed.may_hash(&metadata);
+            if is_read { hash_prefix(file, length, stop) } else { Ok(None) }
+        };
         let read = match &self {
-            Candidate::Partial(partial, _) => hash_prefix(partial.file(), length, stop),
-            Candidate::Complete => open_no_follow(dir, target, OpenOptions::new().read(true))
-                .and_then(|file| if file.metadata()?.is_file() { hash_prefix(&file, length, stop) } else { Ok(None) }),
+            Candidate::Partial(partial, _) => read(partial.file()),
+            Candidate::Complete => {
+                open_no_follow(dir, target, OpenOptions::new().read(true)).and_then(|file| read(&file))
+            }
         };
         stop.check()?;
         Ok(match (self, read.ok().flatten().filter(|hasher| hasher.finalize() == hash)) {

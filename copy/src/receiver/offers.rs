@@ -3,6 +3,7 @@
 use super::existing::{Candidate, Existing};
 use super::transfer::{Compared, Transfer, Wanted};
 use crate::event::Event;
+use crate::files::hash::Hashed;
 use crate::frame::{read, violation};
 use crate::message::{Answer, Attributes, MAX_OPEN_PATHS, MAX_SIZE, Offer, SourcePath, Summary, truncated};
 use crate::pipe::Reader;
@@ -37,12 +38,13 @@ pub(super) struct Offers {
     counted: VecDeque<Offer>,
     /// Bytes that were compared with other files.
     in_vain: u64,
+    hashed: Hashed,
     summary: Arc<Mutex<Summary>>,
 }
 
 impl Offers {
     pub(super) fn new(transfer: Arc<Transfer>, offers: Reader, summary: Arc<Mutex<Summary>>) -> Offers {
-        Offers { transfer, offers, counted: VecDeque::new(), in_vain: 0, summary }
+        Offers { transfer, offers, counted: VecDeque::new(), in_vain: 0, hashed: Hashed::default(), summary }
     }
 
     /// Reads and answers offers until the sender's last message. If `counts`, users are told before how many existing
@@ -208,7 +210,7 @@ impl Offers {
         // Hashing what is here can take long. The sender meanwhile gets the earlier answers, and sends.
         self.transfer.flush()?;
         let Transfer { destination, stop, .. } = &*self.transfer;
-        let existing = candidate.compare(&destination.dir, &target, length, hash, stop)?;
+        let existing = candidate.compare(&destination.dir, &target, length, hash, &mut self.hashed, stop)?;
         let offset = if matches!(existing, Existing::Nothing) { 0 } else { length };
         if offset == 0 {
             self.in_vain = self.in_vain.saturating_add(length);

@@ -6,7 +6,7 @@ use super::sources::{Asked, Sources};
 use crate::blocks::Blocks;
 use crate::files::attributes::attributes;
 use crate::files::extents::{self, Extent};
-use crate::files::hash::{hash_prefix, hash_zeros};
+use crate::files::hash::{Hashed, hash_prefix, hash_zeros};
 use crate::frame::write;
 use crate::message::{Attributes, MAX_HOLE, MAX_SIZE, Offer, Piece, truncated};
 use crate::pipe::{BLOCK, Writer};
@@ -28,6 +28,7 @@ pub(super) struct Contents {
     offers: SharedWriter,
     pieces: Writer,
     blocks: Blocks,
+    hashed: Hashed,
     stop: Stop,
 }
 
@@ -47,7 +48,7 @@ impl Contents {
         pieces: Writer,
         stop: Stop,
     ) -> Contents {
-        Contents { sources, open, offers, pieces, blocks: Blocks::default(), stop }
+        Contents { sources, open, offers, pieces, blocks: Blocks::default(), hashed: Hashed::default(), stop }
     }
 
     /// Sends what the receiver asks for until it asks for no more.
@@ -83,8 +84,9 @@ impl Contents {
             self.pieces.flush()?;
         }
         let hashed = match self.sources.root.open(&path) {
-            // The receiver may have the whole of a file that has another size by now: it then gets all of it.
-            Ok((file, metadata)) if length < size || metadata.len() == length => {
+            // The receiver may have the whole of a file that has another size by now: it then gets all of it. So does
+            // one that asks about the same file again.
+            Ok((file, metadata)) if (length < size || metadata.len() == length) && self.hashed.may_hash(&metadata) => {
                 let modified = modified(&metadata);
                 match hash_prefix(&file, length, &self.stop) {
                     Err(e) if self.stop.is_set() => return Err(e),

@@ -66,7 +66,7 @@ impl Copy {
                 return true;
             }
             Err(Ended::Lost(why)) => why,
-            Err(Ended::Failed(error)) => error.to_string(),
+            Err(Ended::NoPlace(error) | Ended::Failed(error)) => error.to_string(),
         };
         observer(Event::Note(format!("{peer}: the copy was interrupted: {why}")));
         false
