@@ -25,6 +25,11 @@ impl Clock {
         Time::ZERO + from_std(instant.saturating_duration_since(self.origin))
     }
 
+    /// The instant at which the clock shows `time`, or the next one that the system can tell from it.
+    pub fn instant(&self, time: Time) -> Instant {
+        self.origin + std::time::Duration::from_nanos(time.0.div_ceil(1000))
+    }
+
     /// The time of an event that the kernel stamped with its clock of the time of day: `stamp` after the beginning of
     /// 1970.
     pub fn of_stamp(&self, stamp: std::time::Duration) -> Time {

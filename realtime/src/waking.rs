@@ -1,6 +1,8 @@
 //! How long before its time a thread must end its sleep and begin to spin.
 
-use control::{Duration, Time};
+use crate::from_std;
+use control::Duration;
+use std::time::Instant;
 
 /// How long it takes to be woken, apart from a small share of the cases.
 #[derive(Debug)]
@@ -38,9 +40,9 @@ impl Waking {
 
     /// Sleep was to end at `until`, and ended at `woken`. If that is earlier, the thread was woken for another reason,
     /// and nothing is learnt.
-    pub fn learn(&mut self, until: Time, woken: Time) {
-        if woken >= until {
-            let enough = woken.since(until) <= self.takes;
+    pub fn learn(&mut self, until: Instant, woken: Instant) {
+        if let Some(late) = woken.checked_duration_since(until) {
+            let enough = from_std(late) <= self.takes;
             self.takes = if enough { self.takes - STEP } else { self.takes + Duration(STEP.0 * (self.cases - 1)) };
             self.takes = self.takes.clamp(BOUNDS.0, self.most);
         }
@@ -50,22 +52,24 @@ impl Waking {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::to_std;
 
     #[test]
     fn sleep_ends_early_enough_in_all_but_one_of_so_many_cases() {
+        let until = Instant::now();
         for cases in [10, 50] {
             let mut waking = Waking::new(cases);
             let mut learn = |i: u64| {
                 let late = Duration::from_micros(10 + i * 7 % 20);
                 let enough = late <= waking.takes();
-                waking.learn(Time::ZERO, Time::ZERO + late);
+                waking.learn(until, until + to_std(late));
                 enough
             };
             let late = (0..20_000).map(&mut learn).filter(|&enough| !enough).count() as u64;
             assert!((17_500..=22_500).contains(&(late * cases)), "{late} of 20,000, wanted one in {cases}");
-            (0..20_000).for_each(|_| waking.learn(Time::ZERO, Time::ZERO + Duration::from_millis(3)));
+            (0..20_000).for_each(|_| waking.learn(until, until + to_std(Duration::from_millis(3))));
             assert_eq!(waking.takes(), BOUNDS.1);
-            (0..20_000).for_each(|_| waking.learn(Time::ZERO, Time::ZERO));
+            (0..20_000).for_each(|_| waking.learn(until, until));
             assert_eq!(waking.takes(), BOUNDS.0);
         }
     }

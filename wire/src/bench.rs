@@ -10,10 +10,10 @@ use crate::timer_queue::TimerQueue;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
-use realtime::Clock;
+use realtime::{Clock, from_std};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, UdpSocket};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Where the arrival times of packets come from.
@@ -84,9 +84,9 @@ fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
     let (destination, far) = (far.local_addr()?, Far::new(far)?);
 
     let departures = Arc::new(Mutex::new(Vec::with_capacity(count as usize)));
-    let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
+    let timers = Arc::new(TimerQueue::new());
     let sender = Steady { rate, pacer: Pacer::default(), departures: departures.clone() };
-    let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender), None);
+    let flow = SendingFlow::new(Clock::start(), timers.clone(), PACKET, Duration::ZERO, Box::new(sender), None);
     let state = UdpSocketState::new(UdpSockRef::from(&near))?;
     // All packets wait from the beginning, so that the pacer alone decides when they leave.
     let built = Instant::now();
@@ -96,7 +96,7 @@ fn run(rate: Rate, length: Duration) -> io::Result<(Times, Times)> {
         flow.on_built(built, PACKET);
         flow.push(&Transmit { destination, ecn: None, contents: &contents, segment_size: None, src_ip: None });
     }
-    let thread = pacer::start(timers.clone(), clock, Duration::ZERO, Arc::new((near, state)))?;
+    let thread = pacer::start(timers.clone(), Duration::ZERO, Arc::new((near, state)))?;
     let arrivals = receive(&far, &flow, built, count);
     timers.end();
     let _ = thread.join();
@@ -132,6 +132,8 @@ struct Far {
     socket: UdpSocket,
     state: UdpSocketState,
     reader: MessageReader,
+    /// When the first message arrived.
+    first: OnceLock<std::time::Duration>,
 }
 
 impl Far {
@@ -140,13 +142,14 @@ impl Far {
         reader.take_times(&socket, true);
         socket.set_nonblocking(false)?;
         socket.set_read_timeout(Some(LAST_WAIT))?;
-        Ok(Far { socket, state, reader })
+        Ok(Far { socket, state, reader, first: OnceLock::new() })
     }
 
     /// Waits for the next message. Fails if none arrives within [`LAST_WAIT`].
     fn read(&self, buffer: &mut [u8]) -> io::Result<(Time, RecvMeta)> {
         self.socket.peek(&mut [0; 1])?;
-        self.reader.read(&self.socket, &self.state, &mut IoSliceMut::new(buffer))
+        let (at, meta) = self.reader.read(&self.socket, &self.state, &mut IoSliceMut::new(buffer))?;
+        Ok((Time::ZERO + from_std(at.saturating_sub(*self.first.get_or_init(|| at))), meta))
     }
 }
 
@@ -216,12 +219,12 @@ mod tests {
         let near = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let destination = near.local_addr().unwrap();
         let state = UdpSocketState::new(UdpSockRef::from(&near)).unwrap();
-        let (clock, timers) = (Clock::start(), Arc::new(TimerQueue::new()));
+        let timers = Arc::new(TimerQueue::new());
         let flow = |mbps| {
             let departures = Arc::new(Mutex::new(Vec::new()));
             let sender =
                 Steady { rate: Rate::from_mbps(mbps), pacer: Pacer::default(), departures: departures.clone() };
-            let flow = SendingFlow::new(clock, timers.clone(), PACKET, Duration::ZERO, Box::new(sender), None);
+            let flow = SendingFlow::new(Clock::start(), timers.clone(), PACKET, Duration::ZERO, Box::new(sender), None);
             for _ in 0..50 {
                 flow.on_built(Instant::now(), PACKET);
                 let contents = &[0x40; PACKET as usize];
@@ -230,7 +233,7 @@ mod tests {
             departures
         };
         let (slow, fast) = (flow(0.01), flow(10.0)); // a packet each 960 ms, and each 0.96 ms
-        let thread = pacer::start(timers.clone(), clock, Duration::ZERO, Arc::new((near, state))).unwrap();
+        let thread = pacer::start(timers.clone(), Duration::ZERO, Arc::new((near, state))).unwrap();
         let begin = Instant::now();
         while fast.lock().unwrap().len() < 50 && begin.elapsed().as_secs() < 5 {
             std::thread::sleep(std::time::Duration::from_millis(5));

@@ -9,6 +9,7 @@ use crate::socket::Socket;
 use crate::transport::{JUMBO, PacketSizes, default_transport, with_stamps};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{EndpointConfig, Runtime, TokioRuntime, TransportConfig};
+use realtime::Clock;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ impl Endpoint {
         Builder {
             choice,
             quantum: QUANTUM,
+            clock: None,
             tls: None,
             reset_secret: None,
             idle_timeout: None,
@@ -68,6 +70,7 @@ impl Endpoint {
 pub struct Builder {
     choice: Choice,
     quantum: control::Duration,
+    clock: Option<Clock>,
     tls: Option<rustls::ServerConfig>,
     reset_secret: Option<[u8; 32]>,
     idle_timeout: Option<Duration>,
@@ -105,6 +108,14 @@ impl Builder {
     /// to do it.
     pub fn quantum(mut self, quantum: Duration) -> Builder {
         self.quantum = control::Duration::from_secs(quantum.as_secs_f64());
+        self
+    }
+
+    /// The times that senders are told are those of `clock`, so that they can be compared with others. Otherwise a
+    /// connection's time begins with the connection: [`control::Time`] ends after 213 days, which an endpoint may
+    /// outlast.
+    pub fn clock(mut self, clock: Clock) -> Builder {
+        self.clock = Some(clock);
         self
     }
 
@@ -160,7 +171,8 @@ impl Builder {
     /// Tokio runtime. Fails if the socket cannot be set up, if the pacer's thread cannot be started, or if the TLS
     /// configuration does not suit QUIC.
     pub fn socket(self, socket: UdpSocket) -> Result<Endpoint, EndpointError> {
-        let Builder { choice, quantum, tls, reset_secret, idle_timeout, hold_grants, sizes, transport, runtime } = self;
+        let Builder { choice, quantum, clock, tls, reset_secret, idle_timeout, hold_grants, sizes, transport, runtime } =
+            self;
         let server = tls.map(server_config).transpose()?;
         socket.set_nonblocking(true)?;
         let choice = choice.on(quantum);
@@ -171,7 +183,7 @@ impl Builder {
         config.max_udp_payload_size(JUMBO).expect("QUIC allows from 1200 to 65,527 bytes");
         let runtime: Arc<dyn Runtime> = Arc::new(Releasing(runtime));
         let quinn = quinn::Endpoint::new_with_abstract_socket(config, server.clone(), socket.clone(), runtime.clone())?;
-        Ok(Endpoint { quinn, socket, choice, server, transport, idle_timeout, hold_grants, sizes, runtime })
+        Ok(Endpoint { quinn, socket, choice, clock, server, transport, idle_timeout, hold_grants, sizes, runtime })
     }
 }
 

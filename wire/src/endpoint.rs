@@ -12,6 +12,7 @@ use crate::tls::client_tls;
 use crate::transport::{PacketSizes, of_connection, with_stamps};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{Runtime, TransportConfig};
+use realtime::Clock;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,8 @@ pub struct Endpoint {
     pub(crate) socket: Arc<Socket>,
     /// The controller of further connections.
     pub(crate) choice: Choice,
+    /// What senders' times are measured with; none if each connection has a clock of its own.
+    pub(crate) clock: Option<Clock>,
     /// None for an endpoint that accepts no connections.
     pub(crate) server: Option<quinn::ServerConfig>,
     pub(crate) transport: Transport,
@@ -86,11 +89,6 @@ impl Endpoint {
         &self.quinn
     }
 
-    /// The time that controllers are told now.
-    pub fn now(&self) -> control::Time {
-        self.socket.clock.now()
-    }
-
     /// How many datagrams were dropped because their header was forged or damaged.
     pub fn invalid_headers(&self) -> u64 {
         self.socket.receiving.invalid_headers()
@@ -98,10 +96,10 @@ impl Endpoint {
 
     fn flow(&self) -> Arc<SendingFlow> {
         let first = self.choice.first_sender(PACKET);
-        let (clock, timers) = (self.socket.clock, self.socket.timers.clone());
+        let clock = self.clock.unwrap_or_else(Clock::start);
         let ecn = self.choice.codepoint();
         let ecn = ecn.map(|codepoint| SendingEcn { codepoint, watch: Arc::new(AckWatch::default()) });
-        let flow = SendingFlow::new(clock, timers, PACKET, self.choice.quantum(), first, ecn);
+        let flow = SendingFlow::new(clock, self.socket.timers.clone(), PACKET, self.choice.quantum(), first, ecn);
         if self.choice.needs_stamps() {
             flow.leave_room();
         }

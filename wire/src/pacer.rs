@@ -10,10 +10,11 @@ use crate::sending::SendingFlow;
 use crate::timer_queue::TimerQueue;
 use control::Duration;
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
-use realtime::{Clock, Waking, wake_in_time};
+use realtime::{Waking, wake_in_time};
 use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// In one case of this many, the thread may sleep too long and its datagram leave late.
 const OVERSLEEPS: u64 = 100;
@@ -26,7 +27,6 @@ const TRIES: u32 = 1000;
 /// Starts the thread, which sends through `socket` until [`TimerQueue::end`]. The flows' bursts are a `quantum` apart.
 pub(crate) fn start(
     timers: Arc<TimerQueue<SendingFlow>>,
-    clock: Clock,
     quantum: Duration,
     socket: Arc<(UdpSocket, UdpSocketState)>,
 ) -> io::Result<std::thread::JoinHandle<()>> {
@@ -38,8 +38,8 @@ pub(crate) fn start(
             Waking::new(OVERSLEEPS)
         };
         let mut burst = Burst::new(socket.1.max_gso_segments());
-        while let Some((due, flow)) = timers.wait(clock, &mut waking, yields) {
-            flow.depart(due, || clock.now(), &mut burst, |burst| send(&socket, burst));
+        while let Some((due, flow)) = timers.wait(&mut waking, yields) {
+            flow.depart(due, Instant::now, &mut burst, |burst| send(&socket, burst));
         }
     })
 }

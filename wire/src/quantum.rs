@@ -7,11 +7,12 @@ use crate::receive::MessageReader;
 use crate::segments;
 use control::{Bytes, Duration, Rate, Time};
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
-use realtime::{Clock, Waking, to_std, wake_in_time};
+use realtime::{Clock, Waking, from_std, wake_in_time};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Instant;
 
 /// Bytes of a packet.
 const PACKET: usize = 1200;
@@ -182,10 +183,10 @@ fn send(
 
 /// Sleeps until shortly before `due`, and spins for the rest.
 fn wait(clock: Clock, due: Time, waking: &mut Waking, yields: bool) {
-    let (sleep_until, now) = (due - waking.takes(), clock.now());
+    let (sleep_until, now) = (clock.instant(due - waking.takes()), Instant::now());
     if sleep_until > now {
-        thread::sleep(to_std(sleep_until.since(now)));
-        waking.learn(sleep_until, clock.now());
+        thread::sleep(sleep_until - now);
+        waking.learn(sleep_until, Instant::now());
     }
     while clock.now() < due {
         if yields {
@@ -214,9 +215,10 @@ fn receive(socket: &UdpSocket, state: &UdpSocketState) -> io::Result<Times> {
     reader.take_times(socket, true);
     socket.set_nonblocking(false)?;
     socket.set_read_timeout(Some(LAST_WAIT))?;
-    let (mut arrivals, mut buffer) = (Times::new(), vec![0; 65_536]);
+    let (mut arrivals, mut first, mut buffer) = (Times::new(), None, vec![0; 65_536]);
     while socket.peek(&mut [0; 1]).is_ok() {
-        let (time, meta) = reader.read(socket, state, &mut IoSliceMut::new(&mut buffer))?;
+        let (at, meta) = reader.read(socket, state, &mut IoSliceMut::new(&mut buffer))?;
+        let time = Time::ZERO + from_std(at.saturating_sub(*first.get_or_insert(at)));
         for datagram in segments::of(&buffer, &meta) {
             match datagram.first_chunk().map(|number| u64::from_be_bytes(*number)) {
                 None | Some(END) => return Ok(arrivals),

@@ -2,10 +2,8 @@
 //! process runs late. `quinn-udp` does not pass them on, so that this reads the socket itself, through `nix`. A message
 //! is one datagram, or several that the kernel joined (generic receive offload) and that share a timestamp.
 
-use control::Time;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use quinn::udp::{EcnCodepoint, RecvMeta, UdpSocketState};
-use realtime::from_std;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
@@ -14,8 +12,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Reads messages with their timestamps.
 pub(crate) struct MessageReader {
-    /// The time since 1970 at [`Time::ZERO`], by the system's clock.
-    epoch: Duration,
     /// Room for the control messages that come with a message.
     room: Mutex<Vec<u8>>,
 }
@@ -23,8 +19,7 @@ pub(crate) struct MessageReader {
 impl MessageReader {
     /// For sockets that quinn-udp has set up.
     pub(crate) fn new() -> MessageReader {
-        let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        MessageReader { epoch, room: Mutex::new(vec![0; 256]) }
+        MessageReader { room: Mutex::new(vec![0; 256]) }
     }
 
     /// Has the kernel take the time of what arrives at `socket`, or no longer. While it does, quinn-udp cannot read the
@@ -34,13 +29,14 @@ impl MessageReader {
         let _ = setsockopt(socket, sockopt::ReceiveTimestampns, &take);
     }
 
-    /// Reads the next message into `buffer`. Its time is the kernel's or, if the kernel gave none, the present.
+    /// Reads the next message into `buffer`. Its time, since 1970, is the kernel's or, if the kernel gave none, the
+    /// present.
     pub(crate) fn read(
         &self,
         socket: &UdpSocket,
         _: &UdpSocketState,
         buffer: &mut IoSliceMut<'_>,
-    ) -> io::Result<(Time, RecvMeta)> {
+    ) -> io::Result<(Duration, RecvMeta)> {
         let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         let iov = &mut [IoSliceMut::new(buffer)];
         let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), iov, Some(&mut room), MsgFlags::MSG_DONTWAIT)?;
@@ -71,7 +67,7 @@ impl MessageReader {
             _ => return Err(io::ErrorKind::InvalidData.into()),
         };
         let time = time.unwrap_or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
-        Ok((Time::ZERO + from_std(time.saturating_sub(self.epoch)), meta))
+        Ok((time, meta))
     }
 }
 
@@ -101,7 +97,7 @@ mod tests {
                 segment_size: Some(100),
                 src_ip: None,
             };
-            let mut last = Time::ZERO;
+            let mut last = Duration::ZERO;
             for _ in 0..3 {
                 sender.send(UdpSockRef::from(&near), &transmit).unwrap();
                 let mut buffer = [0; 1000];

@@ -6,10 +6,12 @@ use crate::tag::{Key, verify};
 use control::{Bytes, Receiver, Report, Stamp, Time};
 use header::Unverified;
 use quinn::udp::RecvMeta;
+use realtime::from_std;
 use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// The flows whose peers were granted stamps, by the token in their headers.
@@ -32,6 +34,9 @@ pub(crate) struct ReceivingFlow {
 
 struct Inner {
     receiver: Box<dyn Receiver>,
+    /// When the first stamp arrived, which the receiver is told as [`Time::ZERO`]: an endpoint may last for longer than
+    /// [`Time`] does.
+    begun: Option<Duration>,
     replays: Replays,
     report: Option<Report>,
 }
@@ -39,7 +44,7 @@ struct Inner {
 impl ReceivingFlow {
     /// A flow whose headers are tagged under `key`.
     pub(crate) fn new(key: Key, receiver: Box<dyn Receiver>) -> ReceivingFlow {
-        let inner = Inner { receiver, replays: Replays::default(), report: None };
+        let inner = Inner { receiver, begun: None, replays: Replays::default(), report: None };
         ReceivingFlow { key, inner: Mutex::new(inner), news: Notify::new() }
     }
 
@@ -50,6 +55,15 @@ impl ReceivingFlow {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// The receiver's time when a stamp arrived `at` the time that [`MessageReader`](crate::receive::MessageReader)
+    /// tells.
+    fn time(&mut self, at: Duration) -> Time {
+        let begun = *self.begun.get_or_insert(at);
+        Time::ZERO + from_std(at.saturating_sub(begun))
     }
 }
 
@@ -84,7 +98,7 @@ impl ReceivingFlows {
     /// Returns how many of the buffers are messages now ([`segments::strip`]).
     pub(crate) fn on_message(
         &self,
-        at: Option<Time>,
+        at: Option<Duration>,
         buffers: &mut [IoSliceMut<'_>],
         metas: &mut [RecvMeta],
         begin: impl FnOnce(),
@@ -114,7 +128,7 @@ impl ReceivingFlows {
 /// The headers of one message, most of which belong to one flow.
 struct Reading<'a> {
     flows: &'a HashMap<u64, Arc<ReceivingFlow>>,
-    at: Option<Time>,
+    at: Option<Duration>,
     /// The flow of the last header and its token.
     current: Option<(u64, &'a ReceivingFlow, MutexGuard<'a, Inner>)>,
     /// Whether one of them was genuine.
@@ -142,7 +156,8 @@ impl Reading<'_> {
         // must not have the genuine packet dropped: only the stamp of a replayed header is ignored.
         // What routers answer counts whenever it arrived.
         let is_answer = matches!(stamped.stamp, Stamp::Rate { .. } | Stamp::Window { .. });
-        if let Some(at) = self.at.or(is_answer.then_some(Time::ZERO))
+        let at = self.at.map(|at| inner.time(at));
+        if let Some(at) = at.or(is_answer.then_some(Time::ZERO))
             && inner.replays.is_new(stamped.number)
         {
             let size = Bytes((datagram.len() - header.size) as u64);
@@ -161,6 +176,7 @@ mod tests {
     use crate::tag;
     use control::{Conditions, Duration, registry};
     use header::{Header, ROUTED, SIZE};
+    use realtime::to_std;
     use serde_json::Map;
 
     const KEY: Key = [3; 16];
@@ -193,7 +209,15 @@ mod tests {
     fn passed_on(flows: &ReceivingFlows, now: Time, datagram: &[u8]) -> Option<Vec<u8>> {
         let mut buffer = datagram.to_vec();
         let mut metas = [RecvMeta { len: datagram.len(), stride: datagram.len(), ..RecvMeta::default() }];
-        assert_eq!(flows.on_message(Some(now), &mut [IoSliceMut::new(&mut buffer)], &mut metas, || ()), 1);
+        assert_eq!(
+            flows.on_message(
+                Some(to_std(now.since(Time::ZERO))),
+                &mut [IoSliceMut::new(&mut buffer)],
+                &mut metas,
+                || ()
+            ),
+            1
+        );
         buffer.truncate(metas[0].len);
         Some(buffer).filter(|packet| !packet.is_empty() || datagram.is_empty())
     }
@@ -276,12 +300,12 @@ mod tests {
         buffers[0][..whole.len()].copy_from_slice(&whole);
         let mut slices: Vec<_> = buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer)).collect();
         let mut metas = [RecvMeta { len: whole.len(), stride: SIZE + 1000, ..RecvMeta::default() }; 3];
-        let at = Time::ZERO + Duration::from_millis(5);
+        let at = to_std(Duration::from_millis(5));
         assert_eq!(flows.on_message(Some(at), &mut slices, &mut metas, || ()), 2);
         let sizes = |meta: RecvMeta| (meta.len, meta.stride);
         assert_eq!((sizes(metas[0]), sizes(metas[1])), ((9000, 1000), (SIZE + 1000, SIZE + 1000)));
         let seen = seen.lock().unwrap();
-        assert_eq!(*seen, [0, 1, 2, 6, 7, 8].map(|index| (at, index, Bytes(1000))));
+        assert_eq!(*seen, [0, 1, 2, 6, 7, 8].map(|index| (Time::ZERO, index, Bytes(1000))));
     }
 
     /// Writes down what it sees.
@@ -313,6 +337,22 @@ mod tests {
         assert!(flows.is_stamped());
         flows.remove(TOKEN, || ());
         assert!(!flows.is_stamped());
+    }
+
+    #[test]
+    fn a_receivers_time_begins_with_its_first_stamp_however_old_the_endpoint_is() {
+        let (flows, seen) = (ReceivingFlows::default(), Arc::new(Mutex::new(Vec::new())));
+        flows.add(TOKEN, Arc::new(ReceivingFlow::new(KEY, Box::new(Recording(seen.clone())))));
+        let year = std::time::Duration::from_secs(365 * 86_400); // `Time` has 213 days
+        for number in 0..3 {
+            let stamp = Stamp::Probe { stream: 1, index: number as u16, len: 9, rate: 1e6, sent: Time(0) };
+            let mut datagram = stamped(&Header { token: TOKEN, number, stamp }, &KEY);
+            let mut metas = [RecvMeta { len: datagram.len(), stride: datagram.len(), ..RecvMeta::default() }];
+            let at = year + std::time::Duration::from_millis(number);
+            flows.on_message(Some(at), &mut [IoSliceMut::new(&mut datagram)], &mut metas, || ());
+        }
+        let times: Vec<_> = seen.lock().unwrap().iter().map(|(at, ..)| at.since(Time::ZERO)).collect();
+        assert_eq!(times, [0, 1, 2].map(Duration::from_millis));
     }
 
     #[test]

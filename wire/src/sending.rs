@@ -100,7 +100,7 @@ struct Inner {
     departed: Option<Time>,
     pace: Pace,
     /// When the pacer will look at this flow.
-    scheduled: Option<Time>,
+    scheduled: Option<Instant>,
 }
 
 /// A packet that is acknowledged, as quinn tells it.
@@ -307,7 +307,7 @@ impl SendingFlow {
 
     /// Whether there is room for what quinn has built. If not, its driver is woken when there is. If the queue is full
     /// and what waits is due, has the caller send that first (`depart`, told when it was scheduled).
-    pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Time)) -> Poll<()> {
+    pub(crate) fn poll_room(self: &Arc<Self>, context: &Context<'_>, depart: impl FnOnce(Instant)) -> Poll<()> {
         if self.window.load(Ordering::Relaxed) != UNBOUNDED {
             return Poll::Ready(()); // the window is what keeps quinn back
         }
@@ -316,7 +316,7 @@ impl SendingFlow {
             return Poll::Ready(());
         }
         if let Some(scheduled) = inner.scheduled
-            && scheduled <= self.clock.now()
+            && scheduled <= Instant::now()
         {
             drop(inner);
             depart(scheduled);
@@ -428,8 +428,8 @@ impl SendingFlow {
     /// the clock, when nobody else can tell the host a later time.
     pub(crate) fn depart(
         self: &Arc<Self>,
-        scheduled: Time,
-        now: impl FnOnce() -> Time,
+        scheduled: Instant,
+        now: impl FnOnce() -> Instant,
         burst: &mut Burst,
         send: impl FnOnce(&Burst),
     ) {
@@ -451,7 +451,7 @@ impl SendingFlow {
         }
     }
 
-    fn fill(self: &Arc<Self>, scheduled: Time, now: impl FnOnce() -> Time, burst: &mut Burst) {
+    fn fill(self: &Arc<Self>, scheduled: Instant, now: impl FnOnce() -> Instant, burst: &mut Burst) {
         let mut inner = self.lock();
         let inner = &mut *inner;
         if inner.scheduled != Some(scheduled) {
@@ -467,7 +467,7 @@ impl SendingFlow {
         if inner.queue.is_empty() {
             return;
         }
-        let now = now();
+        let (now, planned) = (self.clock.at(now()), self.clock.at(scheduled));
         inner.host.on_wakeup(now, &inner.waiting(self));
         // What would be due within a quantum leaves now, at times that the sender sees as they were planned. A sender
         // that plans bursts has them a quantum apart at least.
@@ -479,7 +479,7 @@ impl SendingFlow {
                 continue;
             }
             let next = inner.host.wake_at(at, &waiting);
-            if next <= at || next >= scheduled + self.quantum {
+            if next <= at || next >= planned + self.quantum {
                 break;
             }
             at = next;
@@ -507,7 +507,7 @@ impl SendingFlow {
             inner.queue.on_empty();
             return;
         }
-        let due = inner.host.wake_at(now, &inner.waiting(self)).max(earliest);
+        let due = self.clock.instant(inner.host.wake_at(now, &inner.waiting(self)).max(earliest));
         if inner.scheduled.is_none_or(|scheduled| due < scheduled) {
             let before = inner.scheduled.replace(due);
             self.timers.set(due, before, self);

@@ -8,10 +8,9 @@ use crate::receiving::{ReceivingFlow, ReceivingFlows};
 use crate::sending::{Push, SendingFlow};
 use crate::timer_queue::TimerQueue;
 use crate::{handover, pacer};
-use control::{Duration, Time};
+use control::Duration;
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use quinn::{AsyncUdpSocket, UdpPoller};
-use realtime::Clock;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -20,6 +19,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::task::{Context, Poll, ready};
+use std::time::Instant;
 use tokio::io::Interest;
 
 /// The most messages that wait at a socket: Linux counts over 500 bytes for each, and twice the 4 MiB that are asked
@@ -28,7 +28,6 @@ const MOST_WAITING: u32 = 16_384;
 
 /// The socket of an endpoint.
 pub(crate) struct Socket {
-    pub(crate) clock: Clock,
     pub(crate) timers: Arc<TimerQueue<SendingFlow>>,
     pub(crate) receiving: ReceivingFlows,
     /// Only tells when the socket is readable or writable.
@@ -50,11 +49,11 @@ impl Socket {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         let burst = Mutex::new(Burst::new(state.max_gso_segments()));
         let readiness = tokio::net::UdpSocket::from_std(socket.try_clone()?)?;
-        let (clock, timers, socket) = (Clock::start(), Arc::new(TimerQueue::new()), Arc::new((socket, state)));
-        pacer::start(timers.clone(), clock, quantum, socket.clone())?;
+        let (timers, socket) = (Arc::new(TimerQueue::new()), Arc::new((socket, state)));
+        pacer::start(timers.clone(), quantum, socket.clone())?;
         let (receiving, reader, peers) = (ReceivingFlows::default(), MessageReader::new(), RwLock::default());
         let untimed = AtomicU32::default();
-        Ok(Socket { clock, timers, receiving, readiness, socket, reader, untimed, burst, peers })
+        Ok(Socket { timers, receiving, readiness, socket, reader, untimed, burst, peers })
     }
 
     fn send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
@@ -67,9 +66,9 @@ impl Socket {
     }
 
     /// Sends what is due of `flow`, unless another driver is about to send for a flow here.
-    fn depart(&self, flow: &Arc<SendingFlow>, scheduled: Time) {
+    fn depart(&self, flow: &Arc<SendingFlow>, scheduled: Instant) {
         if let Ok(mut burst) = self.burst.try_lock() {
-            flow.depart(scheduled, || self.clock.now(), &mut burst, |burst| pacer::send(&self.socket, burst));
+            flow.depart(scheduled, Instant::now, &mut burst, |burst| pacer::send(&self.socket, burst));
         }
     }
 

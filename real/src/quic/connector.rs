@@ -4,12 +4,12 @@ use super::connection::{Connection, quinn_endpoint, quinn_transport};
 use super::stack::{ANY, PROTOCOL, Stack, choice};
 use crate::contestant::Congestion;
 use crate::error::Cause;
-use control::Time;
 use experiment::Flow;
 use qlog::Record;
 use quinn::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::rustls::{ClientConfig, KeyLogFile};
+use realtime::Clock;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::{Fingerprint, client_tls};
@@ -22,6 +22,7 @@ pub struct Connectors {
     stack: Stack,
     fingerprint: Fingerprint,
     /// The endpoint of all flows, once there is one.
+    clock: Clock,
     wire: Option<wire::Endpoint>,
     quinn: Option<quinn::Endpoint>,
 }
@@ -37,13 +38,18 @@ pub enum Connector {
 impl Connectors {
     /// Connectors to a receiver whose certificate has this `fingerprint`.
     pub fn new(stack: Stack, fingerprint: Fingerprint) -> Connectors {
-        Connectors { stack, fingerprint, wire: None, quinn: None }
+        Connectors { stack, fingerprint, clock: Clock::start(), wire: None, quinn: None }
+    }
+
+    /// The clock by which senders that are recorded are told the time.
+    pub fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// A connector for `flow`, whose packets take their route from `address`. If there is a `record`, its sender is
     /// recorded there.
     pub fn connector(&mut self, flow: &Flow, address: SocketAddr, record: Option<&Record>) -> Result<Connector, Cause> {
-        let Connectors { stack, fingerprint, .. } = *self;
+        let Connectors { stack, fingerprint, clock, .. } = *self;
         match stack {
             Stack::Wire => {
                 let mut choice = choice(flow)?;
@@ -52,7 +58,7 @@ impl Connectors {
                 }
                 let endpoint = match &self.wire {
                     Some(endpoint) => endpoint.with_choice(choice),
-                    None => wire::Endpoint::builder(choice).constant_size().bind(ANY)?,
+                    None => wire::Endpoint::builder(choice).clock(clock).constant_size().bind(ANY)?,
                 };
                 self.wire.get_or_insert(endpoint.clone());
                 Ok(Connector::Wire(Box::new(endpoint), address, Box::new(tls(fingerprint))))
@@ -88,14 +94,6 @@ fn tls(fingerprint: Fingerprint) -> ClientConfig {
 }
 
 impl Connector {
-    /// The time that a recorded sender is told now; none if none is recorded.
-    pub fn now(&self) -> Option<Time> {
-        match self {
-            Connector::Wire(endpoint, ..) => Some(endpoint.now()),
-            Connector::Quinn(..) => None,
-        }
-    }
-
     /// Opens the connection. With `wire`, it is open when the receiver has also granted the stamps that the controller
     /// needs.
     pub async fn open(&self) -> Result<Connection, Cause> {

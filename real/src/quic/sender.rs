@@ -10,11 +10,10 @@ use control::Time;
 use experiment::Flow;
 use qlog::Happened;
 use quinn::{SendStream, VarInt};
-use realtime::{from_std, to_std};
+use realtime::to_std;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
 use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 use wire::Fingerprint;
@@ -36,8 +35,8 @@ pub fn send(
         let mut tasks = JoinSet::new();
         for (number, flow) in flows.iter().enumerate() {
             let connector = connectors.connector(flow, addresses[number], testbed.record(number))?;
-            if let (Some(record), Some(now)) = (testbed.record(number), connector.now()) {
-                record.begin_at(now + from_std(testbed.zero.saturating_duration_since(Instant::now())));
+            if let Some(record) = testbed.record(number) {
+                record.begin_at(connectors.clock().at(testbed.zero));
             }
             let testbed = testbed.clone();
             tasks.spawn(async move { (number, send_flow(&testbed, number, connector).await) });

@@ -2,6 +2,7 @@ use super::*;
 use crate::answers::UNANSWERED;
 use control::contract::checked;
 use control::{Ack, Loss, Next, Phase, Pipe, Stamp};
+use realtime::to_std;
 use std::net::SocketAddr;
 
 /// Lets every packet leave at once, or as many as fit into a window while there is one.
@@ -66,7 +67,7 @@ fn departing(flow: &Arc<SendingFlow>) -> u64 {
     let next = || {
         let mut sent = None;
         let scheduled = flow.lock().scheduled?;
-        flow.depart(scheduled, || flow.clock.now(), &mut burst, |burst| sent = Some(burst.count() as u64));
+        flow.depart(scheduled, Instant::now, &mut burst, |burst| sent = Some(burst.count() as u64));
         sent
     };
     std::iter::from_fn(next).sum()
@@ -105,7 +106,7 @@ fn nothing_overtakes_what_another_thread_is_sending() {
         let flow = with(&sender);
         let (sent, mut burst, mut late) = (Instant::now(), Burst::new(4), Burst::new(4));
         assert!(push(&flow, sent, PACKET as usize));
-        let (due, now) = (flow.lock().scheduled.unwrap(), || flow.clock.now());
+        let (due, now) = (flow.lock().scheduled.unwrap(), Instant::now);
         sender.window.store(window, Ordering::Relaxed);
         let mut departed = 0;
         flow.depart(due, now, &mut burst, |burst| {
@@ -288,8 +289,8 @@ fn what_is_due_within_a_quantum_leaves_together_and_the_sender_sees_its_schedule
     let late = Duration::from_micros(300);
     let mut depart = |late| {
         let scheduled = flow.lock().scheduled.unwrap();
-        flow.depart(scheduled, || scheduled + late, &mut burst, |_| ());
-        (scheduled, burst.count(), burst.transmits().count())
+        flow.depart(scheduled, || scheduled + to_std(late), &mut burst, |_| ());
+        (flow.clock.at(scheduled), burst.count(), burst.transmits().count())
     };
     let first = depart(Duration::ZERO);
     assert_eq!((first.1, first.2), (5, 1));
