@@ -49,6 +49,7 @@ pub mod highspeed;
 pub mod htcp;
 pub mod hybrid;
 pub mod illinois;
+mod least_rtt;
 pub mod ledbat;
 mod max_filter;
 mod monitor;

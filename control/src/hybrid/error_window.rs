@@ -14,8 +14,6 @@ pub struct ErrorWindow {
     between: Option<f64>,
     /// Packets since the last error.
     since: f64,
-    /// How many times the window was doubled.
-    doublings: i32,
 }
 
 impl ErrorWindow {
@@ -30,17 +28,12 @@ impl ErrorWindow {
         (self.between, self.since) = (Some(between), 0.0);
     }
 
-    /// From now on, the window is twice as large.
-    pub fn double(&mut self) {
-        self.doublings += 1;
-    }
-
     /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where p is the
     /// rate of errors. The packets since the last error count once they exceed the average between errors (RFC 5348,
     /// section 5.4). Infinite if there was no error.
     pub fn packets(&self) -> f64 {
         let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
-        libm::sqrt(1.5 * between) * libm::scalbn(1.0, self.doublings)
+        libm::sqrt(1.5 * between)
     }
 }
 
@@ -49,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_follows_the_gaps_between_errors_and_is_doubled_at_will() {
+    fn the_window_follows_the_gaps_between_errors() {
         let packet = Bytes(1000);
         let mut window = ErrorWindow::default();
         let mut after = |packets: u64| {
@@ -59,10 +52,8 @@ mod tests {
         };
         assert_eq!(after(600), 30.0, "the root of 1.5 times 600");
         assert_eq!(after(1400), (1.5f64 * 700.0).sqrt(), "an eighth of the way to 1400");
-        window.double();
-        assert_eq!(window.packets(), 2.0 * (1.5f64 * 700.0).sqrt());
         window.on_ack(&Ack { acked: Bytes(2_400_000), ..Ack::default() }, packet);
-        assert_eq!(window.packets(), 120.0, "a gap that is long already");
+        assert_eq!(window.packets(), 60.0, "a gap that is long already");
         assert_eq!(ErrorWindow::default().packets(), f64::INFINITY);
     }
 }

@@ -154,16 +154,11 @@ impl HybridSender {
         self.competition.as_mut().is_some_and(|competition| competition.judge(now, worth))
     }
 
-    /// The packet-scale protocol gets too little, and does not take over again for a while. Where errors keep the
-    /// window small, it may, once the window is twice as large.
+    /// The packet-scale protocol gets too little, and does not take over again for a while.
     fn give_up(&mut self, now: Time) {
         self.margin = MARGIN;
         self.resume_window(now);
-        if self.lowered_by_errors() {
-            self.error_window.double();
-        } else {
-            self.rest(now);
-        }
+        self.rest(now);
     }
 
     /// The packet-scale protocol does not take over for a while.
@@ -218,7 +213,7 @@ impl Sender for HybridSender {
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt);
         }
-        self.classifier.on_ack(ack, self.packet);
+        self.classifier.on_ack(now, ack, self.packet, None);
         self.error_window.on_ack(ack, self.packet);
         match self.in_charge {
             InCharge::Window { since } => {

@@ -17,6 +17,7 @@
 //! that is interrupted loses packets, too. From the second loss on, the longest burst is half of those sent a round
 //! trip before, and it doubles every 10 s. Shorter bursts limit the rate, to that of the longest burst in each quantum.
 
+use crate::least_rtt::LeastRtt;
 use crate::roles::Conditions;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -36,8 +37,8 @@ pub struct Bursts {
     /// The most packets in a burst, and when that last changed.
     longest: u16,
     changed: Time,
-    /// The least round-trip time ever seen, and those during the previous and the present stream.
-    least: Duration,
+    /// The least round-trip time of the path, and those during the previous and the present stream.
+    least: LeastRtt,
     during: [Duration; 2],
     /// The longest bursts sent in the previous and the present round trip, and when the latter began.
     sent: [u16; 2],
@@ -87,7 +88,7 @@ impl Bursts {
             late_for_long: 0.0,
             longest: LONGEST,
             changed: Time::ZERO,
-            least: Duration::MAX,
+            least: LeastRtt::new(),
             during: [Duration::MAX; 2],
             sent: [1; 2],
             round: Time::ZERO,
@@ -141,7 +142,7 @@ impl Bursts {
 
     /// A packet was acknowledged after this round-trip time, while bursts have `packets` packets.
     pub fn on_rtt(&mut self, now: Time, rtt: Duration, packets: u16) {
-        self.least = self.least.min(rtt);
+        self.least.on_rtt(now, rtt);
         self.during[1] = self.during[1].min(rtt);
         if now.since(self.round) >= rtt {
             self.sent.swap(0, 1);
@@ -156,7 +157,7 @@ impl Bursts {
     /// Packets were lost. They were sent about a round trip before.
     pub fn on_loss(&mut self, now: Time) {
         let ([before, present], packets) = (self.during, self.sent[0]);
-        let stands = before.min(present).0.saturating_sub(self.least.0) > TOLERANCE.0;
+        let stands = before.min(present).0.saturating_sub(self.least.get().0) > TOLERANCE.0;
         if packets == 1 || stands {
             return;
         }

@@ -3,14 +3,17 @@
 //! RAPID halves its rate after any loss. If transmission errors affect one packet in a million, it does so five times
 //! per second at 40 Gbps, and each time costs it 0.2 s of the link. But a sender that learns of congestion from every
 //! p-stream need not infer it from losses. So `thalweg` repairs a loss without lowering its rate if no queue can have
-//! overflowed: if the round-trip time at the loss was the shortest ever seen, or far below the longest (the spike
+//! overflowed: if the round-trip time at the loss was the shortest of late, or far below the longest (the spike
 //! scheme: Cen, Cosman and Voelker, "End-to-End Differentiation of Congestion and Wireless Losses", IEEE/ACM
 //! Transactions on Networking 11(5), 2003). A buffer can be so small that round-trip times do not show whether it is
-//! full. It loses packets of every stream, which is more than errors explain.
+//! full. It loses packets of every stream, which is more than errors explain, unless half of the rate does not end these
+//! losses ([`super::error_share`]).
 
 use super::error_share::ErrorShare;
+use crate::least_rtt::LeastRtt;
+use crate::max_filter::MaxFilter;
 use crate::roles::Ack;
-use crate::units::{Bytes, Duration};
+use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Tells transmission errors from a full buffer.
 #[derive(Clone, Debug)]
@@ -18,15 +21,20 @@ pub struct LossClassifier {
     errors: ErrorShare,
     /// The last round-trip times.
     latest: [Duration; RTTS_AT_LOSS],
-    /// The shortest round-trip time ever seen.
-    shortest: Duration,
-    /// The longest round-trip time ever seen, by the same measure as at a loss: the least of [`RTTS_AT_LOSS`] in a row.
-    longest: Duration,
+    /// The shortest round-trip time of the path.
+    shortest: LeastRtt,
+    /// The longest round-trip time of the last [`WINDOW`] or two, in picoseconds, by the same measure as at a loss: the
+    /// least of [`RTTS_AT_LOSS`] in a row. An earlier one may be that of a delay of the path that has nothing to do with
+    /// its buffer.
+    longest: f64,
+    of_windows: MaxFilter<2>,
 }
 
 /// The number of last round-trip times whose least counts as the round-trip time at a loss. A loss shows after three
 /// later packets (RFC 6675). The least one counts, as overtaken packets took longer than the queue delays.
 const RTTS_AT_LOSS: usize = 3;
+/// For how long the longest round-trip time is remembered at least. A queue may be full only once in so long a time.
+const WINDOW: Duration = Duration::from_millis(60_000);
 /// A queue whose delay exceeds this share of the longest queueing delay seen may have been full.
 const FULL_QUEUE_SHARE: f64 = 0.75;
 
@@ -36,28 +44,31 @@ impl LossClassifier {
         LossClassifier {
             errors,
             latest: [Duration::MAX; RTTS_AT_LOSS],
-            shortest: Duration::MAX,
-            longest: Duration::ZERO,
+            shortest: LeastRtt::new(),
+            longest: 0.0,
+            of_windows: MaxFilter::new(),
         }
     }
 
-    /// An acknowledgment arrived; full packets are of this size. Returns whether errors turned out to be more frequent
+    /// An acknowledgment arrived; full packets are of this size, and those that are acknowledged or lost were sent at
+    /// this `rate` or less, unless what is in flight tells it. Returns whether errors turned out to be more frequent
     /// than was known.
-    pub fn on_ack(&mut self, ack: &Ack, packet: Bytes) -> bool {
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, packet: Bytes, rate: Option<Rate>) -> bool {
         if self.errors.get() == 0.0 {
             return false;
         }
         if let Some(rtt) = ack.rtt {
             self.latest.rotate_left(1);
             self.latest[RTTS_AT_LOSS - 1] = rtt;
-            self.shortest = self.shortest.min(rtt);
-            self.longest = self.longest.max(self.rtt_at_loss());
+            self.shortest.on_rtt(now, rtt);
+            self.longest = self.of_windows.update(now.0 / WINDOW.0, self.rtt_at_loss().0 as f64, 2);
         }
         let packets = |bytes: Bytes| bytes.0 as f64 / packet.0 as f64;
-        // The packets acknowledged or lost were sent within the last round trip, at about this mean rate.
-        let rate = (ack.in_flight + ack.acked).over(self.latest[RTTS_AT_LOSS - 1]).as_bps();
         let has_room = ack.lost == Bytes(0) || self.has_room();
-        self.errors.on_packets(rate, packets(ack.acked + ack.lost), packets(ack.lost), has_room)
+        // All that was sent within the last round trip was sent at about this mean rate.
+        let mean = (ack.in_flight + ack.acked).over(self.latest[RTTS_AT_LOSS - 1]);
+        let (rate, sent, lost) = (rate.unwrap_or(mean), packets(ack.acked + ack.lost), packets(ack.lost));
+        self.errors.on_packets(rate.as_bps(), sent, lost, has_room)
     }
 
     /// All that was sent in a round trip has arrived, so earlier losses no longer matter: the measured share of lost
@@ -83,13 +94,10 @@ impl LossClassifier {
 
     /// Whether no queue can have overflowed.
     fn has_room(&self) -> bool {
-        let empty = self.rtt_at_loss() == self.shortest && self.shortest < Duration::MAX;
-        empty || self.queue(self.rtt_at_loss()) < FULL_QUEUE_SHARE * self.queue(self.longest)
-    }
-
-    /// The part of this round-trip time that packets spent in queues, picoseconds.
-    fn queue(&self, rtt: Duration) -> f64 {
-        rtt.0.saturating_sub(self.shortest.0) as f64
+        let (rtt, shortest) = (self.rtt_at_loss(), self.shortest.get());
+        let queue = |rtt: f64| rtt - shortest.0 as f64;
+        let is_empty = rtt == shortest && shortest < Duration::MAX;
+        is_empty || queue(rtt.0 as f64) < FULL_QUEUE_SHARE * queue(self.longest)
     }
 
     /// The round-trip time at this moment: the least of the last [`RTTS_AT_LOSS`] ones.
@@ -109,7 +117,7 @@ mod tests {
     }
 
     fn hear(classifier: &mut LossClassifier, ms: u64, lost: u64) {
-        classifier.on_ack(&ack(ms, lost), PACKET);
+        classifier.on_ack(Time::ZERO, &ack(ms, lost), PACKET, None);
     }
 
     /// On a path of 100 ms with a buffer of 40 ms.
@@ -137,6 +145,25 @@ mod tests {
         let mut classifier = LossClassifier::new(ErrorShare::new(0.002, 0.0));
         (0..1000).for_each(|_| hear(&mut classifier, 100, 0));
         assert!(classifier.finds_error());
+    }
+
+    #[test]
+    fn a_longer_route_and_a_delay_that_is_over_are_forgotten() {
+        let at = |second| Time::ZERO + Duration::from_millis(1000 * second);
+        // Round-trip times in milliseconds, from each of these seconds on; a loss comes at the last ones.
+        let is_error = |rtts: &[(u64, u64)]| {
+            let mut classifier = classifier(0.002);
+            for &(second, ms) in rtts {
+                for _ in 0..3 {
+                    classifier.on_ack(at(second), &ack(ms, 0), PACKET, None);
+                }
+            }
+            classifier.finds_error()
+        };
+        assert!(!is_error(&[(5, 150)]), "a longer queue than ever");
+        assert!(is_error(&[(5, 150), (15, 150), (25, 150)]), "a longer route without a queue");
+        assert!(is_error(&[(5, 1100), (6, 140)]) && is_error(&[(5, 1100), (50, 100), (55, 140)]));
+        assert!(!is_error(&[(5, 1100), (50, 100), (70, 140), (125, 100), (130, 140)]), "the queue is full");
     }
 
     #[test]

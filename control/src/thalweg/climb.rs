@@ -129,14 +129,15 @@ impl Climb {
         }
     }
 
-    /// Lowers kappa, because an estimate collapsed, or more packets were lost than errors explain.
+    /// Lowers kappa and ends a surge, because an estimate collapsed, or more packets were lost than errors explain.
     pub fn on_collapse(&mut self) {
+        (self.surge, self.spared) = (1.0, Duration::ZERO);
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
     /// Takes back what collapses did to kappa, because the losses taken for them were errors.
     pub fn forget_collapses(&mut self) {
-        self.kappa = self.parameters.kappa.1;
+        self.kappa = LARGEST; // the next stream lowers it to what its flow may have
     }
 
     /// The most by which a flow may aim above its average rate, bits per second.

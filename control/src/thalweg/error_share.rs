@@ -45,23 +45,18 @@ const MEMORY: f64 = 900.0;
 /// Errors do not explain the losses if the share of lost packets exceeds that of errors by more than this many standard
 /// deviations. The shares are compared upon every packet, so that three would be exceeded by chance every minute at 100
 /// Mbps.
-const DEVIATIONS: f64 = 4.0;
+pub(super) const DEVIATIONS: f64 = 4.0;
 /// The share of the rate that is tried.
 const HALF: f64 = 0.5;
 /// A trial ends after so many losses, or after as many packets as errors explain so many losses of.
 const ENOUGH: f64 = 10.0;
-/// The share that a trial finds is raised by this many standard deviations of its number of losses.
+/// By how many standard deviations of its number of losses a trial may lose more than errors may explain.
 const TRIAL_DEVIATIONS: f64 = 2.0;
 
 impl Count {
     fn add(&mut self, sent: f64, lost: f64) {
         self.sent += sent;
         self.lost += lost;
-    }
-
-    /// The share of lost packets if the count is too low by so many standard deviations.
-    fn share_at_most(&self, deviations: f64) -> f64 {
-        (self.lost + deviations * libm::sqrt(self.lost)) / self.sent
     }
 }
 
@@ -78,8 +73,8 @@ impl ErrorShare {
         self.errors
     }
 
-    /// Of this number of packets (`sent`), which were sent at this `rate` (bits per second), `lost` were lost, and no
-    /// queue can have overflowed if the path `has_room`. Returns whether errors explain more than before.
+    /// Of this number of packets (`sent`), which were sent at this `rate` (bits per second) or less, `lost` were lost,
+    /// and no queue can have overflowed if the path `has_room`. Returns whether errors explain more than before.
     pub fn on_packets(&mut self, rate: f64, sent: f64, lost: f64, has_room: bool) -> bool {
         if self.least == 0.0 || sent <= 0.0 {
             return false;
@@ -87,7 +82,9 @@ impl ErrorShare {
         self.lost += (sent / MEMORY).min(1.0) * (lost / sent - self.lost);
         self.lately.add(sent, lost);
         if self.lately.sent >= MEMORY {
-            self.set_errors(self.lately.share_at_most(DEVIATIONS).max(self.least).min(self.errors));
+            let lost = self.lately.lost;
+            let share = (lost + DEVIATIONS * libm::sqrt(lost)) / self.lately.sent;
+            self.set_errors(share.max(self.least).min(self.errors));
             self.lately = Count::default();
         }
         self.least < self.most && self.pursue_trial(rate, sent, lost, has_room)
@@ -118,12 +115,15 @@ impl ErrorShare {
             return false;
         }
         self.trial = None;
-        let found = slow.lost > self.errors * slow.sent;
-        if found {
-            self.set_errors(slow.share_at_most(TRIAL_DEVIATIONS).min(self.most).max(self.errors));
-            self.lately = Count::default();
+        // What loses more than errors may is a queue: half of more than twice the capacity overflows it, too.
+        let too_many = slow.lost - TRIAL_DEVIATIONS * libm::sqrt(slow.lost) > self.most * slow.sent;
+        if too_many || slow.lost <= self.errors * slow.sent || self.errors >= self.most {
+            return false;
         }
-        found
+        // How many are errors is found out from the next packets.
+        self.set_errors(self.most);
+        self.lately = Count::default();
+        true
     }
 
     /// Earlier losses no longer matter: the measured share of lost packets is lowered to that of errors.
@@ -170,7 +170,9 @@ mod tests {
         assert!(!send(&mut share, 3000, 20, 10.0 * MBPS, true), "at the same rate, nothing is learned");
         assert!(share.exceeds_chance() && share.trial.is_some());
         assert!(!send(&mut share, 1000, 20, 6.0 * MBPS, true), "more than half of the rate");
-        assert!(send(&mut share, 1000, 20, 5.0 * MBPS, true));
+        assert!(send(&mut share, 300, 20, 5.0 * MBPS, true));
+        assert_eq!(share.get(), 0.1, "how many are errors is not known yet");
+        send(&mut share, 900, 20, 5.0 * MBPS, true);
         assert!(share.get() > 0.05 && share.get() < 0.09 && !share.exceeds_chance());
     }
 
@@ -193,12 +195,22 @@ mod tests {
     #[test]
     fn errors_explain_a_tenth_at_most_and_less_once_less_is_lost() {
         let mut share = ErrorShare::new(0.02, 0.1);
-        send(&mut share, 3000, 4, 10.0 * MBPS, true);
-        assert!(send(&mut share, 1000, 4, 1.0 * MBPS, true));
-        assert!(share.get() == 0.1 && share.exceeds_chance(), "a quarter is more than that");
+        send(&mut share, 3000, 6, 10.0 * MBPS, true);
+        assert!(send(&mut share, 1000, 6, 1.0 * MBPS, true));
+        assert!(share.get() == 0.1 && share.exceeds_chance(), "a sixth is more than that");
+        send(&mut share, 3000, 6, 10.0 * MBPS, true);
+        assert!(!send(&mut share, 1000, 6, 1.0 * MBPS, true), "nothing new");
         send(&mut share, 20_000, 50, 10.0 * MBPS, true);
         assert!(share.get() < 0.05 && share.get() > 0.02);
         send(&mut share, 20_000, 1000, 10.0 * MBPS, true);
+        assert_eq!(share.get(), 0.02);
+    }
+
+    #[test]
+    fn a_queue_that_half_of_the_rate_overflows_is_none() {
+        let mut share = ErrorShare::new(0.02, 0.1);
+        send(&mut share, 3000, 2, 10.0 * MBPS, true);
+        assert!(!send(&mut share, 1000, 2, 5.0 * MBPS, true));
         assert_eq!(share.get(), 0.02);
     }
 

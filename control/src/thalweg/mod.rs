@@ -78,7 +78,8 @@ crate::parameters! {
         /// Losses of up to this share of packets, at times when the queue is short, count as transmission errors: they
         /// are repaired, and do not lower the rate
         pub errors: f64,
-        /// The same for losses that half of the rate does not end, up to this share; 0: there are none
+        /// The same for losses that half of the rate does not end, up to this share; if that is not more than `errors`,
+        /// such losses count as congestion
         pub most_errors: f64,
         /// Rate of the first packets
         pub initial_rate: Rate,

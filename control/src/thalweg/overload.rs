@@ -45,12 +45,33 @@ impl Overload {
         }
         let packets = last.index.checked_sub(first.index)?;
         let average = packet.as_bits() * f64::from(packets) / (span as f64 * 1e-12);
-        // The mean rate of packets whose rates rise by the same factor each.
-        let planned = libm::sqrt(first.rate * last.rate);
-        if average < planned * INTERRUPTED {
+        if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
         let grown = least.delay.wrapping_sub(before.delay).max(0) as f64 / since as f64;
         Some((average, grown))
+    }
+}
+
+/// The mean rate of packets of one size whose rates rise from `first` to `last` by the same factor each: the mean of
+/// the gaps between them, 1/rate, is an integral over the logarithm of the rate.
+pub(super) fn mean_rate(first: f64, last: f64) -> f64 {
+    let steps = libm::log(last / first);
+    if steps < 1e-6 { first } else { steps / (1.0 / first - 1.0 / last) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_rate_is_that_of_many_packets() {
+        for (first, factor) in [(1.0, 1.025f64), (5.0, 1.0)] {
+            let rates: [f64; 61] = core::array::from_fn(|i| first * factor.powi(i as i32));
+            // The gap before a packet is that of its rate.
+            let mean = 60.0 / rates[1..].iter().map(|rate| 1.0 / rate).sum::<f64>();
+            let found = mean_rate(rates[0], rates[60]);
+            assert!((found / mean - 1.0).abs() < 0.02, "{found} {mean}");
+        }
     }
 }

@@ -59,15 +59,15 @@ impl Receiver for ThalwegReceiver {
             let burst = received.size_of_burst(size);
             // The analysis may change the delays.
             let overload = overload.of(&received, size).filter(|_| *gain > 0.0);
-            let estimate = analysis.estimate(received.samples, bunches, batches, burst)?;
-            let rate = match overload {
+            let estimate = analysis.estimate(received.samples, bunches, batches, burst);
+            let rate = estimate.map(|estimate| match overload {
                 Some((average, x)) if estimate < average => {
                     let kept = average * (1.0 - *gain * x).max(0.0);
                     kept.max(estimate.min(average * KEPT_AT_LEAST))
                 }
                 _ => estimate,
-            };
-            let known = known_to_pass(rate, &received, unexplained, size);
+            });
+            let known = rate.and_then(|rate| known_to_pass(rate, &received, unexplained, size));
             unexplained.on_stream(&received);
             known
         })

@@ -78,6 +78,9 @@ pub struct ThalwegSender {
     rtt: Duration,
     /// When the average rate last followed an estimate, or went without one.
     followed: Time,
+    /// The highest average rates in the previous and the present round trip, and when the latter began.
+    highest: [Rate; 2],
+    round: Time,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,6 +148,8 @@ impl ThalwegSender {
             top: top_of(&parts),
             rtt: INITIAL_RTT,
             followed: Time::ZERO,
+            highest: [Rate::from_bps(0.0); 2],
+            round: Time::ZERO,
             parts,
         };
         sender.restart();
@@ -362,6 +367,18 @@ impl ThalwegSender {
         }
     }
 
+    /// The highest average rate at which packets that are acknowledged now were sent; none if some are of slow start,
+    /// which sends one stream per round trip.
+    fn highest_rate(&mut self, now: Time) -> Option<Rate> {
+        let is_slow_start = matches!(self.mode, Mode::SlowStart { .. });
+        let rate = if is_slow_start { Rate::from_bps(f64::INFINITY) } else { self.average };
+        if now.since(self.round) >= self.rtt {
+            (self.highest, self.round) = ([self.highest[1], rate], now);
+        }
+        self.highest[1] = at_least(rate, self.highest[1]);
+        Some(at_least(self.highest[0], self.highest[1])).filter(|rate| rate.as_bps().is_finite())
+    }
+
     /// A retransmission or feedback timeout.
     fn time_out(&mut self, now: Time) {
         self.feedback.restart(now);
@@ -479,7 +496,8 @@ impl Sender for ThalwegSender {
             self.outgoing.on_rtt(now, rtt);
         }
         // The classifier remembers a number of streams, whatever the size of their bursts.
-        if self.parts.classifier.on_ack(ack, self.outgoing.burst()) {
+        let sent_at = self.highest_rate(now);
+        if self.parts.classifier.on_ack(now, ack, self.outgoing.burst(), sent_at) {
             self.parts.rule.forget_collapses();
         }
         if ack.recovery && self.mode == Mode::Probing && self.parts.classifier.exceeds_chance() {

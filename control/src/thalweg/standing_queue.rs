@@ -5,29 +5,25 @@
 //! show it. But then even the shortest round-trip time of a stream is longer than the shortest one that the path once
 //! had. As the standing queue is measured by round-trip times, a queue on the way back counts, too.
 
+use crate::least_rtt::LeastRtt;
 use crate::units::{Duration, Time};
 
 /// Measures how long packets wait in the standing queue.
 #[derive(Clone, Debug)]
 pub struct StandingQueue {
-    /// The least round-trip times in the previous window of time and in the present one.
-    least: [Duration; 2],
-    /// When the present window of time began.
-    since: Time,
+    /// The least round-trip time of the path. If the route becomes longer, this counts as a queue for 20 s at most.
+    least: LeastRtt,
     /// The least round-trip time since the queue was last measured.
     least_since: Duration,
     /// The number of round-trip times since then.
     samples: u32,
     /// The queueing delay when it was last measured.
     queue: Duration,
-    /// The queueing delay that is tolerated until two windows of time are over; how many are left.
+    /// The queueing delay that is tolerated until the least round-trip time is forgotten, which takes two windows of
+    /// time; how many are left.
     tolerated: Duration,
     windows: u32,
 }
-
-/// The length of a window of time, which is the time for which BBR remembers the least round-trip time. If the route
-/// becomes longer, this counts as a queue for at most two windows.
-const WINDOW: Duration = Duration::from_millis(10_000);
 
 /// The least number of round-trip times in a measurement. With fewer, jitter would count as a queue.
 const MIN_SAMPLES: u32 = 8;
@@ -35,8 +31,7 @@ const MIN_SAMPLES: u32 = 8;
 impl Default for StandingQueue {
     fn default() -> StandingQueue {
         StandingQueue {
-            least: [Duration::MAX; 2],
-            since: Time::ZERO,
+            least: LeastRtt::new(),
             least_since: Duration::MAX,
             samples: 0,
             queue: Duration::ZERO,
@@ -49,13 +44,7 @@ impl Default for StandingQueue {
 impl StandingQueue {
     /// A packet was acknowledged after this round-trip time.
     pub fn on_rtt(&mut self, now: Time, rtt: Duration) {
-        if now >= self.since + WINDOW {
-            let before = if now < self.since + WINDOW + WINDOW { self.least[1] } else { Duration::MAX };
-            self.least = [before, Duration::MAX];
-            self.since = now;
-            self.windows = self.windows.saturating_sub(1);
-        }
-        self.least[1] = self.least[1].min(rtt);
+        self.windows -= u32::from(self.least.on_rtt(now, rtt)).min(self.windows);
         self.least_since = self.least_since.min(rtt);
         self.samples = self.samples.saturating_add(1);
     }
@@ -76,7 +65,7 @@ impl StandingQueue {
     pub fn measure(&mut self) -> Duration {
         if self.samples >= MIN_SAMPLES {
             self.samples = 0;
-            self.queue = Duration(self.least_since.0.saturating_sub(self.least[0].min(self.least[1]).0));
+            self.queue = Duration(self.least_since.0.saturating_sub(self.least.get().0));
             self.least_since = Duration::MAX;
         }
         self.queue

@@ -1,12 +1,11 @@
 //! The packets of a stream that did not arrive, and whether transmission errors explain them.
 
-use super::error_share::ErrorShare;
+use super::error_share::{DEVIATIONS, ErrorShare};
+use super::overload::mean_rate;
 use crate::pstream::{Hole, Holes, Received};
 
 /// A stream met a full queue if it lost more than this share of its packets beyond the share that errors explain.
 const FULL_QUEUE_LOSS_SHARE: f64 = 0.25;
-/// Errors explain losses up to the expected number of errors plus this many standard deviations.
-const DEVIATIONS: f64 = 2.0;
 
 /// Tells which of a stream's losses transmission errors do not explain.
 #[derive(Clone, Debug)]
@@ -24,10 +23,11 @@ impl Unexplained {
     pub fn on_stream(&mut self, received: &Received) {
         let Received { samples, holes, next, burst, .. } = received;
         let (sent, lost) = sent_and_lost(holes, *next, *burst);
-        let Some(first) = samples.first().filter(|_| sent > 0.0) else { return };
+        let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
+        let bursts = |packets: f64| packets / f64::from(*burst);
         // All losses count: a receiver does not know round-trip times, which tell the sender whether the queue was
         // full.
-        self.errors.on_packets(first.rate, sent, lost, true);
+        self.errors.on_packets(mean_rate(first.rate, last.rate), bursts(sent), bursts(lost), true);
     }
 
     /// Whether more than a quarter of the packets with indices below `next` is missing beyond the share that errors

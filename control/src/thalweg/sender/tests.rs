@@ -20,7 +20,7 @@ fn an_error_during_recovery_does_not_end_it_at_a_higher_rate() {
         // On a path that never had a queue, a loss is an error.
         let ms = Duration::from_millis(100);
         for _ in 0..3 {
-            sender.parts.classifier.on_ack(&Ack { rtt: Some(ms), ..Ack::default() }, PACKET);
+            sender.parts.classifier.on_ack(Time::ZERO, &Ack { rtt: Some(ms), ..Ack::default() }, PACKET, None);
         }
         sender.on_loss(Time::ZERO, &Loss::Event);
         let State { phase, rate, .. } = sender.state();
