@@ -104,7 +104,7 @@ fn only_a_folder_is_served() {
     let home = TempDir::new().unwrap();
     let file = home.path().join("file");
     fs::write(&file, "text").unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_thalweg")).args(["serve", text(&file)]).output().unwrap();
+    let output = Command::new(cargo_bin!("thalweg")).args(["serve", text(&file)]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).ends_with("it is not a folder; serve the one that it is in\n"), "{}", said(&output));
 }
