@@ -76,7 +76,9 @@ impl Analysis {
 
     /// The bandwidth available to a stream of packets (or bursts) of this size, bits per second; none if there are too
     /// few samples. A stream that arrived in bunches, or over a path that hands packets on in batches, a time of
-    /// `batches` apart, can only be analysed by regression. The samples' delays may be changed.
+    /// `batches` apart, can only be analysed by regression. The samples' delays may be changed. Bursts are at most at
+    /// twice the highest rate at which they arrived: if the host is interrupted within a stream, the queue drains
+    /// meanwhile, and the bursts after that look as if the path carried their rates.
     pub fn estimate(
         &mut self,
         samples: &mut [Sample],
@@ -87,18 +89,49 @@ impl Analysis {
         let in_bunches = batches > Duration::ZERO || bunches.are_many(samples.len());
         // Packets waited for their batch for up to the time between two.
         let resolution = self.resolution.max(batches.0.min(i64::MAX as u64) as i64);
-        match self.estimator {
+        let are_bursts = samples.iter().any(|sample| sample.packets > 1);
+        let most = if are_bursts { 2.0 * highest_arrival(samples, packet) } else { f64::INFINITY };
+        let estimate = match self.estimator {
             Estimator::Onset if !in_bunches => onset(samples, resolution),
             Estimator::MinimumFiltered if !in_bunches => minimum_filtered_onset(samples, resolution),
             Estimator::PathChirp if !in_bunches => pathchirp(samples, resolution),
             _ => regression::estimate(samples, packet, bunches.within(), resolution, &mut self.points),
-        }
+        };
+        estimate.map(|estimate| estimate.min(most))
     }
+}
+
+/// The highest rate at which a burst of this size arrived, bits per second.
+fn highest_arrival(samples: &[Sample], burst: Bytes) -> f64 {
+    let rate = |pair: &[Sample]| {
+        let gap = pair[1].arrival.wrapping_sub(pair[0].arrival).max(1) as f64 * 1e-12;
+        burst.as_bits() / gap
+    };
+    samples.windows(2).map(rate).fold(0.0, f64::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Ten bursts of 80 packets whose rates double from 16 Mbps on, over a link of 300 Mbps; before the last three, the
+    /// host is interrupted until the queue is empty.
+    #[test]
+    fn bursts_after_an_interruption_do_not_show_more_than_arrives() {
+        let burst = Bytes(80 * 1000);
+        let (mut sent, mut free, mut samples) = (0.0, 0.0, Vec::new());
+        for index in 0..10 {
+            let rate = 16e6 * f64::from(1 << index);
+            sent += burst.as_bits() / rate + if index == 7 { 0.02 } else { 0.0 };
+            let arrival = sent.max(free) + 0.05;
+            free = sent.max(free) + burst.as_bits() / 300e6;
+            let ps = |seconds: f64| (seconds * 1e12) as i64;
+            samples.push(Sample { index, rate, delay: ps(arrival - sent), arrival: ps(arrival), packets: 80 });
+        }
+        let mut analysis = Analysis::new(Estimator::Regression, Duration::from_micros(200), 90);
+        let estimate = analysis.estimate(&mut samples, &Bunches::default(), Duration::ZERO, burst).unwrap();
+        assert!((150e6..=601e6).contains(&estimate), "{estimate}");
+    }
 
     #[test]
     fn what_is_left_to_the_host_suits_it_and_what_is_given_counts() {
