@@ -9,6 +9,9 @@ pub fn reason(error: &io::Error) -> String {
     let text = text.split(" (os error").next().unwrap_or_default();
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder".into(),
+        io::ErrorKind::NotADirectory => {
+            "there is a file where a folder is needed; name the folder that it is in".into()
+        }
         // The wording is that of cap-std, which has no error kind of its own for this.
         io::ErrorKind::PermissionDenied if text.contains("outside") => {
             "it leads out of the folder that is served, and is not followed".into()

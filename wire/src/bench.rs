@@ -1,6 +1,7 @@
 //! How exactly packets leave: by how much a flow of constant rate misses its schedule on loopback, through the same
 //! queue, pacer and socket as a connection's packets.
 
+use crate::arrivals::Arrivals;
 use crate::datagram::PACKET;
 use crate::pacer;
 use crate::receive::MessageReader;
@@ -10,10 +11,10 @@ use crate::timer_queue::TimerQueue;
 use control::pace::Pacer;
 use control::{Ack, Bytes, Duration, Loss, Next, Phase, Pipe, Rate, Sender, Stamp, State, Time};
 use quinn::udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
-use realtime::{Clock, from_std};
+use realtime::Clock;
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, UdpSocket};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Where the arrival times of packets come from.
@@ -109,11 +110,12 @@ const LAST_WAIT: std::time::Duration = std::time::Duration::from_millis(1000);
 
 /// Reads until all packets have arrived or none arrives any more, and acknowledges every other one as QUIC does.
 fn receive(far: &Far, flow: &Arc<SendingFlow>, built: Instant, count: u64) -> Times {
-    let mut arrivals = Vec::with_capacity(count as usize);
+    let (mut arrivals, mut times) = (Vec::with_capacity(count as usize), Arrivals::default());
     let mut buffer = vec![0; 65536];
     while (arrivals.len() as u64) < count
-        && let Ok((time, meta)) = far.read(&mut buffer)
+        && let Ok((at, meta)) = far.read(&mut buffer)
     {
+        let time = times.time(at);
         for number in segments::of(&buffer, &meta).filter_map(|datagram| datagram.first_chunk()) {
             arrivals.push((u64::from_be_bytes(*number), time));
             let now = Instant::now();
@@ -132,8 +134,6 @@ struct Far {
     socket: UdpSocket,
     state: UdpSocketState,
     reader: MessageReader,
-    /// When the first message arrived.
-    first: OnceLock<std::time::Duration>,
 }
 
 impl Far {
@@ -142,14 +142,13 @@ impl Far {
         reader.take_times(&socket, true);
         socket.set_nonblocking(false)?;
         socket.set_read_timeout(Some(LAST_WAIT))?;
-        Ok(Far { socket, state, reader, first: OnceLock::new() })
+        Ok(Far { socket, state, reader })
     }
 
     /// Waits for the next message. Fails if none arrives within [`LAST_WAIT`].
-    fn read(&self, buffer: &mut [u8]) -> io::Result<(Time, RecvMeta)> {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<(std::time::Duration, RecvMeta)> {
         self.socket.peek(&mut [0; 1])?;
-        let (at, meta) = self.reader.read(&self.socket, &self.state, &mut IoSliceMut::new(buffer))?;
-        Ok((Time::ZERO + from_std(at.saturating_sub(*self.first.get_or_init(|| at))), meta))
+        self.reader.read(&self.socket, &self.state, &mut IoSliceMut::new(buffer))
     }
 }
 

@@ -41,6 +41,7 @@ mod ack_frame;
 mod ack_watch;
 mod adaptor;
 mod answers;
+mod arrivals;
 mod batch;
 #[cfg(any(test, feature = "bench"))]
 pub mod bench;

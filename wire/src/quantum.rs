@@ -1,13 +1,14 @@
 //! How short a gap this host keeps: bursts of packets over loopback, each sent by as few calls as the kernel allows, at
 //! planned times.
 
+use crate::arrivals::Arrivals;
 use crate::bench::GapErrors;
 use crate::builder::SOCKET_BUFFER;
 use crate::receive::MessageReader;
 use crate::segments;
 use control::{Bytes, Duration, Rate, Time};
 use quinn::udp::{Transmit, UdpSockRef, UdpSocketState};
-use realtime::{Clock, Waking, from_std, wake_in_time};
+use realtime::{Clock, Waking, wake_in_time};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -215,10 +216,10 @@ fn receive(socket: &UdpSocket, state: &UdpSocketState) -> io::Result<Times> {
     reader.take_times(socket, true);
     socket.set_nonblocking(false)?;
     socket.set_read_timeout(Some(LAST_WAIT))?;
-    let (mut arrivals, mut first, mut buffer) = (Times::new(), None, vec![0; 65_536]);
+    let (mut arrivals, mut times, mut buffer) = (Times::new(), Arrivals::default(), vec![0; 65_536]);
     while socket.peek(&mut [0; 1]).is_ok() {
         let (at, meta) = reader.read(socket, state, &mut IoSliceMut::new(&mut buffer))?;
-        let time = Time::ZERO + from_std(at.saturating_sub(*first.get_or_insert(at)));
+        let time = times.time(at);
         for datagram in segments::of(&buffer, &meta) {
             match datagram.first_chunk().map(|number| u64::from_be_bytes(*number)) {
                 None | Some(END) => return Ok(arrivals),

@@ -19,8 +19,8 @@ impl MessageReader {
     /// Does nothing: there are no times to be taken.
     pub(crate) fn take_times(&self, _: &UdpSocket, _: bool) {}
 
-    /// Reads the next message into `buffer`. Its time, since the reader was made, is the
-    /// present.
+    /// Reads the next message into `buffer`. Its time is the present, counted from when
+    /// the reader was made.
     pub(crate) fn read(
         &self,
         socket: &UdpSocket,

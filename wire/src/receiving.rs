@@ -1,12 +1,12 @@
 //! The receiving side of stamps: whose header it is, whether it is genuine, and what the [`Receiver`] reports on it.
 
+use crate::arrivals::Arrivals;
 use crate::replays::Replays;
 use crate::segments;
 use crate::tag::{Key, verify};
 use control::{Bytes, Receiver, Report, Stamp, Time};
 use header::Unverified;
 use quinn::udp::RecvMeta;
-use realtime::from_std;
 use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,9 +34,7 @@ pub(crate) struct ReceivingFlow {
 
 struct Inner {
     receiver: Box<dyn Receiver>,
-    /// When the first stamp arrived, which the receiver is told as [`Time::ZERO`]: an endpoint may last for longer than
-    /// [`Time`] does.
-    begun: Option<Duration>,
+    arrivals: Arrivals,
     replays: Replays,
     report: Option<Report>,
 }
@@ -44,7 +42,7 @@ struct Inner {
 impl ReceivingFlow {
     /// A flow whose headers are tagged under `key`.
     pub(crate) fn new(key: Key, receiver: Box<dyn Receiver>) -> ReceivingFlow {
-        let inner = Inner { receiver, begun: None, replays: Replays::default(), report: None };
+        let inner = Inner { receiver, arrivals: Arrivals::default(), replays: Replays::default(), report: None };
         ReceivingFlow { key, inner: Mutex::new(inner), news: Notify::new() }
     }
 
@@ -55,15 +53,6 @@ impl ReceivingFlow {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Inner {
-    /// The receiver's time when a stamp arrived `at` the time that [`MessageReader`](crate::receive::MessageReader)
-    /// tells.
-    fn time(&mut self, at: Duration) -> Time {
-        let begun = *self.begun.get_or_insert(at);
-        Time::ZERO + from_std(at.saturating_sub(begun))
     }
 }
 
@@ -156,7 +145,7 @@ impl Reading<'_> {
         // must not have the genuine packet dropped: only the stamp of a replayed header is ignored.
         // What routers answer counts whenever it arrived.
         let is_answer = matches!(stamped.stamp, Stamp::Rate { .. } | Stamp::Window { .. });
-        let at = self.at.map(|at| inner.time(at));
+        let at = self.at.map(|at| inner.arrivals.time(at));
         if let Some(at) = at.or(is_answer.then_some(Time::ZERO))
             && inner.replays.is_new(stamped.number)
         {
@@ -209,15 +198,8 @@ mod tests {
     fn passed_on(flows: &ReceivingFlows, now: Time, datagram: &[u8]) -> Option<Vec<u8>> {
         let mut buffer = datagram.to_vec();
         let mut metas = [RecvMeta { len: datagram.len(), stride: datagram.len(), ..RecvMeta::default() }];
-        assert_eq!(
-            flows.on_message(
-                Some(to_std(now.since(Time::ZERO))),
-                &mut [IoSliceMut::new(&mut buffer)],
-                &mut metas,
-                || ()
-            ),
-            1
-        );
+        let at = Some(to_std(now.since(Time::ZERO)));
+        assert_eq!(flows.on_message(at, &mut [IoSliceMut::new(&mut buffer)], &mut metas, || ()), 1);
         buffer.truncate(metas[0].len);
         Some(buffer).filter(|packet| !packet.is_empty() || datagram.is_empty())
     }

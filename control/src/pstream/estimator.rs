@@ -76,9 +76,10 @@ impl Analysis {
 
     /// The bandwidth available to a stream of packets (or bursts) of this size, bits per second; none if there are too
     /// few samples. A stream that arrived in bunches, or over a path that hands packets on in batches, a time of
-    /// `batches` apart, can only be analysed by regression. The samples' delays may be changed. Bursts are at most at
-    /// twice the highest rate at which they arrived: if the host is interrupted within a stream, the queue drains
-    /// meanwhile, and the bursts after that look as if the path carried their rates.
+    /// `batches` apart, can only be analysed by regression. The samples' delays may be changed. The
+    /// estimate of a stream of bursts is at most twice the highest rate at which one of them arrived: if the host is
+    /// interrupted within the stream, the queue drains meanwhile, and the delays of later bursts look as if the path
+    /// carried their rates.
     pub fn estimate(
         &mut self,
         samples: &mut [Sample],

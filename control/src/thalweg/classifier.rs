@@ -23,10 +23,10 @@ pub struct LossClassifier {
     latest: [Duration; RTTS_AT_LOSS],
     /// The shortest round-trip time of the path.
     shortest: LeastRtt,
-    /// The longest round-trip time of the last [`WINDOW`] or two, in picoseconds, by the same measure as at a loss: the
-    /// least of [`RTTS_AT_LOSS`] in a row. An earlier one may be that of a delay of the path that has nothing to do with
-    /// its buffer.
+    /// The longest round-trip time of the last one or two [`WINDOW`]s, in picoseconds, by the same measure as at a loss:
+    /// the least of [`RTTS_AT_LOSS`] in a row. A longer one from before need not have been due to the buffer.
     longest: f64,
+    /// The longest of each window.
     of_windows: MaxFilter<2>,
 }
 
@@ -50,9 +50,9 @@ impl LossClassifier {
         }
     }
 
-    /// An acknowledgment arrived; full packets are of this size, and those that are acknowledged or lost were sent at
-    /// this `rate` or less, unless what is in flight tells it. Returns whether errors turned out to be more frequent
-    /// than was known.
+    /// An acknowledgment arrived; full packets are of this size. What is acknowledged or lost was sent at this `rate` or
+    /// less; if none is given, at the mean rate of what is in flight. Returns whether errors turned out to be more
+    /// frequent than was known.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, packet: Bytes, rate: Option<Rate>) -> bool {
         if self.errors.get() == 0.0 {
             return false;

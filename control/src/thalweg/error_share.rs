@@ -50,7 +50,8 @@ pub(super) const DEVIATIONS: f64 = 4.0;
 const HALF: f64 = 0.5;
 /// A trial ends after so many losses, or after as many packets as errors explain so many losses of.
 const ENOUGH: f64 = 10.0;
-/// By how many standard deviations of its number of losses a trial may lose more than errors may explain.
+/// A trial found no errors if it lost more than the largest share of errors by this many standard deviations of its
+/// number of losses.
 const TRIAL_DEVIATIONS: f64 = 2.0;
 
 impl Count {
@@ -115,7 +116,8 @@ impl ErrorShare {
             return false;
         }
         self.trial = None;
-        // What loses more than errors may is a queue: half of more than twice the capacity overflows it, too.
+        // A trial that loses more than errors may explain overflows a queue: half of the rate can exceed the capacity,
+        // too.
         let too_many = slow.lost - TRIAL_DEVIATIONS * libm::sqrt(slow.lost) > self.most * slow.sent;
         if too_many || slow.lost <= self.errors * slow.sent || self.errors >= self.most {
             return false;

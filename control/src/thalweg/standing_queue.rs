@@ -44,7 +44,9 @@ impl Default for StandingQueue {
 impl StandingQueue {
     /// A packet was acknowledged after this round-trip time.
     pub fn on_rtt(&mut self, now: Time, rtt: Duration) {
-        self.windows -= u32::from(self.least.on_rtt(now, rtt)).min(self.windows);
+        if self.least.on_rtt(now, rtt) {
+            self.windows = self.windows.saturating_sub(1);
+        }
         self.least_since = self.least_since.min(rtt);
         self.samples = self.samples.saturating_add(1);
     }

@@ -79,7 +79,7 @@ impl Client {
                     observer(Event::Note(format!("starting thalweg on {} again", host.name)));
                 }
                 let started = host.start(identity.fingerprint(), &self.choice, self.idle_timeout).await;
-                started.map_err(if again { Failure::Unreachable } else { Failure::Final })?
+                started.map_err(if again { Failure::NotConnected } else { Failure::Final })?
             }
         };
         Ok(remote.insert(running))

@@ -24,18 +24,18 @@ pub(super) struct Connector<'a> {
 impl Connector<'_> {
     /// Connects to the first of `hosts`, names or IP addresses with a port, that answers.
     pub(super) async fn connect(&self, hosts: &[String]) -> Result<(Endpoint, Connection), Failure> {
-        let mut failure = Failure::Unreachable(Error::Unreachable("the server has no address".into()));
+        let mut failure = Failure::NotConnected(Error::Unreachable("the server has no address".into()));
         for host in hosts {
             let addresses = match tokio::net::lookup_host(host).await {
                 Ok(addresses) => addresses,
                 Err(e) => {
-                    failure = Failure::Unreachable(Error::Unreachable(format!("{host}: {e}")));
+                    failure = Failure::NotConnected(Error::Unreachable(format!("{host}: {e}")));
                     continue;
                 }
             };
             for address in addresses {
                 match self.connect_to(address).await {
-                    Err(Failure::Unreachable(e)) => failure = Failure::Unreachable(e),
+                    Err(Failure::NotConnected(e)) => failure = Failure::NotConnected(e),
                     done => return done,
                 }
             }
@@ -50,7 +50,7 @@ impl Connector<'_> {
             .bind(SocketAddr::new(any, 0))
             .map_err(|e| Failure::Final(Error::Socket { port: 0, source: e.into() }))?;
         let tls = client_tls(self.server, Some(self.identity), PROTOCOL);
-        let unreachable = |why| Failure::Unreachable(Error::Unreachable(why));
+        let unreachable = |why| Failure::NotConnected(Error::Unreachable(why));
         match timeout(CONNECT_TIMEOUT, endpoint.connect(address, "thalweg", tls)).await {
             Ok(Ok(connection)) => Ok((endpoint, connection)),
             Err(_) | Ok(Err(ConnectError::Failed(quinn::ConnectionError::TimedOut))) => Err(unreachable(format!(
@@ -60,7 +60,7 @@ impl Connector<'_> {
             ))),
             Ok(Err(ConnectError::Failed(e))) => Err(match explain(&e) {
                 Ended::Lost(why) => unreachable(format!("{address}: {why}")),
-                Ended::NoPlace(source) => Failure::Unreachable(Error::At { address, source: Box::new(source) }),
+                Ended::NoPlace(source) => Failure::NotConnected(Error::At { address, source: Box::new(source) }),
                 Ended::Failed(source) => Failure::Final(Error::At { address, source: Box::new(source) }),
             }),
             Ok(Err(e)) => Err(unreachable(format!("{address}: {e}"))),

@@ -26,8 +26,8 @@ impl Retry {
     pub(super) fn on_failure(&mut self, failure: Failure, progress: bool, now: Instant) -> Result<(), Error> {
         let last = match failure {
             Failure::Final(error) => return Err(error),
-            Failure::Unreachable(error) if self.lost.is_none() => return Err(error),
-            Failure::Unreachable(error) => error.to_string(),
+            Failure::NotConnected(error) if self.lost.is_none() => return Err(error),
+            Failure::NotConnected(error) => error.to_string(),
             Failure::Lost(reason) => {
                 if progress || self.lost.is_none() {
                     self.lost = Some((now, reason.clone()));
@@ -56,7 +56,7 @@ mod tests {
     }
 
     fn unreachable(reason: &str) -> Failure {
-        Failure::Unreachable(Error::Unreachable(reason.into()))
+        Failure::NotConnected(Error::Unreachable(reason.into()))
     }
 
     #[test]

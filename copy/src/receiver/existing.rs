@@ -113,6 +113,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_file_that_is_offered_again_is_not_read_again() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("fine"), "fine").unwrap();
+        let dir = Dir::open_ambient_dir(home.path(), cap_std::ambient_authority()).unwrap();
+        let (target, hash, mut hashed) = (Path::new("fine"), *blake3::hash(b"fine").as_bytes(), Hashed::default());
+        let mut is_same = || {
+            let found = Candidate::find(&dir, target, 4, &Slots::default(), &Stop::default()).unwrap().unwrap();
+            let compared = found.0.compare(&dir, target, found.1, hash, &mut hashed, &Stop::default());
+            matches!(compared.unwrap(), Existing::Complete(_))
+        };
+        assert!(is_same());
+        assert!(!is_same());
+    }
+
+    #[test]
     fn slots_are_bounded_and_come_back() {
         let slots = Slots::default();
         let mut taken: Vec<_> = (0..MAX_RESUMED).map(|_| slots.take().unwrap()).collect();

@@ -18,7 +18,6 @@ use cap_std::fs::Dir;
 use listen::first_free;
 use quinn::VarInt;
 use serve::Copy;
-use std::io;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -79,12 +78,7 @@ impl Server {
         access: Access,
     ) -> Result<Server, Error> {
         let dir = Dir::open_ambient_dir(folder, ambient_authority());
-        let dir = dir.map_err(|source| {
-            let is_file = source.kind() == io::ErrorKind::NotADirectory;
-            let source =
-                if is_file { io::Error::other("it is not a folder; serve the one that it is in") } else { source };
-            Error::File { path: folder.into(), source }
-        })?;
+        let dir = dir.map_err(|source| Error::File { path: folder.into(), source })?;
         // The folder may be given as `.`, or by a link that clients need not know of.
         let path = folder.canonicalize().map_err(|source| Error::File { path: folder.into(), source })?;
         let name = path.file_name().map(|name| name.as_bytes().to_vec()).unwrap_or_default();

@@ -106,5 +106,9 @@ fn only_a_folder_is_served() {
     fs::write(&file, "text").unwrap();
     let output = Command::new(cargo_bin!("thalweg")).args(["serve", text(&file)]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).ends_with("it is not a folder; serve the one that it is in\n"), "{}", said(&output));
+    assert!(
+        said(&output).ends_with("there is a file where a folder is needed; name the folder that it is in\n"),
+        "{}",
+        said(&output)
+    );
 }
