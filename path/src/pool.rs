@@ -1,6 +1,7 @@
 //! Many first-in, first-out queues in one memory: each takes as much of it as it has values, so that thousands of
 //! queues that fill and empty in turn take no more than what is in them together.
 
+use crate::prefetch;
 use control::Time;
 
 /// The places of a chunk: a page of memory, if a value is a cache line.
@@ -184,6 +185,12 @@ impl<T: Copy + Default> Pool<T> {
             queue.head = self.behind(place);
             if self.is_beginning(queue.head) {
                 self.give_chunk(self.chunk_of(place));
+            }
+            // Its time is needed when the first value leaves. By then, it would have to be waited for.
+            if queue.len > 1
+                && let Some(second) = self.places.get(self.behind(queue.head) as usize)
+            {
+                prefetch::lines(second);
             }
         }
     }
