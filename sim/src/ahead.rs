@@ -28,7 +28,7 @@
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
-use crate::network::{Echo, Network};
+use crate::network::{Echo, NOBODY, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
 
@@ -36,10 +36,15 @@ impl Simulation<'_> {
     /// Before the first event: from now on, what is known ahead is handled ahead.
     pub(crate) fn look_ahead(&mut self) {
         let topology = &mut self.network.topology;
-        for flow in &mut self.flows {
+        for (number, flow) in self.flows.iter_mut().enumerate() {
             let (out, back) = (flow.source.way_out(), flow.sink.way_back());
             if flow.sink.answers_at_once() {
                 topology.answer_at_once([out, back]);
+                if let Some(lane) = topology.access_lane(back) {
+                    let hearers = &mut self.network.hearers;
+                    hearers.resize(hearers.len().max(lane as usize + 1), NOBODY);
+                    hearers[lane as usize] = number as u32;
+                }
             }
             if topology.access_lane(out).is_some() {
                 flow.ahead_until = flow.record.stop.unwrap_or(Time::MAX).min(self.end + Duration(1));
@@ -129,7 +134,7 @@ impl Simulation<'_> {
             flow.look_until(arrival, &self.recorder.looks);
             let mut environment = FlowEnvironment { network: &mut self.network, now: arrival, flow: ack.flow };
             flow.source.on_ack(arrival, ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
-        } else {
+        } else if arrival <= self.end {
             self.network.put(link, arrival, ack);
         }
     }

@@ -11,7 +11,7 @@ use crate::traffic::connections::Connections;
 use crate::traffic::cross::CrossSource;
 use control::registry::Parties;
 use control::{Conditions, Router, Time};
-use experiment::{Acquire, Cross, Experiment, FlowOutcome, Outcome, spare_capacity};
+use experiment::{Acquire, Cross, Experiment, Outcome, spare_capacity};
 use path::{LinkDirection, prefetch};
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When
@@ -180,7 +180,7 @@ impl<'a> Simulation<'a> {
             }
             self.events += 1;
             if self.network.events.has_turned() {
-                self.network.prefetch();
+                self.prefetch_due(now);
             }
             self.handle(now, event);
             if self.events.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(now) {
@@ -254,6 +254,36 @@ impl<'a> Simulation<'a> {
                 self.network.events.add(now + self.experiment.sample, (Kind::Sample, 0));
             }
         }
+    }
+
+    /// Prefetches what the events concern that the queue knows to be due soon.
+    #[inline(never)]
+    fn prefetch_due(&self, now: Time) {
+        let Network { topology, events, hearers, .. } = &self.network;
+        let lanes = &topology.lanes;
+        let hearer = |lane: u32| hearers.get(lane as usize).and_then(|&flow| self.flows.get(flow as usize));
+        events.ahead(|slots, (kind, index)| match (kind, slots) {
+            (Kind::Exit, 2) => lanes.prefetch(index),
+            (Kind::Exit, 1) => {
+                lanes.prefetch_first(index);
+                if let Some(flow) = hearer(index) {
+                    prefetch::lines(&flow.sink);
+                    prefetch::lines(&flow.source);
+                }
+            }
+            (Kind::Exit, _) => {
+                lanes.prefetch_second(index);
+                if let Some(flow) = hearer(index) {
+                    if now >= flow.watch {
+                        flow.record.prefetch();
+                    }
+                    flow.sink.prefetch();
+                    flow.source.prefetch();
+                    topology.prefetch(flow.source.way_out());
+                }
+            }
+            _ => {}
+        });
     }
 
     /// Prefetches the flows of packets that leave `lane` soon: the flow itself of one packet, and what its hosts point
@@ -353,21 +383,9 @@ impl<'a> Simulation<'a> {
         let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
             + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();
-        let flows = self.flows.iter_mut().map(|flow| {
-            let (counters, record) = (flow.source.counters, &mut *flow.record);
-            FlowOutcome {
-                delivered: record.measured.1.delivered - record.measured.0.delivered,
-                mean_rtt: record.measured.1.mean_rtt_since(&record.measured.0),
-                retransmitted_packets: counters.retransmitted,
-                loss_events: counters.loss_events,
-                timeouts: counters.timeouts,
-                mean_window: self.recorder.mean_window(&record.series, measured),
-                acquired: record.acquired,
-                completed: record.completed.map(|time| time.since(record.start)),
-                series: std::mem::take(&mut record.series),
-            }
-        });
-        let flows = flows.collect();
+        // Each flow makes room for its results.
+        let flows = std::mem::take(&mut self.flows).into_iter();
+        let flows = flows.map(|flow| flow.outcome(|series| self.recorder.mean_window(series, measured))).collect();
         let (links, sampled) = self.recorder.finish(self.experiment);
         Outcome { flows, workloads, links, sampled, packets_delivered, events: self.events }
     }

@@ -2,9 +2,8 @@
 
 use crate::host::{Answer, Sink, Source};
 use crate::packet::{Body, Packet};
-use control::{Bytes, Duration, Rate, Stamp, State, Time};
-use experiment::Acquire;
-use experiment::FlowSeries;
+use control::{Bytes, Duration, Phase, Rate, Stamp, State, Time};
+use experiment::{Acquire, FlowOutcome, FlowSeries};
 use path::prefetch;
 use std::collections::VecDeque;
 
@@ -40,15 +39,28 @@ pub struct Record {
     /// When the last byte of the flow arrived.
     pub completed: Option<Time>,
     /// The samples so far.
-    pub series: FlowSeries,
+    samples: Vec<Sample>,
     /// The totals at the last sample.
     before: Totals,
     /// How many looks were taken at the source.
     looks: usize,
     /// Those of them whose time has not come.
     early: VecDeque<Look>,
-    /// The totals at the beginning and the end of the measured interval.
-    pub measured: (Totals, Totals),
+    /// The totals at the beginning of the measured interval; once that has ended, those of the interval.
+    measured: Totals,
+}
+
+/// One sample. They become a [`FlowSeries`] at the end of a run: until then, a flow's samples are in one place in memory,
+/// as very many flows have few.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    delivered: u64,
+    window: f64,
+    rate: f64,
+    available: f64,
+    rtt: f64,
+    retransmitted: u32,
+    phase: Option<Phase>,
 }
 
 /// Totals of a flow since its start.
@@ -91,9 +103,19 @@ impl Look {
 }
 
 impl Totals {
-    /// The mean round-trip time since `earlier`, in seconds; NaN without a sample.
-    pub fn mean_rtt_since(&self, earlier: &Totals) -> f64 {
-        (self.rtt_sum - earlier.rtt_sum) as f64 / 1e12 / (self.rtt_samples - earlier.rtt_samples) as f64
+    /// What was added since `earlier`.
+    fn since(&self, earlier: &Totals) -> Totals {
+        Totals {
+            delivered: self.delivered - earlier.delivered,
+            retransmitted: self.retransmitted - earlier.retransmitted,
+            rtt_sum: self.rtt_sum - earlier.rtt_sum,
+            rtt_samples: self.rtt_samples - earlier.rtt_samples,
+        }
+    }
+
+    /// The mean round-trip time, in seconds; NaN without a sample.
+    fn mean_rtt(&self) -> f64 {
+        self.rtt_sum as f64 / 1e12 / self.rtt_samples as f64
     }
 }
 
@@ -119,7 +141,7 @@ impl Flow {
             acquire,
             acquired: None,
             completed: None,
-            series: FlowSeries::with_capacity(looks.len()),
+            samples: Vec::with_capacity(looks.len()),
             before: Totals::default(),
             looks: 0,
             early: VecDeque::new(),
@@ -178,6 +200,8 @@ impl Flow {
     pub fn look_until(&mut self, time: Time, times: &[Time]) {
         while self.next_look < time {
             let look = Look::at(&self.source);
+            // Most flows have one at a time, for which no more memory is taken.
+            self.record.early.reserve_exact(usize::from(self.record.early.capacity() == 0));
             self.record.early.push_back(look);
             self.count_look(times);
         }
@@ -199,7 +223,7 @@ impl Flow {
     }
 
     /// The totals at the look number `number`, whose time has come, and the look.
-    pub fn totals(&mut self, number: usize, times: &[Time]) -> (Totals, Look) {
+    fn totals(&mut self, number: usize, times: &[Time]) -> (Totals, Look) {
         let look = self.look(number, times);
         let Look { retransmitted, rtt_sum, rtt_samples, .. } = look;
         (Totals { delivered: self.sink.delivered(), retransmitted, rtt_sum, rtt_samples }, look)
@@ -212,15 +236,58 @@ impl Flow {
         let shown = (now >= record.start && !look.done).then_some(look);
         let state = shown.map(|look| look.state);
         let before = std::mem::replace(&mut record.before, totals);
-        let series = &mut record.series;
-        series.delivered.push((totals.delivered - before.delivered).0);
-        series.window.push(state.and_then(|s| s.window).unwrap_or(f64::NAN));
-        series.rate.push(state.and_then(|s| s.rate).map_or(f64::NAN, |rate| rate.as_bps()));
-        series.available.push(shown.and_then(|look| look.available).map_or(f64::NAN, |rate| rate.as_bps()));
-        series.rtt.push(totals.mean_rtt_since(&before));
-        series.retransmitted.push((totals.retransmitted - before.retransmitted) as u32);
-        series.phase.push(state.map(|s| s.phase));
+        let interval = totals.since(&before);
+        record.samples.push(Sample {
+            delivered: interval.delivered.0,
+            window: state.and_then(|s| s.window).unwrap_or(f64::NAN),
+            rate: state.and_then(|s| s.rate).map_or(f64::NAN, |rate| rate.as_bps()),
+            available: shown.and_then(|look| look.available).map_or(f64::NAN, |rate| rate.as_bps()),
+            rtt: interval.mean_rtt(),
+            retransmitted: interval.retransmitted as u32,
+            phase: state.map(|s| s.phase),
+        });
     }
+
+    /// The measured interval begins, or it ends, which is the look number `number`.
+    pub fn measure(&mut self, begins: bool, number: usize, times: &[Time]) {
+        let (totals, _) = self.totals(number, times);
+        let measured = &mut self.record.measured;
+        *measured = if begins { totals } else { totals.since(measured) };
+    }
+
+    /// What the run shows of the flow.
+    pub fn outcome(self, mean_window: impl FnOnce(&FlowSeries) -> Option<f64>) -> FlowOutcome {
+        let Flow { source, record, .. } = self;
+        let counters = source.counters;
+        drop(source); // its memory serves for the results
+        let series = series(record.samples);
+        FlowOutcome {
+            delivered: record.measured.delivered,
+            mean_rtt: record.measured.mean_rtt(),
+            retransmitted_packets: counters.retransmitted,
+            loss_events: counters.loss_events,
+            timeouts: counters.timeouts,
+            mean_window: mean_window(&series),
+            acquired: record.acquired,
+            completed: record.completed.map(|time| time.since(record.start)),
+            series,
+        }
+    }
+}
+
+/// `samples` in columns.
+fn series(samples: Vec<Sample>) -> FlowSeries {
+    let mut series = FlowSeries::with_capacity(samples.len());
+    for sample in samples {
+        series.delivered.push(sample.delivered);
+        series.window.push(sample.window);
+        series.rate.push(sample.rate);
+        series.available.push(sample.available);
+        series.rtt.push(sample.rtt);
+        series.retransmitted.push(sample.retransmitted);
+        series.phase.push(sample.phase);
+    }
+    series
 }
 
 #[cfg(test)]
@@ -240,7 +307,7 @@ mod tests {
             rtt_samples: hours * hour,
             ..Totals::default()
         };
-        assert!((after(3).mean_rtt_since(&after(2)) - 0.1).abs() < 1e-12);
-        assert!(after(3).mean_rtt_since(&after(3)).is_nan());
+        assert!((after(3).since(&after(2)).mean_rtt() - 0.1).abs() < 1e-12);
+        assert!(after(3).since(&after(3)).mean_rtt().is_nan());
     }
 }

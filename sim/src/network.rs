@@ -19,7 +19,12 @@ pub struct Network {
     pub events: EventQueue,
     /// See [`Echo`].
     pub echo: Echo,
+    /// By the number of a lane: the flow whose acknowledgments leave it, if these are handled ahead; or [`NOBODY`].
+    pub hearers: Vec<u32>,
 }
+
+/// In place of the number of a flow: there is none.
+pub const NOBODY: u32 = u32::MAX;
 
 /// A plain link that all data crosses, at whose far end hosts answer at once, and the same link back, which nothing but
 /// these answers crosses. It is never busy when one arrives. So when data enters the link, it is known when its answer
@@ -44,7 +49,13 @@ impl Network {
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let topology = Topology::new(&experiment.links, experiment.seed)?;
-        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new(), echo: Echo::NONE })
+        Ok(Network {
+            topology,
+            interfaces: Vec::new(),
+            events: EventQueue::new(),
+            echo: Echo::NONE,
+            hearers: Vec::new(),
+        })
     }
 
     /// Adds the routes of `flow`, between hosts with these interfaces. Returns the positions at which its data and its
@@ -130,18 +141,6 @@ impl Network {
     #[inline]
     pub fn peek(&self, lane: u32, before: usize) -> Option<&Packet> {
         self.topology.lanes.peek(lane, before)
-    }
-
-    /// Prefetches the packets that the event queue knows to leave lanes soon.
-    #[inline(never)]
-    pub fn prefetch(&self) {
-        let lanes = &self.topology.lanes;
-        self.events.ahead(|slots, (kind, index)| match (kind, slots) {
-            (Kind::Exit, 2) => lanes.prefetch(index),
-            (Kind::Exit, 1) => lanes.prefetch_first(index),
-            (Kind::Exit, _) => lanes.prefetch_second(index),
-            _ => {}
-        });
     }
 
     /// The packet of [`Network::first`] leaves `lane`. Returns its fate.

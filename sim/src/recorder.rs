@@ -72,12 +72,7 @@ impl Recorder {
             }
         }
         for flow in flows {
-            let (totals, _) = flow.totals(self.looked, &self.looks);
-            if begins {
-                flow.record.measured.0 = totals;
-            } else {
-                flow.record.measured.1 = totals;
-            }
+            flow.measure(begins, self.looked, &self.looks);
         }
         self.looked += 1;
     }
