@@ -13,6 +13,7 @@ use control::registry::Parties;
 use control::{Conditions, Router, Time};
 use experiment::{Acquire, Cross, Experiment, Outcome, spare_capacity};
 use path::{LinkDirection, prefetch};
+use std::sync::Arc;
 
 /// Simulates `experiment`. Calls `progress` with the simulated time every few milliseconds of real time. When
 /// `progress` returns false, the run ends early and there is no outcome.
@@ -101,6 +102,7 @@ impl<'a> Simulation<'a> {
         let parties = experiment.flows.iter().map(|flow| build(flow, &conditions(flow)));
         let parties = parties.collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
+        let mut spare = Arc::default();
         for (i, (flow, parties)) in experiment.flows.iter().zip(parties).enumerate() {
             let interfaces = [
                 flow.jitter.map(|most| Interface::jittering(most, flow.quantum.is_some(), experiment.seed, i)),
@@ -126,7 +128,9 @@ impl<'a> Simulation<'a> {
             if let Some(kind) = flow.misbehaviour {
                 sink.misbehave(kind);
             }
-            let acquire = Acquire::new(flow, spare_capacity(experiment, flow));
+            let own = spare_capacity(experiment, flow);
+            spare = if spare == own { spare } else { own }; // most flows share one
+            let acquire = Acquire::new(flow, spare.clone());
             network.events.add(flow.start, (Kind::Wake, i as u32));
             if let Some(stop) = flow.stop {
                 network.events.add(stop, (Kind::Wake, i as u32));

@@ -141,7 +141,8 @@ impl Flow {
             acquire,
             acquired: None,
             completed: None,
-            samples: Vec::with_capacity(looks.len()),
+            // Two of the looks are at the ends of the measured interval.
+            samples: Vec::with_capacity(looks.len().saturating_sub(2)),
             before: Totals::default(),
             looks: 0,
             early: VecDeque::new(),

@@ -232,6 +232,9 @@ impl Scoreboard {
                     _ => self.in_flight -= 1,
                 }
             }
+            if self.marked == 0 && marks.resent.capacity() > 0 {
+                marks.resent = VecDeque::new(); // until the next loss, other flows have more use for the memory
+            }
         }
         newly
     }

@@ -315,7 +315,9 @@ impl Source {
     /// Sends what the controller allows.
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
-        for _ in 0..self.max_burst {
+        let mut room = self.max_burst;
+        while room > 0 {
+            room -= 1;
             let mut repair = self.board.next_lost();
             let next = self.board.next();
             if self.frto == Frto::Probing && repair.is_some() {
