@@ -28,26 +28,30 @@
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
-use crate::network::{Echo, NOBODY, Network};
+use crate::network::{Ahead, Echo, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
 
 impl Simulation<'_> {
     /// Before the first event: from now on, what is known ahead is handled ahead.
     pub(crate) fn look_ahead(&mut self) {
-        let topology = &mut self.network.topology;
+        let Network { topology, ahead, .. } = &mut self.network;
+        *ahead = vec![Ahead::Nothing; topology.lanes.len()];
         for (number, flow) in self.flows.iter_mut().enumerate() {
             let (out, back) = (flow.source.way_out(), flow.sink.way_back());
+            let lanes = [out, back].map(|way| topology.access_lane(way));
             if flow.sink.answers_at_once() {
                 topology.answer_at_once([out, back]);
-                if let Some(lane) = topology.access_lane(back) {
-                    let hearers = &mut self.network.hearers;
-                    hearers.resize(hearers.len().max(lane as usize + 1), NOBODY);
-                    hearers[lane as usize] = number as u32;
+            }
+            if let Some(lane) = lanes[0] {
+                flow.ahead_until = flow.record.stop.unwrap_or(Time::MAX).min(self.end + Duration(1));
+                if let Some(link) = topology.lanes.onto(lane).and_then(|position| topology.answered_over(position)) {
+                    ahead[lane as usize] = Ahead::Cross(link);
                 }
             }
-            if topology.access_lane(out).is_some() {
-                flow.ahead_until = flow.record.stop.unwrap_or(Time::MAX).min(self.end + Duration(1));
+            if let Some(lane) = lanes[1] {
+                let link = topology.lanes.onto(lane).and_then(|position| topology.ends_over(position));
+                ahead[lane as usize] = Ahead::Hear { flow: number as u32, link };
             }
         }
         self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
@@ -97,23 +101,20 @@ impl Simulation<'_> {
     /// be handled as on any other lane.
     #[inline(always)]
     pub(crate) fn exit_ahead(&mut self, now: Time, lane: u32) -> bool {
+        let (flow, link) = match self.network.ahead.get(lane as usize) {
+            None | Some(Ahead::Nothing) => return false,
+            Some(&Ahead::Cross(link)) => {
+                self.network.cross_ahead(now, lane, link);
+                return true;
+            }
+            Some(&Ahead::Hear { flow, link }) => (flow, link),
+        };
         let packet = self.network.first(lane);
-        if let Body::Data(_) = packet.body
-            && !packet.head.has_arrived()
-        {
-            let Some(link) = self.network.topology.answered_over(packet.hop) else { return false };
-            self.network.cross_ahead(now, lane, link);
-            return true;
-        }
-        let link = self.network.topology.ends_over(packet.hop);
-        if !packet.head.has_arrived() && link.is_none() {
+        if link.is_none() && !packet.head.has_arrived() {
             return false;
         }
-        let Some(flow) = self.flows.get_mut(packet.flow as usize) else { return false };
-        if self.network.topology.access_lane(flow.sink.way_back()) != Some(lane) {
-            return false;
-        }
-        let ack = flow.acknowledge(now - self.network.topology.lanes.delay(lane), packet, packet.hop);
+        let arrived = now - self.network.topology.lanes.delay(lane);
+        let ack = self.flows[flow as usize].acknowledge(arrived, packet, packet.hop);
         self.network.leave(lane);
         match link {
             Some(link) => self.hear_ahead(now, link, &ack),

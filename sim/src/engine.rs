@@ -4,7 +4,7 @@ use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
 use crate::host::{Answer, Interface, Setup, Sink, Source};
-use crate::network::Network;
+use crate::network::{Ahead, Network};
 use crate::packet::{Body, Head, Packet};
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
@@ -263,9 +263,12 @@ impl<'a> Simulation<'a> {
     /// Prefetches what the events concern that the queue knows to be due soon.
     #[inline(never)]
     fn prefetch_due(&self, now: Time) {
-        let Network { topology, events, hearers, .. } = &self.network;
+        let Network { topology, events, ahead, .. } = &self.network;
         let lanes = &topology.lanes;
-        let hearer = |lane: u32| hearers.get(lane as usize).and_then(|&flow| self.flows.get(flow as usize));
+        let hearer = |lane: u32| match ahead.get(lane as usize) {
+            Some(&Ahead::Hear { flow, .. }) => self.flows.get(flow as usize),
+            _ => None,
+        };
         events.ahead(|slots, (kind, index)| match (kind, slots) {
             (Kind::Exit, 2) => lanes.prefetch(index),
             (Kind::Exit, 1) => {

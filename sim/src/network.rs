@@ -19,12 +19,25 @@ pub struct Network {
     pub events: EventQueue,
     /// See [`Echo`].
     pub echo: Echo,
-    /// By the number of a lane: the flow whose acknowledgments leave it, if these are handled ahead; or [`NOBODY`].
-    pub hearers: Vec<u32>,
+    /// By the number of a lane: what is done ahead when a packet leaves it.
+    pub ahead: Vec<Ahead>,
 }
 
-/// In place of the number of a flow: there is none.
-pub const NOBODY: u32 = u32::MAX;
+/// What is done ahead when a packet leaves an access link that is a delay.
+#[derive(Clone, Copy, Debug)]
+pub enum Ahead {
+    /// Nothing.
+    Nothing,
+    /// It has data, and crosses this link, which is plain, to a host that answers at once.
+    Cross(u32),
+    /// It is an acknowledgment of `flow`, or is to become one.
+    Hear {
+        /// The flow.
+        flow: u32,
+        /// The link that it crosses to the source, if that is plain.
+        link: Option<u32>,
+    },
+}
 
 /// A plain link that all data crosses, at whose far end hosts answer at once, and the same link back, which nothing but
 /// these answers crosses. It is never busy when one arrives. So when data enters the link, it is known when its answer
@@ -49,13 +62,7 @@ impl Network {
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let topology = Topology::new(&experiment.links, experiment.seed)?;
-        Ok(Network {
-            topology,
-            interfaces: Vec::new(),
-            events: EventQueue::new(),
-            echo: Echo::NONE,
-            hearers: Vec::new(),
-        })
+        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new(), echo: Echo::NONE, ahead: Vec::new() })
     }
 
     /// Adds the routes of `flow`, between hosts with these interfaces. Returns the positions at which its data and its
