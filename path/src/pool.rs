@@ -10,6 +10,8 @@ const CHUNK: u32 = 64;
 const SMALL_CHUNK: u32 = 8;
 /// Number of queues that are many.
 const MANY: usize = 50_000;
+/// Up to this number of queues, what they need next is in the caches.
+const FEW: usize = 8;
 /// In place of the number of a place or a chunk.
 const NONE: u32 = u32::MAX;
 
@@ -18,6 +20,8 @@ const NONE: u32 = u32::MAX;
 pub struct Pool<T> {
     /// How many places a chunk has, a power of two.
     chunk: u32,
+    /// There are more than [`FEW`] queues.
+    several: bool,
     /// Chunk after chunk.
     places: Vec<Place<T>>,
     /// For each chunk, the next one of its queue, or of those that belong to none.
@@ -63,11 +67,12 @@ impl Fifo {
 impl<T: Copy + Default> Pool<T> {
     /// A pool without memory.
     pub fn new() -> Pool<T> {
-        Pool { chunk: CHUNK, places: Vec::new(), next: Vec::new(), free: NONE }
+        Pool { chunk: CHUNK, several: false, places: Vec::new(), next: Vec::new(), free: NONE }
     }
 
     /// There are so many `queues`. To be called before they have values, if it is to have an effect.
     pub fn expect(&mut self, queues: usize) {
+        self.several = queues > FEW;
         if self.places.is_empty() && queues >= MANY {
             self.chunk = SMALL_CHUNK;
         }
@@ -187,7 +192,8 @@ impl<T: Copy + Default> Pool<T> {
                 self.give_chunk(self.chunk_of(place));
             }
             // Its time is needed when the first value leaves. By then, it would have to be waited for.
-            if queue.len > 1
+            if self.several
+                && queue.len > 1
                 && let Some(second) = self.places.get(self.behind(queue.head) as usize)
             {
                 prefetch::lines(second);

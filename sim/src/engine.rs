@@ -197,24 +197,37 @@ impl<'a> Simulation<'a> {
     #[inline(always)]
     fn handle(&mut self, now: Time, (kind, index): Event) {
         match kind {
-            Kind::Exit => {
-                let is_access = self.network.topology.is_access(index);
-                if self.flows.len() > CACHED_FLOWS && (!is_access || index == self.network.echo.back) {
-                    self.prefetch_flows(now, index);
-                }
-                if index == self.network.echo.back {
-                    return self.hear_echo(now);
-                }
-                if self.ahead && is_access && self.exit_ahead(now, index) {
-                    return;
-                }
-                let packet = *self.network.first(index);
-                let fate = self.network.leave(index);
-                let arrived = self.network.go_on(now, index, &packet, fate);
-                if arrived {
-                    self.deliver(now, &packet);
-                }
-            }
+            Kind::Exit => self.exit(now, index),
+            _ => self.act(now, kind, index),
+        }
+    }
+
+    /// The first packet on `lane` leaves it.
+    #[inline(always)]
+    fn exit(&mut self, now: Time, lane: u32) {
+        let is_access = self.network.topology.is_access(lane);
+        if self.flows.len() > CACHED_FLOWS && (!is_access || lane == self.network.echo.back) {
+            self.prefetch_flows(now, lane);
+        }
+        if lane == self.network.echo.back {
+            return self.hear_echo(now);
+        }
+        if self.ahead && is_access && self.exit_ahead(now, lane) {
+            return;
+        }
+        let packet = *self.network.first(lane);
+        let fate = self.network.leave(lane);
+        let arrived = self.network.go_on(now, lane, &packet, fate);
+        if arrived {
+            self.deliver(now, &packet);
+        }
+    }
+
+    /// Any event but an exit. Not inlined, so that the event loop stays short.
+    #[inline(never)]
+    fn act(&mut self, now: Time, kind: Kind, index: u32) {
+        match kind {
+            Kind::Exit => {}
             Kind::Wake => {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
                     return self.connections.on_flow_event(now, kind, index, &mut self.network);
