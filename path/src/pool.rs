@@ -169,6 +169,12 @@ impl<T: Copy + Default> Pool<T> {
         }
         queue.tail += 1;
         queue.len += 1;
+        // The place that the next value will be written to, unless another chunk begins there.
+        if self.several
+            && let Some(next) = self.places.get(queue.tail as usize)
+        {
+            prefetch::lines(next);
+        }
         queue.tail - 1
     }
 
