@@ -79,7 +79,8 @@ impl Analysis {
     /// `batches` apart, can only be analysed by regression. The samples' delays may be changed. The
     /// estimate of a stream of bursts is at most twice the highest rate at which one of them arrived: if the host is
     /// interrupted within the stream, the queue drains meanwhile, and the delays of later bursts look as if the path
-    /// carried their rates.
+    /// carried their rates. The estimate of a stream that arrived in batches is at most twice the rate at which it
+    /// arrived while its delay grew by more than two batches.
     pub fn estimate(
         &mut self,
         samples: &mut [Sample],
@@ -92,6 +93,7 @@ impl Analysis {
         let resolution = self.resolution.max(batches.0.min(i64::MAX as u64) as i64);
         let are_bursts = samples.iter().any(|sample| sample.packets > 1);
         let most = if are_bursts { 2.0 * highest_arrival(samples, packet) } else { f64::INFINITY };
+        let most = most.min(2.0 * rate_over_batches(samples, packet, batches));
         let estimate = match self.estimator {
             Estimator::Onset if !in_bunches => onset(samples, resolution),
             Estimator::MinimumFiltered if !in_bunches => minimum_filtered_onset(samples, resolution),
@@ -111,9 +113,45 @@ fn highest_arrival(samples: &[Sample], burst: Bytes) -> f64 {
     samples.windows(2).map(rate).fold(0.0, f64::max)
 }
 
+/// The rate at which packets of this size arrived behind the last one that met no queue, bits per second; infinite if
+/// the delay grew by less than two `batches` from there on. From batch to batch, a delay grows by no more than the time
+/// between two of them, which shows nothing; several batches do.
+fn rate_over_batches(samples: &[Sample], packet: Bytes, batches: Duration) -> f64 {
+    let time = batches.0.min(i64::MAX as u64 / 2) as i64;
+    let (Some(last), Some(least)) = (samples.last(), samples.iter().map(|sample| sample.delay).min()) else {
+        return f64::INFINITY;
+    };
+    if time == 0 || last.delay.saturating_sub(least) <= 2 * time {
+        return f64::INFINITY;
+    }
+    let met_none = |sample: &Sample| sample.delay.saturating_sub(least) <= time;
+    let first = samples.iter().rposition(met_none).unwrap_or(0);
+    let arrived = (samples.len() - 1 - first) as f64;
+    arrived * packet.as_bits() / (last.arrival.wrapping_sub(samples[first].arrival).max(1) as f64 * 1e-12)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first stream of slow start, 20 packets, over a link of 4 Mbps that hands packets on every 9 ms.
+    #[test]
+    fn a_queue_that_grows_from_batch_to_batch_is_seen() {
+        let (mut sent, mut free, mut samples) = (0.0, 0.0, Vec::new());
+        let batch = 9e-3;
+        for index in 0..20 {
+            let rate = 500e3 * f64::from(1 << index);
+            sent += 12_000.0 / rate;
+            free = sent.max(free) + 12_000.0 / 4e6;
+            let arrival = libm::ceil(free / batch) * batch + 0.05;
+            let ps = |seconds: f64| (seconds * 1e12) as i64;
+            samples.push(Sample { index, rate, delay: ps(arrival - sent), arrival: ps(arrival), packets: 1 });
+        }
+        let mut analysis = Analysis::new(Estimator::MinimumFiltered, ROUNDING, 90);
+        let batches = Duration::from_millis(9);
+        let estimate = analysis.estimate(&mut samples, &Bunches::default(), batches, Bytes(1500)).unwrap();
+        assert!((2e6..=9e6).contains(&estimate), "{estimate}");
+    }
 
     /// Ten bursts of 80 packets whose rates double from 16 Mbps on, over a link of 300 Mbps; before the last three, the
     /// host is interrupted until the queue is empty.

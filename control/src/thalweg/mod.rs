@@ -15,6 +15,7 @@
 //!   hide the onset of congestion;
 //! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
 
+mod arrivals;
 mod classifier;
 mod climb;
 mod delivery;

@@ -16,6 +16,7 @@
 //! **Without an estimate.** Each loss ends the present stream. A flow whose streams take longer than the time between
 //! two losses has no estimate, and climbs slowly all the same ([`RateRule::without_estimate`]).
 
+use super::arrivals::Arrivals;
 use super::classifier::LossClassifier;
 use super::climb::StreamStart;
 use super::delivery::Delivery;
@@ -81,6 +82,8 @@ pub struct ThalwegSender {
     /// The highest average rates in the previous and the present round trip, and when the latter began.
     highest: [Rate; 2],
     round: Time,
+    /// The rate at which packets arrive that were not sent in slow start.
+    arrivals: Arrivals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,6 +119,11 @@ const UNHEARD: f64 = 0.5;
 /// The same after a loss in slow start.
 const AFTER_SLOW_START: f64 = 0.5;
 
+/// After a loss, a flow sends at most this many times as fast as its packets arrive.
+const MOST_OVER_ARRIVALS: f64 = 2.0;
+/// The same for a flow of bursts, most of which a buffer of a few packets may drop.
+const MOST_OVER_BURSTS: f64 = 8.0;
+
 /// After a timeout, slow start ends at most at this share of the rate before.
 const CEILING: f64 = 0.5;
 
@@ -150,6 +158,7 @@ impl ThalwegSender {
             followed: Time::ZERO,
             highest: [Rate::from_bps(0.0); 2],
             round: Time::ZERO,
+            arrivals: Arrivals::default(),
             parts,
         };
         sender.restart();
@@ -175,6 +184,7 @@ impl ThalwegSender {
         self.rtt = rtt;
         (self.timeouts, self.ceiling) = (0, None);
         self.parts.rule.forget_queues();
+        self.arrivals.forget(now, rtt);
         // Estimates of streams from before the other protocol took over are out of date.
         self.estimate = None;
         self.feedback.ignore_before(self.outgoing.next_id());
@@ -367,6 +377,17 @@ impl ThalwegSender {
         }
     }
 
+    /// After a loss: less than half of what the flow sends arrives, so that its rate is far too high. Recovery would
+    /// take tens of round trips to lower it. Returns whether the rate was lowered.
+    fn brake(&mut self) -> bool {
+        let before = self.average;
+        let most = if self.outgoing.bursts().are_packets() { MOST_OVER_ARRIVALS } else { MOST_OVER_BURSTS };
+        if let Some(arrives) = self.arrivals.rate() {
+            self.lower_average(arrives * most);
+        }
+        self.average < before
+    }
+
     /// The highest average rate at which packets that are acknowledged now were sent; none if some are of slow start,
     /// which sends one stream per round trip.
     fn highest_rate(&mut self, now: Time) -> Option<Rate> {
@@ -438,6 +459,7 @@ impl ThalwegSender {
             }
             return;
         }
+        self.brake();
         self.outgoing.on_loss(now);
         let interrupted = match self.mode {
             Mode::SlowStart { .. } => Interrupted::SlowStart,
@@ -506,6 +528,16 @@ impl Sender for ThalwegSender {
         if let Some(Report::Available { stream, rate, interval }) = ack.report {
             self.outgoing.on_batches(now, Duration::from_micros(interval.into()));
             self.on_estimate(now, stream, Rate::from_bps(f64::from(rate)));
+        }
+        if let Mode::SlowStart { .. } = self.mode {
+            self.arrivals.forget(now, self.rtt);
+        } else {
+            self.arrivals.on_ack(now, ack, self.rtt, self.packet);
+        }
+        if let Mode::Recovery { .. } = self.mode
+            && self.brake()
+        {
+            self.outgoing.begin(Stream::uniform(self.outgoing.stream().id(), self.recovery_rate()));
         }
         if ack.recovery {
             self.follow_delivery(now, ack);

@@ -64,6 +64,29 @@ fn in_recovery_the_rate_comes_down_to_what_arrives() {
     assert_eq!(sender.state().phase, Phase::Probing, "all packets arrive but one that is on its way");
 }
 
+/// Estimates that are far too high cost a round trip, and not tens of them.
+#[test]
+fn a_loss_takes_an_absurd_rate_down_to_twice_what_arrives() {
+    let after = |acked: u64, app_limited: bool, silent_ms: u64| {
+        let mut sender = new_sender();
+        let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+        let rtt = Some(Duration::from_millis(100));
+        sender.mode = Mode::Probing;
+        sender.set_average(Rate::from_mbps(50_000.0));
+        sender.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
+        (1..=30).for_each(|i| {
+            let now = ms(10 * i + if i > 15 { silent_ms } else { 0 });
+            sender.on_ack(now, &Ack { acked: Bytes(acked), rtt, app_limited, ..Ack::default() });
+        });
+        sender.on_loss(ms(300 + silent_ms), &Loss::Event);
+        sender.state().rate.unwrap().as_mbps().round()
+    };
+    assert_eq!(after(10_000, false, 0), 8.0, "half of twice 8 Mbps, as there was no estimate");
+    assert_eq!(after(40_000_000, false, 0), 25_000.0, "two thirds arrive");
+    assert_eq!(after(10_000, true, 0), 25_000.0, "the application limits what arrives");
+    assert_eq!(after(10_000, false, 10_000), 8.0, "a round trip behind an outage");
+}
+
 /// A sender that sent at 100 Mbps before two timeouts in a row.
 fn after_a_timeout() -> ThalwegSender {
     let mut sender = new_sender();
