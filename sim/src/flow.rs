@@ -50,8 +50,8 @@ pub struct Record {
     measured: Totals,
 }
 
-/// One sample. They become a [`FlowSeries`] at the end of a run: until then, a flow's samples are in one place in memory,
-/// as very many flows have few.
+/// One sample. They become a [`FlowSeries`] at the end of a run: until then, a flow's samples are in one place in
+/// memory, as very many flows have few.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     delivered: u64,
