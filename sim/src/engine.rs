@@ -227,7 +227,7 @@ impl<'a> Simulation<'a> {
     #[inline(never)]
     fn act(&mut self, now: Time, kind: Kind, index: u32) {
         match kind {
-            Kind::Exit => {}
+            Kind::Exit => {} // never comes here
             Kind::Wake => {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
                     return self.connections.on_flow_event(now, kind, index, &mut self.network);

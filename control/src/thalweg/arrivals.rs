@@ -6,7 +6,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// Measures the rate at which packets are acknowledged, over a part of a round trip each time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrivals {
-    /// Acknowledgments from this time on are of packets whose rate is of interest.
+    /// Acknowledgments that arrive before this time are of packets that do not count.
     from: Time,
     /// When the present measurement began, and what was acknowledged since.
     present: Option<(Time, Bytes)>,
@@ -14,12 +14,14 @@ pub struct Arrivals {
     rate: Option<Rate>,
 }
 
-/// A measurement takes this part of a round trip at least, and this number of packets or a whole round trip.
+/// A measurement takes at least one round trip over this number, and as long as [`PACKETS`] take to arrive; but no
+/// longer than to the first acknowledgment after a whole round trip.
 const PART: u64 = 4;
+/// The number of packets that are enough for a measurement.
 const PACKETS: u64 = 64;
 
 impl Arrivals {
-    /// Packets that were sent up to now do not count.
+    /// Packets that were sent up to `now` do not count, and nothing is known of the others.
     pub fn forget(&mut self, now: Time, rtt: Duration) {
         *self = Arrivals { from: now + rtt, ..Arrivals::default() };
     }

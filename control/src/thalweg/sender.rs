@@ -119,9 +119,9 @@ const UNHEARD: f64 = 0.5;
 /// The same after a loss in slow start.
 const AFTER_SLOW_START: f64 = 0.5;
 
-/// After a loss, a flow sends at most this many times as fast as its packets arrive.
+/// After a loss, the average rate is at most this many times the rate at which packets arrive.
 const MOST_OVER_ARRIVALS: f64 = 2.0;
-/// The same for a flow of bursts, most of which a buffer of a few packets may drop.
+/// The same for a flow that sends bursts: a buffer of a few packets drops most of a burst, at any rate.
 const MOST_OVER_BURSTS: f64 = 8.0;
 
 /// After a timeout, slow start ends at most at this share of the rate before.
@@ -377,8 +377,9 @@ impl ThalwegSender {
         }
     }
 
-    /// After a loss: less than half of what the flow sends arrives, so that its rate is far too high. Recovery would
-    /// take tens of round trips to lower it. Returns whether the rate was lowered.
+    /// Limits the average rate, after a loss, to [`MOST_OVER_ARRIVALS`] times the rate at which packets arrive. An
+    /// estimate can be thousands of times too high, and beta alone would take tens of round trips to lower such a rate.
+    /// Returns whether the rate was lowered.
     fn brake(&mut self) -> bool {
         let before = self.average;
         let most = if self.outgoing.bursts().are_packets() { MOST_OVER_ARRIVALS } else { MOST_OVER_BURSTS };
