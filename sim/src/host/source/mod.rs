@@ -315,6 +315,7 @@ impl Source {
     /// Sends what the controller allows.
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
+        // Counted by hand: a range takes some 20 instructions per acknowledgment here.
         let mut room = self.max_burst;
         while room > 0 {
             room -= 1;
