@@ -5,7 +5,7 @@
 use super::error_share::ErrorShare;
 use super::overload::Overload;
 use super::unexplained::Unexplained;
-use crate::pstream::{Analysis, Begins, Incoming, Received};
+use crate::pstream::{Analysis, Begins, Incoming, Received, Sample};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
 
@@ -22,6 +22,11 @@ pub struct ThalwegReceiver {
 /// estimate of the analysis is lower still: a host that is interrupted for some milliseconds delays all packets of a
 /// stream, as a queue that grows would, but within the stream no queue grows.
 const KEPT_AT_LEAST: f64 = 0.75;
+
+/// An estimate is at most this many times the highest rate at which packets of the stream arrived. Behind a full queue
+/// the delay does not grow, and the few packets of a stream that find room there do not show that the others are
+/// missing if the stream's bursts have lost all packets but one.
+const MOST_OVER_ARRIVAL: f64 = 2.0;
 
 impl ThalwegReceiver {
     /// A receiver of streams of up to `longest` packets. Packets that arrive at most `smoothing` apart after a long gap
@@ -67,7 +72,8 @@ impl Receiver for ThalwegReceiver {
                 }
                 _ => estimate,
             });
-            let known = rate.and_then(|rate| known_to_pass(rate, &received, unexplained, size));
+            let most = MOST_OVER_ARRIVAL * highest_arrival_rate(&received, size);
+            let known = rate.and_then(|rate| known_to_pass(rate.min(most), &received, unexplained, size));
             unexplained.on_stream(&received);
             known
         })
@@ -88,6 +94,15 @@ fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, pack
     }
     let shows_no_congestion = samples.last().is_some_and(|last| rate >= last.rate);
     Some(if shows_no_congestion { carried.unwrap_or(samples[0].rate) } else { rate })
+}
+
+/// The highest rate at which packets arrived from one burst to the next, bits per second.
+fn highest_arrival_rate(received: &Received, packet: Bytes) -> f64 {
+    let rate = |pair: &[Sample]| {
+        let gap = Duration(pair[1].arrival.wrapping_sub(pair[0].arrival).max(1) as u64);
+        Bytes(packet.0 * u64::from(pair[0].packets)).over(gap).as_bps()
+    };
+    received.samples.windows(2).map(rate).fold(0.0, f64::max)
 }
 
 /// The mean rate at which these packets arrived, bits per second.
@@ -141,6 +156,25 @@ mod tests {
         let overflow: Vec<_> =
             (0..20).filter(|index| !(12..19).contains(index)).map(|index| (index, queued(index))).collect();
         assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
+    }
+
+    /// Six bursts of some 200 packets whose rates double from 358 Mbps on. Behind a full queue, each has room for one
+    /// packet, so that they look like a stream of packets.
+    #[test]
+    fn the_rates_of_bursts_that_lost_all_but_a_packet_are_not_what_arrives() {
+        let analysis = Analysis::new(Estimator::Regression, Duration::from_micros(15), 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 30.0, ErrorShare::new(0.02, 0.0), 90);
+        let (mut sent, mut reports) = (0.0, Vec::new());
+        for index in 0..7u16 {
+            let (rate, stream) = (358e6 * f64::from(1 << index), u32::from(index == 6));
+            sent += 200.0 * 12_000.0 / rate;
+            let sent = Time(libm::round(sent * 1e12) as u64);
+            let stamp = Stamp::Probe { stream, index: index % 6, len: 6, rate: rate as f32, sent };
+            reports.extend(receiver.on_arrival(sent + Duration::from_millis(2160), &stamp, Bytes(1500)));
+        }
+        let Some(Report::Available { rate, .. }) = reports.first() else { panic!("{reports:?}") };
+        // The last two arrive 0.21 ms apart.
+        assert!((*rate / (2.0 * 12_000.0 / 209.5e-6) - 1.0).abs() < 0.01, "{rate}");
     }
 
     /// The reports, in Mbps, on p-streams of 20 packets around 10 Mbps, one each 16 ms. Each delays its packets by

@@ -4,8 +4,8 @@
 //! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
 //! trips, its rate follows the rate at which packets arrive. After k timeouts more than estimates since, slow
 //! start begins at the initial rate over 2^k (already the first timeout halves it), with a stream of 20 packets over
-//! 2^k or three. No slow start after a timeout ends above half of the rate before the first of them, and none begins
-//! above that rate over 2^k. Its first stream ends at about twice that rate. Slow flows send shorter streams.
+//! 2^k or three. No slow start after a timeout ends above half of the rate before the first of them (of the mean rate
+//! of its stream, if that was slow start), and none begins above that rate over 2^k. Its first stream ends at about twice that rate. Slow flows send shorter streams.
 //!
 //! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC
 //! 5681, equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link
@@ -54,7 +54,7 @@ pub struct Parts {
 /// |---|---|---|
 /// | slow start, probing | a loss event that errors do not explain | recovery |
 /// | probing | during a repair, more losses than errors explain by chance | recovery |
-/// | recovery | a loss event that errors do not explain | recovery, at beta times the rate |
+/// | recovery | a loss event that errors do not explain | recovery, at beta times the rate, or the rate that arrives |
 /// | recovery | a loss event that errors explain | probing, unless that would raise the rate |
 /// | recovery | less arrives than is sent | recovery, at beta times the rate that arrives |
 /// | recovery | all arrives that is sent, or the loss is repaired | probing |
@@ -382,11 +382,15 @@ impl ThalwegSender {
     /// Returns whether the rate was lowered.
     fn brake(&mut self) -> bool {
         let before = self.average;
-        let most = if self.outgoing.bursts().are_packets() { MOST_OVER_ARRIVALS } else { MOST_OVER_BURSTS };
         if let Some(arrives) = self.arrivals.rate() {
-            self.lower_average(arrives * most);
+            self.lower_average(arrives * if self.are_bursts(arrives) { MOST_OVER_BURSTS } else { MOST_OVER_ARRIVALS });
         }
         self.average < before
+    }
+
+    /// Whether a stream of this average rate has bursts of several packets.
+    fn are_bursts(&self, average: Rate) -> bool {
+        self.outgoing.bursts().packets(average * self.top) > 1
     }
 
     /// The highest average rate at which packets that are acknowledged now were sent; none if some are of slow start,
@@ -405,8 +409,12 @@ impl ThalwegSender {
     fn time_out(&mut self, now: Time) {
         self.feedback.restart(now);
         self.outgoing.wait_from(now);
-        if self.timeouts == 0 && !matches!(self.mode, Mode::SlowStart { .. }) {
-            self.ceiling = Some(self.at_least(self.average * CEILING)); // as TCP's slow-start threshold
+        // As TCP's slow-start threshold. In slow start, the average is that of a stream of which nothing came back: the
+        // buffer is full of other flows' packets, and whoever begins again when it has drained would find all of the
+        // path, as they would.
+        let slow_start_ends_below = matches!(self.mode, Mode::SlowStart { .. }) && self.ceiling.is_some();
+        if self.timeouts == 0 && !slow_start_ends_below {
+            self.ceiling = Some(self.at_least(self.average * CEILING));
         }
         self.timeouts += 1;
         self.restart();
@@ -466,8 +474,12 @@ impl ThalwegSender {
             Mode::SlowStart { .. } => Interrupted::SlowStart,
             Mode::Probing => Interrupted::Probing,
             Mode::Recovery { interrupted, .. } => {
-                // Packets that were sent during recovery were lost, too.
+                // Packets that were sent during recovery were lost, too. Such a loss begins another measurement of
+                // what arrives, so that none is completed while more is sent than the path carries.
                 self.lower_average(self.average * self.parts.beta);
+                if let Some(arrives) = self.arrivals.rate().filter(|&rate| !self.are_bursts(rate)) {
+                    self.lower_average(arrives);
+                }
                 interrupted
             }
         };

@@ -64,6 +64,25 @@ fn in_recovery_the_rate_comes_down_to_what_arrives() {
     assert_eq!(sender.state().phase, Phase::Probing, "all packets arrive but one that is on its way");
 }
 
+/// A loss among packets of recovery begins another recovery, which measures what arrives anew.
+#[test]
+fn a_loss_in_each_round_trip_of_recovery_takes_the_rate_down_to_what_arrives() {
+    let mut sender = new_sender();
+    let ms = |ms| Time::ZERO + Duration::from_millis(ms);
+    let ack = Ack { acked: Bytes(10_000), rtt: Some(Duration::from_millis(100)), recovery: true, ..Ack::default() };
+    sender.mode = Mode::Probing;
+    sender.set_average(Rate::from_mbps(15.0));
+    sender.estimate = Some(Rate::from_mbps(15.0));
+    sender.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
+    let rates = [0, 1, 2].map(|round| {
+        (1..=10).for_each(|i| sender.on_ack(ms(100 * round + 10 * i), &Ack { recovery: round > 0, ..ack }));
+        sender.on_loss(ms(100 * round + 100), &Loss::Event);
+        sender.state().rate.unwrap().as_mbps()
+    });
+    // 8 Mbps arrive. With beta alone, the third would be 7.68, and more than arrives for flows that were faster.
+    assert_eq!(rates.map(|mbps| (mbps * 100.0).round() / 100.0), [12.0, 6.4, 5.12]);
+}
+
 /// Estimates that are far too high cost a round trip, and not tens of them.
 #[test]
 fn a_loss_takes_an_absurd_rate_down_to_twice_what_arrives() {
@@ -123,6 +142,12 @@ fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     let mut sender = new_sender();
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
     assert_eq!(sender.average.as_mbps(), 400.0, "the first slow start has no limit");
+
+    let mut sender = new_sender();
+    let mean = sender.average;
+    sender.on_loss(Time::ZERO, &Loss::Timeout);
+    sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
+    assert_eq!((sender.mode, sender.average), (Mode::Probing, mean * 0.5), "of the first stream, nothing arrived");
 }
 
 /// RFC 5681, equation 4: the least slow-start threshold is two packets.
