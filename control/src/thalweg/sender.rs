@@ -2,10 +2,12 @@
 //!
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
 //! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
-//! trips, its rate follows the rate at which packets arrive. After k timeouts more than estimates since, slow
-//! start begins at the initial rate over 2^k (already the first timeout halves it), with a stream of 20 packets over
-//! 2^k or three. No slow start after a timeout ends above half of the rate before the first of them (of the mean rate
-//! of its stream, if that was slow start), and none begins above that rate over 2^k. Its first stream ends at about twice that rate. Slow flows send shorter streams.
+//! trips, its rate follows the rate at which packets arrive.
+//!
+//! **After k timeouts more than estimates since**, slow start begins at the initial rate over 2^k (already the first
+//! timeout halves it), with a stream of 20 packets over 2^k or three. No slow start after a timeout ends above half of
+//! the rate before the first of them (of the mean rate of its stream, if that was slow start), and none begins above
+//! that rate over 2^k. Its first stream ends at about twice that rate. Slow flows send shorter streams.
 //!
 //! **The least rate.** The average rate falls to two packets per round trip (the least slow-start threshold of RFC
 //! 5681, equation 4) or a tenth of the initial rate, whichever is less. Flows that together send more than the link
@@ -16,6 +18,11 @@
 //! **Without an estimate.** Each loss ends the present stream. A flow whose streams take longer than the time between
 //! two losses has no estimate, and climbs slowly all the same ([`RateRule::without_estimate`]).
 
+mod recovery;
+mod slow_start;
+#[cfg(test)]
+mod tests;
+
 use super::arrivals::Arrivals;
 use super::classifier::LossClassifier;
 use super::climb::StreamStart;
@@ -23,7 +30,7 @@ use super::delivery::Delivery;
 use super::rate_rule::RateRule;
 use super::spread::AdaptiveSpread;
 use crate::pstream::{
-    Feedback, INITIAL_RTT, Layout, MIN_RATE_SHARE, Outgoing, SlowStart, Stream, at_most_highest, feedback_timeout,
+    Feedback, INITIAL_RTT, Layout, MIN_RATE_SHARE, Outgoing, Stream, at_most_highest, feedback_timeout,
 };
 use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -110,26 +117,6 @@ enum Interrupted {
 const MIN_STREAM_BURSTS: u16 = 20;
 /// The least number of bursts in a stream after timeouts.
 const SHORTEST_STREAM: u16 = 3;
-/// The least number of bursts over which recovery measures the rate at which they arrive.
-const MIN_DELIVERED_BURSTS: u64 = 8;
-
-/// Factor on the average rate after a loss if no estimate came since the loss before it: then losses are all that the
-/// flow hears of congestion, as they are for TCP.
-const UNHEARD: f64 = 0.5;
-/// The same after a loss in slow start.
-const AFTER_SLOW_START: f64 = 0.5;
-
-/// After a loss, the average rate is at most this many times the rate at which packets arrive.
-const MOST_OVER_ARRIVALS: f64 = 2.0;
-/// The same for a flow that sends bursts: a buffer of a few packets drops most of a burst, at any rate.
-const MOST_OVER_BURSTS: f64 = 8.0;
-
-/// After a timeout, slow start ends at most at this share of the rate before.
-const CEILING: f64 = 0.5;
-
-/// The longest stream with which slow start begins after timeouts. The feedback timeout is then some 40 s, in which a
-/// flow sends three packets.
-const LONGEST_STREAM: Duration = Duration::from_millis(10_000);
 
 /// A rate, or the least one if that is higher.
 fn at_least(rate: Rate, least: Rate) -> Rate {
@@ -194,21 +181,6 @@ impl ThalwegSender {
         self.outgoing.end();
     }
 
-    /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first
-    /// timeout begins at half the initial rate. A stream with higher rates than twice the ceiling would find nothing
-    /// that counts, but its packets would be many round trips' share of a slow flow.
-    fn restart(&mut self) {
-        self.estimate = None;
-        let slow_start = SlowStart::PACKET_SCALE_2017;
-        let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
-        // A stream whose rates double takes as long as two packets at its first rate.
-        let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
-        // So many flows may share a slow path that even the first streams are more than it carries.
-        let most = (slow_start.first >> self.timeouts.min(15)).max(SHORTEST_STREAM);
-        let len = self.ceiling.map_or(most, |ceiling| slow_start.len_up_to(first, ceiling * 2.0).min(most));
-        self.begin_slow_start(len, first, None);
-    }
-
     fn set_average(&mut self, rate: Rate) {
         self.average = self.at_least(rate);
     }
@@ -226,18 +198,6 @@ impl ThalwegSender {
     fn at_least(&self, rate: Rate) -> Rate {
         let (share, window) = (self.parts.initial_rate * MIN_RATE_SHARE, Bytes(2 * self.packet.0).over(self.rtt));
         at_least(rate, if window < share { window } else { share } * libm::scalbn(1.0, -self.timeouts))
-    }
-
-    fn below_ceiling(&self, rate: Rate) -> Rate {
-        self.ceiling.filter(|&ceiling| rate > ceiling).unwrap_or(rate)
-    }
-
-    fn begin_slow_start(&mut self, len: u16, first: Rate, doubted: Option<Rate>) {
-        let stream = SlowStart::PACKET_SCALE_2017.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
-        self.average = stream.average();
-        let top = SlowStart::PACKET_SCALE_2017.highest_estimate(&stream, self.outgoing.bursts());
-        self.mode = Mode::SlowStart { len, first, top, doubted };
-        self.outgoing.begin(stream);
     }
 
     /// Begins the next p-stream, after the average rate has followed the newest estimate.
@@ -294,105 +254,6 @@ impl ThalwegSender {
         self.feedback.deadline(feedback_timeout(self.rtt, self.duration(bursts)))
     }
 
-    fn begin_recovery(&mut self, now: Time, interrupted: Interrupted) {
-        // As in RAPID: the mean rate of slow start in bursts may exceed the capacity by far.
-        if let (Interrupted::SlowStart, Some(estimate)) = (interrupted, self.estimate)
-            && !self.outgoing.bursts().are_packets()
-            && estimate < self.average
-        {
-            self.lower_average(estimate);
-        }
-        // Slow start sends one stream per round trip, which may be much less than the mean rate of the stream.
-        if interrupted == Interrupted::SlowStart {
-            let stream = Bytes(self.outgoing.burst().0 * u64::from(self.outgoing.stream().length()));
-            let sent = stream.over(self.rtt);
-            self.lower_average(sent);
-        }
-        if interrupted == Interrupted::Probing && self.estimate.is_none() {
-            self.lower_average(self.average * (UNHEARD / self.parts.beta).min(1.0));
-        }
-        if self.parts.classifier.exceeds_error_share() {
-            self.parts.rule.on_collapse();
-        }
-        let delivery = Delivery::of_packets_sent_from(now, self.rtt);
-        self.mode = Mode::Recovery { interrupted, delivery };
-        self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.recovery_rate()));
-    }
-
-    /// Factor on the average rate after a loss. The rates of slow start double from packet to packet, so that its
-    /// estimates are right within a factor of two.
-    fn kept(&self, interrupted: Interrupted) -> f64 {
-        match interrupted {
-            Interrupted::SlowStart => AFTER_SLOW_START,
-            Interrupted::Probing => self.parts.beta,
-        }
-    }
-
-    /// The rate of recovery. Unlike RAPID's, it is reduced at once: the average rate may come from a time when fewer
-    /// flows shared the path.
-    fn recovery_rate(&self) -> Rate {
-        let Mode::Recovery { interrupted, .. } = self.mode else { return self.average * self.parts.beta };
-        self.average * self.kept(interrupted)
-    }
-
-    /// The average rate after recovery: beta times the average rate before it, or half of it if the loss interrupted
-    /// slow start. If an estimate has arrived since slow start began, it is half of that estimate.
-    fn rate_after_recovery(&self, interrupted: Interrupted) -> Rate {
-        let found = self.estimate.filter(|_| interrupted == Interrupted::SlowStart);
-        let found = found.map(|estimate| self.below_ceiling(estimate));
-        self.at_least(found.unwrap_or(self.average) * self.kept(interrupted))
-    }
-
-    fn end_recovery(&mut self, now: Time) {
-        let Mode::Recovery { interrupted, .. } = self.mode else { return };
-        self.average = self.rate_after_recovery(interrupted);
-        if interrupted == Interrupted::SlowStart && self.estimate.is_some() {
-            self.ceiling = None;
-        }
-        // Estimates of streams that were sent before the loss are out of date, as streams behind a full buffer look
-        // uncongested.
-        self.estimate = None;
-        self.mode = Mode::Probing;
-        self.feedback.restart(now);
-        self.outgoing.end();
-    }
-
-    /// In recovery, after each measurement of the rate at which packets arrive: the average rate is lowered to it. When
-    /// all packets arrive, recovery ends, as p-streams can carry the remaining repairs.
-    fn follow_delivery(&mut self, now: Time, ack: &Ack) {
-        let rate = self.recovery_rate();
-        let enough = self.rtt.max(rate.time_for(Bytes(self.outgoing.burst().0 * MIN_DELIVERED_BURSTS)));
-        let Mode::Recovery { interrupted, delivery } = &mut self.mode else { return };
-        let Some(delivered) = delivery.on_ack(now, ack, self.rtt, enough) else { return };
-        // One burst more or less within the measurement is no loss.
-        if delivered < rate * (1.0 - 1.0 / MIN_DELIVERED_BURSTS as f64) {
-            // The rate at which packets arrive is newer than the estimate of an interrupted slow start, so recovery
-            // ends with beta times the former, as if it had interrupted probing.
-            *interrupted = Interrupted::Probing;
-            self.lower_average(delivered);
-            self.outgoing.begin(Stream::uniform(self.outgoing.stream().id(), self.recovery_rate()));
-        } else {
-            self.parts.classifier.forget();
-            self.end_recovery(now);
-        }
-    }
-
-    /// Limits the average rate, after a loss, to [`MOST_OVER_ARRIVALS`] times the rate at which packets arrive. An
-    /// estimate can be thousands of times too high, and beta alone would take tens of round trips to lower such a rate.
-    /// Returns whether the rate was lowered.
-    fn brake(&mut self) -> bool {
-        let before = self.average;
-        if let Some(arrives) = self.arrivals.rate() {
-            self.lower_average(arrives * if self.are_bursts(arrives) { MOST_OVER_BURSTS } else { MOST_OVER_ARRIVALS });
-        }
-        self.average < before
-    }
-
-    /// Whether a stream of this average rate has bursts of several packets.
-    fn are_bursts(&self, average: Rate) -> bool {
-        self.outgoing.bursts().packets(average * self.top) > 1
-    }
-
     /// The highest average rate at which packets that are acknowledged now were sent; none if some are of slow start,
     /// which sends one stream per round trip.
     fn highest_rate(&mut self, now: Time) -> Option<Rate> {
@@ -405,21 +266,6 @@ impl ThalwegSender {
         Some(at_least(self.highest[0], self.highest[1])).filter(|rate| rate.as_bps().is_finite())
     }
 
-    /// A retransmission or feedback timeout.
-    fn time_out(&mut self, now: Time) {
-        self.feedback.restart(now);
-        self.outgoing.wait_from(now);
-        // As TCP's slow-start threshold. In slow start, the average is that of a stream of which nothing came back: the
-        // buffer is full of other flows' packets, and whoever begins again when it has drained would find all of the
-        // path, as they would.
-        let slow_start_ends_below = matches!(self.mode, Mode::SlowStart { .. }) && self.ceiling.is_some();
-        if self.timeouts == 0 && !slow_start_ends_below {
-            self.ceiling = Some(self.at_least(self.average * CEILING));
-        }
-        self.timeouts += 1;
-        self.restart();
-    }
-
     fn on_estimate(&mut self, now: Time, stream: u32, estimate: Rate) {
         if !self.feedback.on_estimate(now, stream) {
             return;
@@ -430,69 +276,10 @@ impl ThalwegSender {
         if self.mode == Mode::Probing && self.outgoing.stream().probes() {
             self.parts.spread.update(estimate, self.outgoing.stream().range());
         }
-        // If a slow-start stream lost its last packets, its estimate arrives only after the timeout, when slow start
-        // has restarted. The sender uses it; otherwise it would repeat the same lossy burst for ever.
-        if let Mode::SlowStart { len, first, top, doubted } = self.mode {
-            let allowed = self.below_ceiling(estimate);
-            let is_low = SlowStart::ends_with(estimate, top);
-            if allowed == estimate && is_low && doubted.is_none() && !self.outgoing.bursts().are_packets() {
-                // One interruption of the host within the stream reads as congestion at a rate far below the path's,
-                // and probing takes seconds to climb from there. So on hosts that send bursts, slow start ends after
-                // two such streams in a row.
-                self.begin_slow_start(len, first, Some(estimate));
-            } else if allowed < estimate || is_low {
-                let found = doubted.map_or(allowed, |before| of_two(self.below_ceiling(before), allowed));
-                self.estimate = Some(found);
-                self.set_average(found);
-                self.ceiling = None;
-                self.mode = Mode::Probing;
-                self.outgoing.end();
-            } else {
-                self.begin_slow_start(SlowStart::PACKET_SCALE_2017.len_after(len), estimate, None);
-            }
-            // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no
-            // gap. (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves
-            // early.)
-            self.outgoing.wait_for_nothing();
+        if let Mode::SlowStart { .. } = self.mode {
+            self.on_estimate_in_slow_start(estimate);
         }
     }
-
-    fn on_loss_event(&mut self, now: Time) {
-        if self.parts.classifier.finds_error() {
-            // Where errors are frequent, a repair is always going on, so an error ends recovery. But it must not raise
-            // the rate.
-            if let Mode::Recovery { interrupted, .. } = self.mode
-                && self.rate_after_recovery(interrupted) <= self.recovery_rate()
-            {
-                self.end_recovery(now);
-            }
-            return;
-        }
-        self.brake();
-        self.outgoing.on_loss(now);
-        let interrupted = match self.mode {
-            Mode::SlowStart { .. } => Interrupted::SlowStart,
-            Mode::Probing => Interrupted::Probing,
-            Mode::Recovery { interrupted, .. } => {
-                // Packets that were sent during recovery were lost, too. Such a loss begins another measurement of
-                // what arrives, so that none is completed while more is sent than the path carries.
-                self.lower_average(self.average * self.parts.beta);
-                if let Some(arrives) = self.arrivals.rate().filter(|&rate| !self.are_bursts(rate)) {
-                    self.lower_average(arrives);
-                }
-                interrupted
-            }
-        };
-        self.begin_recovery(now, interrupted);
-    }
-}
-
-/// Which of two estimates of slow start counts. The rates of its streams double from burst to burst, so two estimates
-/// of the same available bandwidth may differ by a factor of four. If they do not differ by more, the lower one is
-/// safe. If they do, the lower one comes from an interruption.
-fn of_two(a: Rate, b: Rate) -> Rate {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high > low * 4.0 { high } else { low }
 }
 
 impl Sender for ThalwegSender {
@@ -579,6 +366,3 @@ impl Sender for ThalwegSender {
         self.estimate
     }
 }
-
-#[cfg(test)]
-mod tests;
