@@ -246,12 +246,16 @@ impl ThalwegSender {
         self.average.time_for(Bytes(self.burst().0 * u64::from(bursts)))
     }
 
+    /// When the sender gives up waiting for an estimate: in slow start, four round trips after the end of its stream.
     fn feedback_deadline(&self) -> Time {
-        let bursts = match self.mode {
-            Mode::SlowStart { .. } => self.outgoing.stream().length(),
-            Mode::Probing | Mode::Recovery { .. } => self.len(),
+        let timeout = match self.mode {
+            Mode::SlowStart { .. } => {
+                let stream = self.duration(self.outgoing.stream().length());
+                stream + feedback_timeout(self.rtt, Duration::ZERO)
+            }
+            Mode::Probing | Mode::Recovery { .. } => feedback_timeout(self.rtt, self.duration(self.len())),
         };
-        self.feedback.deadline(feedback_timeout(self.rtt, self.duration(bursts)))
+        self.feedback.deadline(timeout)
     }
 
     /// The highest average rate at which packets that are acknowledged now were sent; none if some are of slow start,

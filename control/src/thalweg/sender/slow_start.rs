@@ -7,8 +7,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 /// After a timeout, slow start ends at most at this share of the rate before.
 const CEILING: f64 = 0.5;
 
-/// The longest stream with which slow start begins after timeouts. The feedback timeout is then some 40 s, in which a
-/// flow sends three packets.
+/// The longest stream with which slow start begins after timeouts: three packets.
 const LONGEST_STREAM: Duration = Duration::from_millis(10_000);
 
 impl ThalwegSender {
