@@ -13,6 +13,9 @@ const BATCHES: u32 = 4;
 /// do not show them. It is longer than the time after which the sender shortens its bursts to find out.
 const MEMORY: Duration = Duration::from_millis(60_000);
 
+/// A gap that is longer than the sender's by less than one over this counts as the sender's: clocks differ.
+const CLOCKS: u64 = 16;
+
 /// Watches the arrivals of a flow, packet by packet, or burst by burst where the sender sends bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
@@ -20,6 +23,8 @@ pub struct Batches {
     bunches: Bunches,
     /// When the last packet arrived, and the first packets of the present and of the previous batch.
     last: Option<Time>,
+    /// When the last packet was sent.
+    last_sent: Time,
     begins: [Option<Time>; 2],
     /// Whether the present batch has several packets.
     several: bool,
@@ -41,6 +46,7 @@ impl Batches {
         Batches {
             bunches: Bunches::new(within),
             last: None,
+            last_sent: Time::ZERO,
             begins: [None; 2],
             several: false,
             packets: 0,
@@ -53,17 +59,20 @@ impl Batches {
         }
     }
 
-    /// A packet arrived.
+    /// A packet arrived that the sender sent at `sent` by its clock.
     ///
-    /// **Decided**: only the time before a batch of several packets counts. There the sender's gaps are shorter than
-    /// the time between batches, so that no batch was left out; but one may have been lost, so that the shortest of
-    /// some such times is that of the path.
+    /// **Decided**: a gap that the sender made is none of the path's. Of the others, only the time before a batch of
+    /// several packets counts. There the sender's gaps are shorter than the time between batches, so that no batch was
+    /// left out; but one may have been lost, so that the shortest of some such times is that of the path.
     #[inline]
-    pub fn on_arrival(&mut self, now: Time) {
+    pub fn on_arrival(&mut self, now: Time, sent: Time) {
         self.packets += 1;
+        let sent_before = core::mem::replace(&mut self.last_sent, sent);
         let Some(last) = self.last.replace(now) else { return };
         self.bunches.on_gap(now.since(last));
-        if !self.bunches.is_inside() {
+        let (gap, own) = (now.since(last), sent.since(sent_before));
+        let is_senders = gap > self.bunches.within() && own.0 >= gap.0 - gap.0 / CLOCKS;
+        if !self.bunches.is_inside() || is_senders {
             (self.begins, self.several) = ([None; 2], false);
         } else if now.since(last) > self.bunches.within() {
             (self.begins, self.several) = ([self.begins[1], Some(now)], false);
@@ -109,11 +118,11 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// The intervals that are told, in microseconds, where packets arrive at these times, in microseconds.
-    fn told(arrivals: impl Iterator<Item = u64>) -> Vec<u64> {
+    /// The intervals that are told, in microseconds, where packets leave and arrive at these times, in microseconds.
+    fn told(times: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
         let mut batches = Batches::new(Duration::from_micros(1));
-        let after = arrivals.map(|us| {
-            batches.on_arrival(Time::ZERO + Duration::from_micros(us));
+        let after = times.map(|(sent, arrives)| {
+            batches.on_arrival(Time::ZERO + Duration::from_micros(arrives), Time::ZERO + Duration::from_micros(sent));
             batches.tell().0 / 1_000_000
         });
         after.filter(|&interval| interval > 0).collect()
@@ -122,7 +131,7 @@ mod tests {
     #[test]
     fn the_interval_is_that_of_the_path_and_not_that_of_the_sender() {
         // A packet every `gap`, held back until the next multiple of 4 ms.
-        let held = |gap: u64| told((1..400).map(move |i| (i * gap).next_multiple_of(4000)));
+        let held = |gap: u64| told((1..400).map(move |i| (i * gap, (i * gap).next_multiple_of(4000))));
         for gap in [100, 900, 1900, 2500] {
             let found = held(gap);
             assert!(!found.is_empty() && found.iter().all(|&interval| interval == 4000), "{gap}: {found:?}");
@@ -132,9 +141,15 @@ mod tests {
 
     #[test]
     fn packets_that_arrive_one_by_one_are_no_batches() {
-        assert!(told((1..400).map(|i| i * 100)).is_empty());
-        assert!(told(1..400).is_empty(), "a fast link");
+        assert!(told((1..400).map(|i| (i * 100, i * 100))).is_empty());
+        assert!(told((1..400).map(|i| (i, i))).is_empty(), "a fast link");
         // Two of 200 packets arrive together.
-        assert!(told((1..4000).map(|i| if i % 200 == 0 { i * 100 - 99 } else { i * 100 })).is_empty());
+        let two = |i| if i % 200 == 0 { i * 100 - 99 } else { i * 100 };
+        assert!(told((1..4000).map(|i| (i * 100, two(i)))).is_empty());
+        // A fast sender pauses for 50 us after every 20 packets.
+        let pauses = |i: u64| i + i / 20 * 50;
+        assert!(told((1..4000).map(|i| (pauses(i), pauses(i) + 700))).is_empty(), "the sender's gaps");
+        let held = told((1..4000).map(|i| (i, i / 20 * 70)));
+        assert!(!held.is_empty() && held.iter().all(|&interval| interval == 70), "the path's, as fast: {held:?}");
     }
 }

@@ -127,7 +127,7 @@ impl Incoming {
             return report;
         }
         self.last = index;
-        self.batches.on_arrival(now);
+        self.batches.on_arrival(now, sent);
         if index > self.next {
             self.holes.on_hole(self.next, index, self.samples.len());
         } else if index < self.next {
