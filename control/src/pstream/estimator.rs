@@ -5,7 +5,7 @@ use super::minimum_filter::minimum_filtered_onset;
 use super::onset::onset;
 use super::pathchirp::pathchirp;
 use super::regression;
-use super::sample::Sample;
+use super::sample::{Sample, highest_arrival};
 use crate::parameters::within;
 use crate::roles::Conditions;
 use crate::setting::Setting;
@@ -93,7 +93,7 @@ impl Analysis {
         // Packets waited for their batch for up to the time between two.
         let resolution = self.resolution.max(batches.0.min(i64::MAX as u64) as i64);
         let are_bursts = samples.iter().any(|sample| sample.packets > 1);
-        let most = if are_bursts { 2.0 * highest_arrival(samples, packet) } else { f64::INFINITY };
+        let most = if are_bursts { 2.0 * highest_arrival(samples, |_| packet) } else { f64::INFINITY };
         let most = most.min(2.0 * rate_over_batches(samples, packet, batches));
         let estimate = match self.estimator {
             Estimator::Onset if !in_bunches => onset(samples, resolution),
@@ -103,15 +103,6 @@ impl Analysis {
         };
         estimate.map(|estimate| estimate.min(most))
     }
-}
-
-/// The highest rate at which a burst of this size arrived, bits per second.
-fn highest_arrival(samples: &[Sample], burst: Bytes) -> f64 {
-    let rate = |pair: &[Sample]| {
-        let gap = pair[1].arrival.wrapping_sub(pair[0].arrival).max(1) as f64 * 1e-12;
-        burst.as_bits() / gap
-    };
-    samples.windows(2).map(rate).fold(0.0, f64::max)
 }
 
 /// The rate at which packets of this size arrived behind the last one that met no queue, bits per second; infinite if

@@ -42,6 +42,6 @@ pub use minimum_filter::minimum_filtered_onset;
 pub use onset::onset;
 pub use outgoing::Outgoing;
 pub use pathchirp::pathchirp;
-pub use sample::Sample;
+pub use sample::{Sample, highest_arrival};
 pub use slow_start::SlowStart;
 pub use stream::{Layout, Stream, check_range};

@@ -1,6 +1,8 @@
 //! What a receiver knows about a packet of a stream, or of a burst where the sender sends bursts
 //! ([`bursts`](super::bursts)).
 
+use crate::units::{Bytes, Duration};
+
 /// One packet of a stream that arrived, or one burst: then all times are those of the first of its packets that
 /// arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,4 +26,14 @@ impl Sample {
     pub fn sent(&self) -> i64 {
         self.arrival.wrapping_sub(self.delay)
     }
+}
+
+/// The highest rate at which packets arrived from one sample to the next, bits per second, where `size` of a sample
+/// counts.
+pub fn highest_arrival(samples: &[Sample], size: impl Fn(&Sample) -> Bytes) -> f64 {
+    let rate = |pair: &[Sample]| {
+        let gap = Duration(pair[1].arrival.wrapping_sub(pair[0].arrival).max(1) as u64);
+        size(&pair[0]).over(gap).as_bps()
+    };
+    samples.windows(2).map(rate).fold(0.0, f64::max)
 }

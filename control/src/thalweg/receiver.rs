@@ -5,7 +5,7 @@
 use super::error_share::ErrorShare;
 use super::overload::Overload;
 use super::unexplained::Unexplained;
-use crate::pstream::{Analysis, Begins, Incoming, Received, Sample};
+use crate::pstream::{Analysis, Begins, Incoming, Received, Sample, highest_arrival};
 use crate::roles::{Receiver, Report, Stamp};
 use crate::units::{Bytes, Duration, Time};
 
@@ -72,7 +72,8 @@ impl Receiver for ThalwegReceiver {
                 }
                 _ => estimate,
             });
-            let most = MOST_OVER_ARRIVAL * highest_arrival_rate(&received, size);
+            let arrived = |sample: &Sample| Bytes(size.0 * u64::from(sample.packets));
+            let most = MOST_OVER_ARRIVAL * highest_arrival(received.samples, arrived);
             let known = rate.and_then(|rate| known_to_pass(rate.min(most), &received, unexplained, size));
             unexplained.on_stream(&received);
             known
@@ -94,15 +95,6 @@ fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, pack
     }
     let shows_no_congestion = samples.last().is_some_and(|last| rate >= last.rate);
     Some(if shows_no_congestion { carried.unwrap_or(samples[0].rate) } else { rate })
-}
-
-/// The highest rate at which packets arrived from one burst to the next, bits per second.
-fn highest_arrival_rate(received: &Received, packet: Bytes) -> f64 {
-    let rate = |pair: &[Sample]| {
-        let gap = Duration(pair[1].arrival.wrapping_sub(pair[0].arrival).max(1) as u64);
-        Bytes(packet.0 * u64::from(pair[0].packets)).over(gap).as_bps()
-    };
-    received.samples.windows(2).map(rate).fold(0.0, f64::max)
 }
 
 /// The mean rate at which these packets arrived, bits per second.
