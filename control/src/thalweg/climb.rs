@@ -36,7 +36,8 @@ pub struct ClimbParameters {
     /// How long a flow has a higher floor.
     pub youth: Duration,
     /// By which share of the rate the step of the floor lets a flow climb at most in a round trip and a stream, after
-    /// which feedback arrives; also by which share a flow of bursts may climb in that time however small kappa is.
+    /// which feedback arrives, or within tau if that is shorter; also by which share a flow of bursts may climb in a round
+    /// trip and a stream however small kappa is.
     pub climb_in_round_trip: f64,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
@@ -81,8 +82,10 @@ pub struct Climb {
 const NEAR: f64 = 1.25;
 /// The factor by which a surge grows each time.
 const SURGE: f64 = 2.0;
-/// A surge grows after a round trip and so many streams with much to spare.
-const STREAMS: f64 = 8.0;
+/// A surge grows after a round trip and so many streams with much to spare: from the first number, if streams are short,
+/// to the second, if they take a quarter of tau or longer. To a slow flow, whose streams take long, a small part of the
+/// path is much to spare.
+const STREAMS: (f64, f64) = (8.0, 32.0);
 /// The largest product of kappa and the surge, and the largest kappa for bursts. In effect it is no bound, because
 /// streams show at most two or three times their average rate.
 const LARGEST: f64 = 8.0;
@@ -122,7 +125,8 @@ impl Climb {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
-            if self.spared >= start.rtt + start.duration.scale(STREAMS) {
+            let streams = STREAMS.0 + (STREAMS.1 - STREAMS.0) * (4.0 * pace).min(1.0);
+            if self.spared >= start.rtt + start.duration.scale(streams) {
                 self.surge = (self.surge * SURGE).min(LARGEST / self.kappa).max(1.0);
                 self.spared = Duration::ZERO;
             }
@@ -154,12 +158,7 @@ impl Climb {
         let young = (1.0 - self.age.as_secs() / youth.as_secs()).max(0.0);
         let floor = floor.as_bps() + (young_floor.as_bps() - floor.as_bps()).max(0.0) * young;
         let step = libm::sqrt(floor * average);
-        // Flows of less than 1 Mbps, whose streams take longer than tau, would otherwise need minutes to climb.
-        if stream >= *tau {
-            step
-        } else {
-            step.min(climb_in_round_trip * average * tau.as_secs() / (rtt + stream).as_secs())
-        }
+        step.min(climb_in_round_trip * average * (tau.as_secs() / (rtt + stream).as_secs()).max(1.0))
     }
 
     /// Which share of a step is adopted in this time.
@@ -221,14 +220,14 @@ mod tests {
     fn a_surge_doubles_while_much_is_to_spare_and_ends_near_the_rate() {
         let mut climb = climb();
         (climb.kappa, climb.parameters.regrow) = (0.1, 0.0);
-        // A round trip and eight streams of 2.5 ms are 48 streams.
-        streams(&mut climb, 47, 150.0, 2.5);
+        // Streams of 2.5 ms are a hundredth of tau. A round trip and 8.96 of them are 49 streams.
+        streams(&mut climb, 48, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
         streams(&mut climb, 1, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 20.0);
-        streams(&mut climb, 48, 150.0, 2.5);
+        streams(&mut climb, 49, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 40.0);
-        streams(&mut climb, 4800, 150.0, 2.5);
+        streams(&mut climb, 4900, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 800.0, "the largest");
         streams(&mut climb, 1, 120.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
@@ -237,10 +236,10 @@ mod tests {
     #[test]
     fn a_flow_of_long_streams_surges_later() {
         let mut climb = climb();
-        // A round trip and eight streams of 50 ms are ten streams.
-        streams(&mut climb, 9, 150.0, 50.0);
+        // Streams of 100 ms are more than a quarter of tau. A round trip and 32 of them are 33 streams.
+        streams(&mut climb, 32, 150.0, 100.0);
         assert_eq!(step_mbps(&climb, 100.0), 80.0);
-        streams(&mut climb, 1, 150.0, 50.0);
+        streams(&mut climb, 1, 150.0, 100.0);
         assert_eq!(step_mbps(&climb, 100.0), 160.0);
     }
 
@@ -266,7 +265,7 @@ mod tests {
         assert_eq!(step_mbps(&climb, 1.0), 0.25, "a tenth in 100 ms, of the 250 ms of tau");
         let ms = Duration::from_millis;
         assert_eq!(climb.floor_step(1e6, RTT, ms(25)), 0.2e6, "until feedback arrives from the stream");
-        assert_eq!(climb.floor_step(1e6, RTT, ms(250)), 1e6, "no bound, if a stream takes as long as tau");
+        assert_eq!(climb.floor_step(1e6, RTT, ms(250)), 0.1e6, "within tau, if feedback takes longer");
     }
 
     #[test]

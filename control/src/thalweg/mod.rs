@@ -4,7 +4,7 @@
 //! Flows should not oscillate or fill the buffer, whether there are two of them or a thousand. A single flow should be
 //! as fast as with RAPID, even when there are transmission errors. To that end `thalweg` differs from RAPID in these
 //! parts:
-//! - [`AdaptiveSpread`]: the range of a stream's rates is only as wide as necessary;
+//! - the streams of slow flows are shorter, with the same range of rates, so that they hear of congestion as soon;
 //! - [`RateRule`]: the average rate follows the estimates by steps that [`Climb`] bounds, and is reduced while there is
 //!   a [`StandingQueue`];
 //! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, so that all flows give up the same share;
@@ -24,7 +24,6 @@ mod overload;
 mod rate_rule;
 mod receiver;
 mod sender;
-mod spread;
 mod standing_queue;
 mod unexplained;
 
@@ -34,7 +33,6 @@ pub use error_share::ErrorShare;
 pub use rate_rule::{RateRule, RateRuleParameters};
 pub use receiver::ThalwegReceiver;
 pub use sender::{Parts, ThalwegSender};
-pub use spread::AdaptiveSpread;
 pub use standing_queue::StandingQueue;
 
 use crate::parameters::within;
@@ -51,26 +49,18 @@ crate::parameters! {
     pub struct Thalweg {
         /// Packets in a p-stream (N)
         pub stream: u16,
-        /// Largest spread factor (m), the rate of a packet over that of the one before it: at the start, and when an
-        /// estimate reaches the edge of a stream's rates
-        pub widest: f64,
-        /// Least spread factor
-        pub narrowest: f64,
-        /// Factor on m - 1 for each estimate within a stream's rates
-        pub narrowing: f64,
+        /// Spread factor (m): the rate of a packet over that of the one before it, in a stream of N packets. Shorter
+        /// streams have the same range of rates
+        pub spread: f64,
         /// Time over which an increase of the available bandwidth is adopted
         pub tau: Duration,
-        /// Time over which a decrease is adopted
-        pub fall: Duration,
         /// Least number of full p-streams over which a decrease is adopted
         pub eta: f64,
-        /// Largest number of full p-streams over which a decrease is adopted
-        pub slowest_eta: f64,
         /// A decrease aims at r (1 - gain x), where r is the average rate and x the share by which the path is
         /// overloaded, which is by how much the queue grows in a second; zero: at the estimate
         pub gain: f64,
-        /// Time over which a standing queue is drained; also the longest duration of a p-stream, unless the stream
-        /// would then have fewer than 20 packets
+        /// Time over which a standing queue is drained. A decrease is adopted over half of it, and a p-stream lasts half
+        /// of it at most, unless it would then have fewer than eight packets
         pub drain: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
@@ -89,9 +79,9 @@ crate::parameters! {
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream,
-        /// if the stream is shorter than tau; also by which share a flow of bursts may climb in that time however small
-        /// kappa is
+        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream, or
+        /// within tau if that is shorter; also by which share a flow of bursts may climb in a round trip and a p-stream
+        /// however small kappa is
         pub climb_in_round_trip: f64,
         /// The floor in sqrt(floor r)
         pub step_floor: Rate,
@@ -121,13 +111,9 @@ impl Default for Thalweg {
     fn default() -> Thalweg {
         Thalweg {
             stream: 60,
-            widest: 1.025,
-            narrowest: 1.01,
-            narrowing: 0.99,
+            spread: 1.02,
             tau: Duration::from_millis(250),
-            fall: Duration::from_millis(50),
-            eta: 2.0,
-            slowest_eta: 33.0,
+            eta: 3.0,
             gain: 25.0,
             drain: Duration::from_millis(125),
             tolerance: Duration::from_millis(1),
@@ -140,8 +126,8 @@ impl Default for Thalweg {
             lowest_step: 0.005,
             climb_in_round_trip: 0.1,
             step_floor: Rate::from_mbps(0.001),
-            young_step_floor: Rate::from_mbps(0.064),
-            youth: Duration::from_millis(40_000),
+            young_step_floor: Rate::from_mbps(0.032),
+            youth: Duration::from_millis(25_000),
             collapse: 0.8,
             back_off: 0.5,
             regrow: 0.02,
@@ -175,16 +161,11 @@ impl Thalweg {
             back_off: self.back_off,
             regrow: self.regrow,
         };
-        let rule = RateRuleParameters {
-            fall: self.fall,
-            eta: (self.eta, self.slowest_eta),
-            drain: self.drain,
-            tolerance: self.tolerance,
-        };
+        let rule = RateRuleParameters { eta: self.eta, drain: self.drain, tolerance: self.tolerance };
         let parts = Parts {
             len: self.stream,
-            longest_stream: self.drain,
-            spread: AdaptiveSpread::new(self.widest, self.narrowest, self.narrowing),
+            longest_stream: self.drain.scale(0.5),
+            spread: self.spread,
             initial_rate: self.initial_rate,
             beta: self.beta,
             rule: RateRule::new(rule, climb),
@@ -197,20 +178,16 @@ impl Thalweg {
 impl Protocol for Thalweg {
     fn check(&self) -> Result<(), String> {
         within("stream", self.stream as f64, 3.0..=10_000.0)?;
-        within("widest", self.widest, 1.0001..=4.0)?;
-        within("narrowest", self.narrowest, 1.0001..=self.widest)?;
-        within("narrowing", self.narrowing, 0.0..=1.0)?;
-        check_range(self.stream, self.widest)?;
+        within("spread", self.spread, 1.0001..=4.0)?;
+        check_range(self.stream, self.spread)?;
         check_resolution(self.resolution)?;
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
-        within("fall", self.fall.as_secs(), 1e-6..=1e6)?;
         within("drain", self.drain.as_secs(), 1e-6..=1e6)?;
         within("gain", self.gain, 0.0..=1e6)?;
         within("young-step-floor", self.young_step_floor.as_bps(), 0.0..=1e15)?;
         within("youth", self.youth.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
-        within("slowest-eta", self.slowest_eta, self.eta..=1e6)?;
         within("tolerance", self.tolerance.as_secs(), 0.0..=10.0)?;
         within("step-floor", self.step_floor.as_bps(), 0.0..=1e15)?;
         within("beta", self.beta, 0.01..=1.0)?;

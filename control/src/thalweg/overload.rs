@@ -8,6 +8,11 @@
 //! Within a stream the queue also grows because of the stream's own highest rates. But the least delay of a stream is
 //! that of packets that its lowest rates let the queue drain for. So x is by how much the least delay grew from one
 //! stream to the next. One-way delays show nothing of queues on the way back.
+//!
+//! Beside many other streams the analysis of a stream errs: the delay falls for some packets even while the queue
+//! grows, and this looks as if all of the stream's rates fitted. A flow whose estimates remain too high for some tens of
+//! seconds takes several times its share. If the least delay grew by most of the range of the stream's delays, the
+//! queue grew, whatever the analysis says.
 
 use crate::pstream::{Received, Sample};
 use crate::units::Bytes;
@@ -19,20 +24,34 @@ pub struct Overload {
     before: Option<Sample>,
 }
 
+/// What a stream shows of the growth of the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    /// The mean rate of the stream, bits per second.
+    pub average: f64,
+    /// By how much the rates of all flows exceed the capacity, as a share of it (x); not negative.
+    pub overload: f64,
+    /// Whether the queue has grown for certain, whatever the analysis of the stream says.
+    pub is_plain: bool,
+}
+
 /// A stream that was sent more than so many of its durations after the one before it is not compared with that.
 const MOST_APART: i64 = 3;
 /// The rates of a p-stream span a factor of less than this, those of a stream of slow start a larger one. The latter
 /// are a round trip apart.
 const WIDEST: f64 = 16.0;
 
+/// The growth of a queue is plain if the least delay grew by more than this share of the range of the stream's delays.
+const PLAIN: f64 = 0.65;
+
 /// A host was interrupted if a stream had less than this share of the rate that was planned for it. Its packets then
 /// left in a burst, which is a queue of their own.
 const INTERRUPTED: f64 = 0.9;
 
 impl Overload {
-    /// The mean rate of a p-stream of packets of this size, bits per second, and x, which is not negative; none if it
-    /// is not known. A stream of bursts has none: a burst delays packets by as much as the queue grows in a stream.
-    pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<(f64, f64)> {
+    /// How a p-stream of packets of this size grew the queue; none if that is not known. A stream of bursts shows none of
+    /// it: a burst delays packets by as much as the queue grows in a stream.
+    pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<Growth> {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);
         let least = *samples.iter().min_by_key(|sample| sample.delay)?;
@@ -48,8 +67,10 @@ impl Overload {
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
-        let grown = least.delay.wrapping_sub(before.delay).max(0) as f64 / since as f64;
-        Some((average, grown))
+        let grown = least.delay.wrapping_sub(before.delay).max(0) as f64;
+        let range = samples.iter().map(|sample| sample.delay.wrapping_sub(least.delay)).max().unwrap_or(0) as f64;
+        let is_plain = grown > PLAIN * range;
+        Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 }
 

@@ -3,9 +3,8 @@
 //! together and fall together.
 //!
 //! - An increase is adopted over tau, as in RAPID, but a flow aims above its rate by no more than [`Climb`] allows.
-//! - A decrease is adopted over the time `fall`, but over some streams at least, because a slow flow's stream may take
-//!   longer than that, and over some tens of streams at most. How far it goes is the receiver's decision
-//!   ([`super::overload`]).
+//! - A decrease is adopted over half of the time `drain`, but over some streams at least, because a slow flow's stream may take
+//!   longer than that. How far it goes is the receiver's decision ([`super::overload`]).
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
@@ -17,12 +16,10 @@ use crate::units::{Duration, Rate, Time};
 /// The parameters of the rule.
 #[derive(Clone, Debug)]
 pub struct RateRuleParameters {
-    /// Time over which a decrease is adopted.
-    pub fall: Duration,
-    /// The least and the largest number of full streams over which a decrease is adopted.
-    pub eta: (f64, f64),
+    /// The least number of full streams over which a decrease is adopted.
+    pub eta: f64,
     /// Time over which a standing queue is drained, and over which a flow of bursts adopts a decrease: the estimates of
-    /// bursts are coarse, and are averaged over a longer time.
+    /// bursts are coarse, and are averaged over a longer time. Other flows adopt a decrease over half of it.
     pub drain: Duration,
     /// The delay by a standing queue up to which the queue does not count.
     pub tolerance: Duration,
@@ -55,6 +52,9 @@ const NEAR_HALF: f64 = 0.6;
 /// queue. Flows with longer round-trip times hear of the queue later, and reduce their rates later.
 const ROUND_TRIPS: f64 = 4.0;
 
+/// Flows without bursts adopt a decrease over this share of the time over which a standing queue is drained.
+const FASTER: f64 = 0.5;
+
 impl RateRule {
     /// The rule of a flow that knows nothing of its path.
     pub fn new(parameters: RateRuleParameters, climb: ClimbParameters) -> RateRule {
@@ -80,12 +80,11 @@ impl RateRule {
             let step = self.climb.largest_step(average, start);
             average + (target - average).min(step) * self.climb.share_of_tau(start.duration)
         } else {
-            let RateRuleParameters { fall, drain, eta, .. } = self.parameters;
-            let over = if start.burst > 1 { drain } else { fall };
+            let RateRuleParameters { drain, eta, .. } = self.parameters;
+            let over = if start.burst > 1 { drain } else { drain.scale(FASTER) };
             // The estimate of a shorter stream is less certain: the error of a mean falls with the square root of the
-            // number of samples.
-            let pace =
-                (start.duration.as_secs() / over.as_secs()).max(1.0 / eta.1).min(libm::sqrt(start.fullness) / eta.0);
+            // number of samples. So slow flows also give up less than fast ones, which makes rates equal.
+            let pace = (start.duration.as_secs() / over.as_secs()).min(libm::sqrt(start.fullness) / eta);
             average - (average - target) * pace
         })
     }
@@ -161,7 +160,7 @@ mod tests {
             regrow: 0.02,
         };
         let tolerance = Duration::from_millis(1);
-        RateRule::new(RateRuleParameters { fall: Duration::from_millis(50), eta: (2.0, 20.0), drain, tolerance }, climb)
+        RateRule::new(RateRuleParameters { eta: 2.0, drain, tolerance }, climb)
     }
 
     fn without_floor() -> RateRule {
@@ -195,7 +194,6 @@ mod tests {
     fn a_decrease_is_adopted_over_time_but_within_some_streams() {
         let mut rule = without_floor();
         assert_eq!(after(&mut rule, 100.0, start(80.0, 5.0)), 98.0, "a tenth of 50 ms");
-        assert_eq!(after(&mut rule, 100.0, start(80.0, 1.0)), 99.0, "within 20 streams");
         assert_eq!(after(&mut rule, 100.0, start(80.0, 500.0)), 90.0, "within 2 streams at least");
         let short = StreamStart { fullness: 0.25, ..start(80.0, 500.0) };
         assert_eq!(after(&mut rule, 100.0, short), 95.0, "a quarter of the packets say half as much");

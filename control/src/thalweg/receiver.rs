@@ -1,9 +1,9 @@
 //! The receiving party: RAPID's analysis, on streams that may have lost packets to transmission errors. An estimate
 //! below the rate of its stream says that the path is overloaded, and not by how much: that follows from the growth of
-//! the queue ([`Overload`]).
+//! the queue ([`Overload`]), which may also say so by itself.
 
 use super::error_share::ErrorShare;
-use super::overload::Overload;
+use super::overload::{Growth, Overload};
 use super::unexplained::Unexplained;
 use crate::pstream::{Analysis, Begins, Incoming, Received, Sample, highest_arrival};
 use crate::roles::{Receiver, Report, Stamp};
@@ -63,11 +63,11 @@ impl Receiver for ThalwegReceiver {
             let batches = if lost { Duration::ZERO } else { received.batches };
             let burst = received.size_of_burst(size);
             // The analysis may change the delays.
-            let overload = overload.of(&received, size).filter(|_| *gain > 0.0);
+            let growth = overload.of(&received, size).filter(|_| *gain > 0.0);
             let estimate = analysis.estimate(received.samples, bunches, batches, burst);
-            let rate = estimate.map(|estimate| match overload {
-                Some((average, x)) if estimate < average => {
-                    let kept = average * (1.0 - *gain * x).max(0.0);
+            let rate = estimate.map(|estimate| match growth {
+                Some(Growth { average, overload, is_plain }) if is_plain || estimate < average => {
+                    let kept = average * (1.0 - *gain * overload).max(0.0);
                     kept.max(estimate.min(average * KEPT_AT_LEAST))
                 }
                 _ => estimate,

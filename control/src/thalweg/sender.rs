@@ -28,7 +28,7 @@ use super::classifier::LossClassifier;
 use super::climb::StreamStart;
 use super::delivery::Delivery;
 use super::rate_rule::RateRule;
-use super::spread::AdaptiveSpread;
+use crate::draw::draw;
 use crate::pstream::{
     Feedback, INITIAL_RTT, Layout, MIN_RATE_SHARE, Outgoing, Stream, at_most_highest, feedback_timeout,
 };
@@ -42,8 +42,8 @@ pub struct Parts {
     pub len: u16,
     /// The longest duration of a p-stream, unless the stream would then have fewer than 20 bursts.
     pub longest_stream: Duration,
-    /// The spread factor (m).
-    pub spread: AdaptiveSpread,
+    /// The spread factor (m) of a stream of `len` packets. Shorter streams have the same range of rates.
+    pub spread: f64,
     /// Rate of the first packets.
     pub initial_rate: Rate,
     /// Factor on the average rate after a loss.
@@ -82,8 +82,12 @@ pub struct ThalwegSender {
     outgoing: Outgoing,
     /// The highest over the average rate of a full stream.
     top: f64,
+    /// The longest duration that the next stream may have, unless it would then be too short.
+    longest: Duration,
     /// The newest round-trip time.
     rtt: Duration,
+    /// Whether nothing is in flight: all that was sent is acknowledged or lost.
+    idle: bool,
     /// When the average rate last followed an estimate, or went without one.
     followed: Time,
     /// The highest average rates in the previous and the present round trip, and when the latter began.
@@ -112,20 +116,25 @@ enum Interrupted {
     Probing,
 }
 
-/// The least number of bursts in a full stream. Fewer do not show at which rate congestion begins. (On a host without a
-/// quantum, a burst is a packet.)
-const MIN_STREAM_BURSTS: u16 = 20;
+/// The least number of bursts in a stream, if there is enough data. Fewer do not show at which rate congestion begins.
+/// (On a host without a quantum, a burst is a packet.)
+const MIN_STREAM_BURSTS: u16 = 8;
 /// The least number of bursts in a stream after timeouts.
 const SHORTEST_STREAM: u16 = 3;
+
+/// How long a stream may last is drawn for each, between this share of [`Parts::longest_stream`] and all of it. The
+/// streams of many slow flows all last as long as they may. If that were the same time for all, they would keep step,
+/// and their highest rates would come together.
+const SHORTEST_SHARE: f64 = 0.85;
+
+/// A share between [`SHORTEST_SHARE`] and 1.
+fn draw_share(now: Time) -> f64 {
+    SHORTEST_SHARE + (1.0 - SHORTEST_SHARE) * (draw(now) >> 11) as f64 / (1u64 << 53) as f64
+}
 
 /// A rate, or the least one if that is higher.
 fn at_least(rate: Rate, least: Rate) -> Rate {
     if rate < least { least } else { rate }
-}
-
-/// The highest over the average rate of the next full stream.
-fn top_of(parts: &Parts) -> f64 {
-    Stream::top_over_average(parts.len, parts.spread.factor(), Layout::AllRising)
 }
 
 impl ThalwegSender {
@@ -140,8 +149,10 @@ impl ThalwegSender {
             timeouts: 0,
             ceiling: None,
             outgoing: Outgoing::new(Stream::uniform(0, parts.initial_rate), host),
-            top: top_of(&parts),
+            top: Stream::top_over_average(parts.len, parts.spread, Layout::AllRising),
+            longest: parts.longest_stream,
             rtt: INITIAL_RTT,
+            idle: true,
             followed: Time::ZERO,
             highest: [Rate::from_bps(0.0); 2],
             round: Time::ZERO,
@@ -169,7 +180,7 @@ impl ThalwegSender {
         self.mode = Mode::Probing;
         self.set_average(rate);
         self.rtt = rtt;
-        (self.timeouts, self.ceiling) = (0, None);
+        (self.timeouts, self.ceiling, self.idle) = (0, None, false);
         self.parts.rule.forget_queues();
         self.arrivals.forget(now, rtt);
         // Estimates of streams from before the other protocol took over are out of date.
@@ -203,7 +214,7 @@ impl ThalwegSender {
     /// Begins the next p-stream, after the average rate has followed the newest estimate.
     fn begin_stream(&mut self, now: Time, pipe: &Pipe) {
         // The sender never waits for more data. If there is less than a full stream, it sends a shorter one.
-        self.top = top_of(&self.parts);
+        self.longest = self.parts.longest_stream.scale(draw_share(now));
         let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
         if let Some(estimate) = self.estimate {
             let bursts = at_most(self.burst(), self.len());
@@ -219,7 +230,10 @@ impl ThalwegSender {
             self.set_average(average);
         }
         self.followed = now;
-        let (len, spread) = (at_most(self.burst(), self.len()), self.parts.spread.factor());
+        let len = at_most(self.burst(), self.len());
+        // A shorter stream has the same range of rates: if it saw only what is near its average rate, a flow at its
+        // least rate would climb by a few per cent with each stream.
+        let spread = libm::pow(self.parts.spread, f64::from(self.parts.len) / f64::from(len));
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, Layout::AllRising));
     }
 
@@ -235,8 +249,8 @@ impl ThalwegSender {
 
     /// The number of bursts in the next stream, if there is enough data to send.
     fn len(&self) -> u16 {
-        let most = self.average.as_bps() * self.parts.longest_stream.as_secs() / self.burst().as_bits();
-        // At the least rate after timeouts, 20 bursts would take a minute, and only their estimate undoes a timeout.
+        let most = self.average.as_bps() * self.longest.as_secs() / self.burst().as_bits();
+        // At the least rate after timeouts, eight bursts would take many seconds, and only their estimate undoes a timeout.
         let least = (MIN_STREAM_BURSTS >> self.timeouts.min(15)).max(SHORTEST_STREAM);
         self.parts.len.min((most as u16).max(least))
     }
@@ -277,9 +291,6 @@ impl ThalwegSender {
         let estimate = at_most_highest(estimate);
         self.timeouts = (self.timeouts - 1).max(0);
         self.estimate = Some(estimate);
-        if self.mode == Mode::Probing && self.outgoing.stream().probes() {
-            self.parts.spread.update(estimate, self.outgoing.stream().range());
-        }
         if let Mode::SlowStart { .. } = self.mode {
             self.on_estimate_in_slow_start(estimate);
         }
@@ -312,10 +323,12 @@ impl Sender for ThalwegSender {
     }
 
     fn on_send(&mut self, now: Time, size: Bytes, pipe: &Pipe) -> Stamp {
+        self.idle = false;
         self.outgoing.on_send(now, size, pipe)
     }
 
     fn on_ack(&mut self, now: Time, ack: &Ack) {
+        self.idle = ack.in_flight == Bytes(0);
         if let Some(rtt) = ack.rtt {
             self.rtt = rtt;
             self.parts.rule.on_rtt(now, rtt);
@@ -352,7 +365,13 @@ impl Sender for ThalwegSender {
 
     fn on_loss(&mut self, now: Time, loss: &Loss) {
         match loss {
-            Loss::Timeout => self.time_out(now),
+            // The host waits for packets that are to be sent again, and these wait for their time, which may be later
+            // than the host's timer. The path has lost nothing since.
+            Loss::Timeout if self.idle => {}
+            Loss::Timeout => {
+                self.idle = true;
+                self.time_out(now);
+            }
             Loss::Event => self.on_loss_event(now),
         }
     }

@@ -8,7 +8,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 const CEILING: f64 = 0.5;
 
 /// The longest stream with which slow start begins after timeouts: three packets.
-const LONGEST_STREAM: Duration = Duration::from_millis(10_000);
+const LONGEST_STREAM: Duration = Duration::from_millis(20_000);
 
 impl ThalwegSender {
     /// Begins slow start afresh. Each timeout since the last estimate halves the rate, so that already the first
