@@ -36,8 +36,8 @@ pub struct ClimbParameters {
     /// How long a flow has a higher floor.
     pub youth: Duration,
     /// By which share of the rate the step of the floor lets a flow climb at most in a round trip and a stream, after
-    /// which feedback arrives, or within tau if that is shorter; also by which share a flow of bursts may climb in a round
-    /// trip and a stream however small kappa is.
+    /// which feedback arrives, or within tau if that is shorter; also by which share a flow of bursts may climb in a
+    /// round trip and a stream however small kappa is.
     pub climb_in_round_trip: f64,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
@@ -82,9 +82,9 @@ pub struct Climb {
 const NEAR: f64 = 1.25;
 /// The factor by which a surge grows each time.
 const SURGE: f64 = 2.0;
-/// A surge grows after a round trip and so many streams with much to spare: from the first number, if streams are short,
-/// to the second, if they take a quarter of tau or longer. To a slow flow, whose streams take long, a small part of the
-/// path is much to spare.
+/// A surge grows after a round trip and so many streams with much to spare: from the first number, if streams are
+/// short, to the second, if they take a quarter of tau or longer. To a slow flow, whose streams take long, a small part
+/// of the path is much to spare.
 const STREAMS: (f64, f64) = (8.0, 32.0);
 /// The largest product of kappa and the surge, and the largest kappa for bursts. In effect it is no bound, because
 /// streams show at most two or three times their average rate.

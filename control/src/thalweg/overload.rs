@@ -10,8 +10,8 @@
 //! stream to the next. One-way delays show nothing of queues on the way back.
 //!
 //! Beside many other streams the analysis of a stream errs: the delay falls for some packets even while the queue
-//! grows, and this looks as if all of the stream's rates fitted. A flow whose estimates remain too high for some tens of
-//! seconds takes several times its share. If the least delay grew by most of the range of the stream's delays, the
+//! grows, and this looks as if all of the stream's rates fitted. A flow whose estimates remain too high for some tens
+//! of seconds takes several times its share. If the least delay grew by most of the range of the stream's delays, the
 //! queue grew, whatever the analysis says.
 
 use crate::pstream::{Received, Sample};
@@ -49,8 +49,8 @@ const PLAIN: f64 = 0.65;
 const INTERRUPTED: f64 = 0.9;
 
 impl Overload {
-    /// How a p-stream of packets of this size grew the queue; none if that is not known. A stream of bursts shows none of
-    /// it: a burst delays packets by as much as the queue grows in a stream.
+    /// How the queue grew from the last p-stream to this one, whose packets have this size; none if that is not known. A
+    /// stream of bursts does not show it: a burst delays packets by as much as the queue grows in a stream.
     pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<Growth> {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);

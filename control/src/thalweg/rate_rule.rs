@@ -3,8 +3,8 @@
 //! together and fall together.
 //!
 //! - An increase is adopted over tau, as in RAPID, but a flow aims above its rate by no more than [`Climb`] allows.
-//! - A decrease is adopted over half of the time `drain`, but over some streams at least, because a slow flow's stream may take
-//!   longer than that. How far it goes is the receiver's decision ([`super::overload`]).
+//! - A decrease is adopted over half of the time `drain`, but over some streams at least, because a slow flow's stream
+//!   may take longer than that. How far it goes is the receiver's decision ([`super::overload`]).
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.

@@ -250,7 +250,8 @@ impl ThalwegSender {
     /// The number of bursts in the next stream, if there is enough data to send.
     fn len(&self) -> u16 {
         let most = self.average.as_bps() * self.longest.as_secs() / self.burst().as_bits();
-        // At the least rate after timeouts, eight bursts would take many seconds, and only their estimate undoes a timeout.
+        // At the least rate after timeouts, eight bursts would take many seconds, and only their estimate undoes a
+        // timeout.
         let least = (MIN_STREAM_BURSTS >> self.timeouts.min(15)).max(SHORTEST_STREAM);
         self.parts.len.min((most as u16).max(least))
     }

@@ -112,8 +112,8 @@ fn lose_all(sender: &mut ThalwegSender) {
     sender.on_loss(Time::ZERO, &Loss::Timeout);
 }
 
-/// A packet that waits for its time may wait for longer than the host's timer. While such timeouts counted, each lowered
-/// the rate and let the next packet wait anew, so that the flow stopped for good.
+/// A packet that waits for its time may wait for longer than the host's timer. While such timeouts counted, each
+/// lowered the rate and let the next packet wait anew, so that the flow stopped for good.
 #[test]
 fn a_timeout_while_nothing_is_in_flight_is_no_loss() {
     let mut sender = new_sender();
