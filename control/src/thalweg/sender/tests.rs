@@ -271,13 +271,11 @@ fn streams_of_slow_flows_are_shorter() {
 #[test]
 fn streams_after_timeouts_are_as_short_as_the_least_rate_is_low() {
     let mut sender = new_sender();
-    sender.set_average(Rate::from_bps(1.0));
-    let before = sender.duration(sender.len()).as_secs();
     for timeouts in 1..=5 {
         sender.timeouts = timeouts;
         sender.average = sender.at_least(Rate::from_bps(1.0));
         assert_eq!(sender.len(), [4, 3, 3, 3, 3][timeouts as usize - 1]);
-        assert!(sender.duration(sender.len()).as_secs() <= 12.0 * before, "{timeouts}");
+        assert!(sender.duration(sender.len()).as_secs() < 15.0, "{timeouts}");
     }
 }
 
