@@ -7,7 +7,7 @@
 //! - the streams of slow flows are shorter, with the same range of rates, so that they hear of congestion as soon;
 //! - [`RateRule`]: the average rate follows the estimates by steps that [`Climb`] bounds, and is reduced while there is
 //!   a [`StandingQueue`];
-//! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, so that all flows give up the same share;
+//! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, and is a share of the flow's rate;
 //! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a
 //!   full queue;
 //! - [`ErrorShare`]: losses that half of the rate does not end are errors, too;
@@ -59,8 +59,8 @@ crate::parameters! {
         /// A decrease aims at r (1 - gain x), where r is the average rate and x the share by which the path is
         /// overloaded, which is by how much the queue grows in a second; zero: at the estimate
         pub gain: f64,
-        /// Time over which a standing queue is drained. A decrease is adopted over half of it, and a p-stream lasts half
-        /// of it at most, unless it would then have fewer than eight packets
+        /// Time over which a standing queue is drained. A decrease is adopted over half of it, and a p-stream lasts
+        /// half of it at most, unless it would then have fewer than eight packets
         pub drain: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
@@ -79,9 +79,9 @@ crate::parameters! {
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
-        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream, or
-        /// within tau if that is shorter; also by which share a flow of bursts may climb in a round trip and a p-stream
-        /// however small kappa is
+        /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream,
+        /// or within tau if that is shorter; also by which share a flow of bursts may climb in a round trip and a
+        /// p-stream however small kappa is
         pub climb_in_round_trip: f64,
         /// The floor in sqrt(floor r)
         pub step_floor: Rate,

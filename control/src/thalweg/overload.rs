@@ -49,8 +49,8 @@ const PLAIN: f64 = 0.65;
 const INTERRUPTED: f64 = 0.9;
 
 impl Overload {
-    /// How the queue grew from the last p-stream to this one, whose packets have this size; none if that is not known. A
-    /// stream of bursts does not show it: a burst delays packets by as much as the queue grows in a stream.
+    /// How the queue grew from the last p-stream to this one, whose packets have this size; none if that is not known.
+    /// A stream of bursts does not show it: a burst delays packets by as much as the queue grows in a stream.
     pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<Growth> {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);
