@@ -126,12 +126,13 @@ impl<R: WindowRule> Window<R> {
         Window { extended: Extended::new(extensions).map(Box::new), ..self }
     }
 
-    /// The same sender, which goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
-    pub fn resumed(mut self, cwnd: f64, ssthresh: f64) -> Window<R> {
+    /// Goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
+    pub fn resume(&mut self, cwnd: f64, ssthresh: f64) {
         if let Some(extended) = &mut self.extended {
             extended.begin_again(ssthresh);
         }
-        Window { cwnd, state: growing(cwnd, ssthresh), ..self }
+        self.cwnd = cwnd;
+        self.state = growing(cwnd, ssthresh);
     }
 
     /// Whether this is slow start, be it the first or one up to a threshold, and nothing has slowed it down.

@@ -7,17 +7,30 @@
 //! then other flows of its kind have come, or the link has become slower. In any case the flow gets too little below
 //! the rate from which on a packet-scale protocol is worth it.
 
+use super::catch_up::CatchUp;
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
+
+/// What the window protocol had when the packet-scale protocol took over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    /// The rate that it carried.
+    pub rate: Rate,
+    /// Its window, in packets.
+    pub window: f64,
+    /// Whether nothing had stopped its slow start.
+    pub unstopped: bool,
+    /// Whether packets waited in a queue.
+    pub behind_queue: bool,
+}
 
 /// What is measured and compared while the packet-scale protocol is in charge, period by period.
 #[derive(Debug)]
 pub(super) struct Competition {
     /// The rate that the window protocol carried, or later the one that was reached where nothing filled the queue.
     expected: Rate,
-    /// The window that the window protocol had, in packets.
-    window: f64,
-    /// Whether nothing had stopped the slow start of the window protocol, and this is the first period.
+    before: Before,
+    /// Whether this is the first period after a slow start that nothing had stopped.
     unstopped: bool,
     /// When the present period began.
     since: Time,
@@ -48,13 +61,12 @@ const SHARE: f64 = 0.9;
 const GAIN: f64 = 0.125;
 
 impl Competition {
-    /// A first period that begins now. The window protocol carried `rate` with a `window` in packets, and was still in
-    /// its first slow start if it is `unstopped`.
-    pub(super) fn new(now: Time, rate: Rate, window: f64, unstopped: bool) -> Competition {
+    /// A first period that begins now.
+    pub(super) fn new(now: Time, before: Before) -> Competition {
         Competition {
-            expected: rate,
-            window,
-            unstopped,
+            expected: before.rate,
+            before,
+            unstopped: before.unstopped,
             since: now,
             delivered: Bytes(0),
             app_limited: false,
@@ -99,7 +111,8 @@ impl Competition {
         } else if !others_fill_queues && !self.app_limited {
             self.expected = self.expected * (1.0 - GAIN) + reached * GAIN;
         }
-        *self = Competition::new(now, self.expected, self.window, self.unstopped && too_little);
+        let (expected, unstopped) = (self.expected, self.unstopped && too_little);
+        *self = Competition { expected, unstopped, ..Competition::new(now, self.before) };
         too_little
     }
 
@@ -108,7 +121,12 @@ impl Competition {
     /// more.
     pub(super) fn ssthresh(&self, rtt: Duration, packet: Bytes) -> f64 {
         let carried = self.expected.as_bps() * rtt.as_secs() / packet.as_bits();
-        if self.unstopped { f64::INFINITY } else { carried.max(self.window) }
+        if self.unstopped { f64::INFINITY } else { carried.max(self.before.window) }
+    }
+
+    /// After how many losses this slow start goes on, and how far.
+    pub(super) fn catch_up(&self) -> CatchUp {
+        if self.unstopped { CatchUp::of_first_slow_start(self.before.behind_queue) } else { CatchUp::to(self.expected) }
     }
 }
 
@@ -134,7 +152,9 @@ mod tests {
     /// A flow whose window protocol carried 100 Mbps in its first slow start: whether it gets too little, and how far
     /// slow start would go then.
     fn after(met: Met) -> (bool, f64) {
-        let mut competition = Competition::new(Time::ZERO, Rate::from_mbps(100.0), 1000.0, true);
+        let rate = Rate::from_mbps(100.0);
+        let before = Before { rate, window: 1000.0, unstopped: true, behind_queue: false };
+        let mut competition = Competition::new(Time::ZERO, before);
         let rtt = RTT + Duration::from_millis(met.queue_ms);
         let ack = Ack { acked: Bytes(met.mbps * 1250), app_limited: met.app_limited, ..Ack::default() };
         let too_little = (1..=100 * met.seconds).any(|hundredth| {

@@ -29,11 +29,12 @@
 //! - `thalweg` gives way to queues, which other protocols fill. It judges itself over periods of 16 round trips, not by
 //!   single streams: the window protocol resumes if the flow gets less than the threshold, or less than the window
 //!   protocol carried while a queue stands or packets are lost (`competition.rs`). It then goes on where it would be
-//!   had it stayed in charge, in its first slow start or up to its window, and `thalweg` does not take over for 10 s
-//!   at first, and twice as long each further time, up to 80 s.
+//!   had it stayed in charge, in its first slow start or up to its window, and the first losses do not end that
+//!   (`catch_up.rs`). `thalweg` does not take over for 10 s at first, and twice as long each further time, up to 80 s.
 //! - Nothing is switched while a loss is being repaired. After a timeout while RAPID is in charge, the transfer begins
 //!   afresh, as section IV-C has it: with the window protocol.
 
+mod catch_up;
 mod competition;
 mod error_window;
 mod packet_scale;

@@ -1,11 +1,13 @@
 //! The sending party: a window protocol and a packet-scale one, of which one is in charge.
 
 use super::Hybrid;
-use super::competition::Competition;
+use super::catch_up::CatchUp;
+use super::competition::{Before, Competition};
 use super::error_window::ErrorWindow;
 use super::packet_scale::PacketScaleSender;
 use super::window::WindowSender;
-use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, State};
+use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::slow_start::SlowStart;
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -20,6 +22,10 @@ const REST: Duration = Duration::from_millis(10_000);
 /// It does not rest for longer than this, as other traffic may have ended.
 const LONGEST_REST: Duration = Duration::from_millis(80_000);
 
+/// A round-trip time above this multiple of the least one is that of a flow behind a queue. Slow start alone has less
+/// of a queue where the packet-scale protocol takes over.
+const QUEUE: f64 = 1.25;
+
 /// Switches between the two protocols.
 pub(super) struct HybridSender {
     hybrid: Hybrid,
@@ -30,6 +36,8 @@ pub(super) struct HybridSender {
     in_charge: InCharge,
     /// What a packet-scale protocol that gives way to queues gets, while it is in charge.
     competition: Option<Competition>,
+    /// The slow start in which a window protocol regains what a packet-scale protocol gave away, until it ends.
+    catch_up: Option<CatchUp>,
     /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the threshold.
     margin: f64,
     /// The packet-scale protocol does not take over before this time, and how long it rests the next time.
@@ -71,6 +79,7 @@ impl HybridSender {
             packet_scale: hybrid.packet_scale.sender(host),
             in_charge: InCharge::Window { since: Time::ZERO },
             competition: None,
+            catch_up: None,
             margin: 1.0,
             rests_until: Time::ZERO,
             rest: REST,
@@ -118,8 +127,10 @@ impl HybridSender {
             self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
             // A window protocol that nothing has stopped yet would go on with its slow start.
             let unstopped = self.window.is_unstopped();
-            let gives_way = self.packet_scale.gives_way();
-            self.competition = gives_way.then(|| Competition::new(now, rate, self.packets(held), unstopped));
+            let behind_queue = rtt.newest > rtt.least.scale(QUEUE);
+            let before = Before { rate, window: self.packets(held), unstopped, behind_queue };
+            self.competition = self.packet_scale.gives_way().then(|| Competition::new(now, before));
+            self.catch_up = None;
             self.in_charge = InCharge::PacketScale { low: 0 };
         }
     }
@@ -172,13 +183,28 @@ impl HybridSender {
     fn resume_window(&mut self, now: Time) {
         let Some(rtt) = self.rtt else { return }; // the packet-scale protocol takes over only after an RTT was measured
         let window = self.packet_scale.average().as_bps() * rtt.newest.as_secs() / self.packet.as_bits();
-        let ssthresh = match &self.competition {
-            Some(competition) => competition.ssthresh(rtt.newest, self.packet),
-            None => self.packets(self.threshold()),
+        // Delays do not tell when slow start is to end behind a queue that others have filled.
+        let (ssthresh, slow_start) = match &self.competition {
+            Some(competition) => (competition.ssthresh(rtt.newest, self.packet), SlowStart::Standard),
+            None => (self.packets(self.threshold()), self.hybrid.slow_start),
         };
-        let first = WindowSender::new(self.hybrid.window, self.hybrid.slow_start, &self.host);
-        self.window = first.resumed(window.max(1.0), ssthresh);
+        self.catch_up = self.competition.as_ref().map(Competition::catch_up);
+        self.window = WindowSender::new(self.hybrid.window, slow_start, &self.host);
+        self.window.resume(window.max(1.0), ssthresh);
         (self.in_charge, self.competition) = (InCharge::Window { since: now }, None);
+    }
+
+    /// Slow start goes on where a loss has ended it too soon.
+    fn go_on_catching_up(&mut self) {
+        let (Some(catch_up), Some(rtt)) = (&mut self.catch_up, self.rtt) else { return };
+        let State { phase, window: Some(window), .. } = self.window.state() else { return };
+        if phase == Phase::SlowStart {
+            return;
+        }
+        match catch_up.after_loss(window, rtt.newest, self.packet) {
+            Some(ssthresh) => self.window.resume(window, ssthresh),
+            None => self.catch_up = None,
+        }
     }
 
     fn on_rtt(&mut self, rtt: Duration) {
@@ -225,6 +251,7 @@ impl Sender for HybridSender {
         let gets_too_little = self.rtt.is_some_and(|rtt| self.gets_too_little(now, rtt, ack));
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
+        self.go_on_catching_up();
         match (self.in_charge, estimate) {
             (InCharge::Window { .. }, _) => self.consider_packet_scale(now, rtt, ack),
             // A host that does not keep the times of a stream measures itself and not the path: other programs have its
@@ -250,6 +277,9 @@ impl Sender for HybridSender {
         }
         if let (InCharge::PacketScale { .. }, Loss::Timeout) = (self.in_charge, loss) {
             self.resume_window(now);
+        }
+        if *loss == Loss::Timeout {
+            self.catch_up = None;
         }
         self.in_charge().on_loss(now, loss);
     }

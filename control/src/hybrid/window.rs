@@ -58,13 +58,13 @@ impl WindowSender {
         }
     }
 
-    /// The same sender, which goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
-    pub fn resumed(self, cwnd: f64, ssthresh: f64) -> WindowSender {
+    /// Goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
+    pub fn resume(&mut self, cwnd: f64, ssthresh: f64) {
         match self {
-            WindowSender::Cubic(window) => WindowSender::Cubic(window.resumed(cwnd, ssthresh)),
-            WindowSender::Bic(window) => WindowSender::Bic(window.resumed(cwnd, ssthresh)),
-            WindowSender::HighSpeed(window) => WindowSender::HighSpeed(window.resumed(cwnd, ssthresh)),
-            WindowSender::Reno(window) => WindowSender::Reno(window.resumed(cwnd, ssthresh)),
+            WindowSender::Cubic(window) => window.resume(cwnd, ssthresh),
+            WindowSender::Bic(window) => window.resume(cwnd, ssthresh),
+            WindowSender::HighSpeed(window) => window.resume(cwnd, ssthresh),
+            WindowSender::Reno(window) => window.resume(cwnd, ssthresh),
         }
     }
 

@@ -272,7 +272,8 @@ fn a_timeout_is_not_undone() {
 fn after_another_protocol_only_a_first_slow_start_is_watched() {
     let grown = |ssthresh: f64| {
         let extensions = Extensions { slow_start: SlowStart::HyStartPlusPlus, ..Extensions::default() };
-        let mut sender = Window::new(Halve, 10.0, PACKET).extended(extensions).resumed(20.0, ssthresh);
+        let mut sender = Window::new(Halve, 10.0, PACKET).extended(extensions);
+        sender.resume(20.0, ssthresh);
         for (start, ms) in [(0, 100), (100, 130), (230, 160)] {
             for i in 0..20 {
                 let rtt = Some(Duration::from_millis(ms));
