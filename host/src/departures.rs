@@ -36,6 +36,12 @@ impl Departures {
         }
     }
 
+    /// Packets that leave from now on go another way, and what becomes of the ECN field of those before says nothing of
+    /// it.
+    pub(crate) fn forget_ecn(&mut self) {
+        self.0.iter_mut().for_each(|together| together.departure.ecn_capable = false);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

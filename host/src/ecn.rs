@@ -45,7 +45,7 @@ pub(crate) struct Ecn {
     /// How many of them before the validation began, and when the first one after that was sent.
     sent_before: u64,
     began: Option<Time>,
-    /// The size of the largest one.
+    /// The size of the largest one on this path.
     largest: Bytes,
     /// When it was asked last whether packets may be ECN-capable, and the answer.
     asked: Option<(Time, bool)>,
@@ -71,6 +71,8 @@ impl Ecn {
         if self.state != EcnState::Off {
             self.state = EcnState::Testing;
             (self.sent_before, self.began, self.asked) = (self.sent, None, None);
+            // The path MTU is found out anew as well, and its probes may be smaller than packets on the path before.
+            self.largest = Bytes(0);
         }
     }
 
@@ -295,6 +297,19 @@ mod tests {
         send(&mut ecn, MS(200), 10);
         ack(&mut ecn, 3, 0, Some([2, 10, 1]));
         assert_eq!(ecn.state(), EcnState::Failed, "the third path clears the field");
+    }
+
+    #[test]
+    fn a_probe_of_the_path_mtu_is_none_of_the_packets_that_a_further_path_is_tested_with() {
+        let mut ecn = testing();
+        send(&mut ecn, MS(0), 2);
+        ecn.restart();
+        ecn.is_capable(MS(100), TIMEOUT);
+        ecn.on_sent(MS(100), Bytes(600));
+        assert_eq!(ack(&mut ecn, 0, 1, Some([1, 0, 0])), 0);
+        ecn.on_acked(Bytes(900), true); // the probe was built at the same time, and is smaller than earlier packets
+        assert_eq!(ack(&mut ecn, 0, 0, Some([1, 0, 0])), 0);
+        assert_eq!(ecn.state(), EcnState::Testing);
     }
 
     #[test]

@@ -208,9 +208,10 @@ impl Host {
     }
 
     /// Packets go another way from now on, as the peer's address has changed: whether that path supports ECN is found
-    /// out anew. Until the new path is validated, the stack is to tell of no acknowledgment.
+    /// out anew, by packets that leave from now on.
     pub fn restart_ecn(&mut self) {
         self.ecn.restart();
+        self.departures.forget_ecn();
     }
 
     /// What is known of ECN on the path.

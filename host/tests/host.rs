@@ -162,6 +162,28 @@ fn marks_are_told_until_the_path_turns_out_to_change_the_field() {
     }
 }
 
+/// Acknowledgments of packets that took the old path may arrive late, and their field may have been cleared.
+#[test]
+fn what_the_old_path_did_to_packets_says_nothing_of_the_new_one() {
+    let mut host = Recorder::new(Next::Now).host();
+    host.enable_ecn();
+    let send = |host: &mut Host, now| {
+        let ecn_capable = host.may_be_ecn_capable(now);
+        host.on_sent(now, &Packet { size: PACKET, sent: Some(now), received: 0, ecn_capable }, &PLENTY);
+    };
+    (0..2).for_each(|_| send(&mut host, ms(0)));
+    host.restart_ecn();
+    send(&mut host, ms(50));
+    let mut acked = |now, sent, capable| {
+        host.on_acked(now, sent, PACKET);
+        host.on_ecn_counts(Some(EcnCounts { capable, ..EcnCounts::default() }));
+        host.on_ack_end(now, &AckEnd { in_flight: host.in_flight(), app_limited: false });
+        host.ecn_state()
+    };
+    assert_eq!(acked(ms(100), ms(0), 0), EcnState::Testing, "the old path cleared the field");
+    assert_eq!(acked(ms(150), ms(50), 1), EcnState::Capable, "the new one leaves it");
+}
+
 #[test]
 fn a_loss_is_told_before_the_acknowledgment_that_showed_it_and_counts_with_it() {
     let recorder = Recorder::new(Next::Now);
