@@ -126,18 +126,25 @@ impl<R: WindowRule> Window<R> {
         Window { extended: Extended::new(extensions).map(Box::new), ..self }
     }
 
-    /// Goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`.
+    /// Goes on with a window of `cwnd` packets, in slow start up to no more than `ssthresh`, while no loss is being
+    /// repaired. The time since the last loss does not count for the rule, as after an idle period.
     pub fn resume(&mut self, cwnd: f64, ssthresh: f64) {
         if let Some(extended) = &mut self.extended {
             extended.begin_again(ssthresh);
         }
-        self.cwnd = cwnd;
-        self.state = growing(cwnd, ssthresh);
+        (self.cwnd, self.state) = (cwnd, growing(cwnd, ssthresh));
+        (self.reduced, self.slow_growth) = (None, 1.0);
+        self.rule.on_idle();
     }
 
-    /// Whether this is slow start, be it the first or one up to a threshold, and nothing has slowed it down.
-    pub fn is_unstopped(&self) -> bool {
+    /// Whether the window is below its slow-start threshold, and no loss is being repaired.
+    pub fn is_in_slow_start(&self) -> bool {
         matches!(self.state, State::SlowStart { .. })
+    }
+
+    /// Whether this is slow start without a threshold, and nothing has slowed it down.
+    pub fn is_unstopped(&self) -> bool {
+        matches!(self.state, State::SlowStart { ssthresh: f64::INFINITY })
             && !self.extended.as_ref().is_some_and(|extended| extended.has_seen_queue())
     }
 

@@ -24,6 +24,15 @@ pub(super) struct Before {
     pub behind_queue: bool,
 }
 
+/// Why a flow gets too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TooLittle {
+    /// It gets less than expected, and others fill queues.
+    BesideQueues,
+    /// It gets less than the rate from which on a packet-scale protocol is worth it.
+    NotWorthIt,
+}
+
 /// What is measured and compared while the packet-scale protocol is in charge, period by period.
 #[derive(Debug)]
 pub(super) struct Competition {
@@ -99,19 +108,23 @@ impl Competition {
         now.since(self.since) >= SHORTEST.max(least.scale(ROUNDS)) && !ack.recovery
     }
 
-    /// Whether the flow got too little in the period that ends now: less than `worth`, or less than expected because
-    /// others fill queues. The next period begins.
-    pub(super) fn judge(&mut self, now: Time, worth: Rate) -> bool {
+    /// Whether and why the flow got too little in the period that ends now, if a packet-scale protocol is worth it from
+    /// the rate `worth` on. The next period begins.
+    pub(super) fn judge(&mut self, now: Time, worth: Rate) -> Option<TooLittle> {
         let reached = self.delivered.over(now.since(self.since));
         let others_fill_queues = self.lost || 2 * self.queued > self.rounds;
-        let is_less = reached < worth || others_fill_queues && reached < self.expected * SHARE;
-        let too_little = is_less && !self.app_limited;
+        let too_little = match () {
+            () if self.app_limited => None,
+            () if others_fill_queues && reached < self.expected * SHARE => Some(TooLittle::BesideQueues),
+            () if reached < worth => Some(TooLittle::NotWorthIt),
+            () => None,
+        };
         if reached > self.expected {
             self.expected = reached;
         } else if !others_fill_queues && !self.app_limited {
             self.expected = self.expected * (1.0 - GAIN) + reached * GAIN;
         }
-        let (expected, unstopped) = (self.expected, self.unstopped && too_little);
+        let (expected, unstopped) = (self.expected, self.unstopped && too_little.is_some());
         *self = Competition { expected, unstopped, ..Competition::new(now, self.before) };
         too_little
     }
@@ -151,18 +164,18 @@ mod tests {
 
     /// A flow whose window protocol carried 100 Mbps in its first slow start: whether it gets too little, and how far
     /// slow start would go then.
-    fn after(met: Met) -> (bool, f64) {
+    fn after(met: Met) -> (Option<TooLittle>, f64) {
         let rate = Rate::from_mbps(100.0);
         let before = Before { rate, window: 1000.0, unstopped: true, behind_queue: false };
         let mut competition = Competition::new(Time::ZERO, before);
         let rtt = RTT + Duration::from_millis(met.queue_ms);
         let ack = Ack { acked: Bytes(met.mbps * 1250), app_limited: met.app_limited, ..Ack::default() };
-        let too_little = (1..=100 * met.seconds).any(|hundredth| {
+        let too_little = (1..=100 * met.seconds).find_map(|hundredth| {
             if met.loses_packets {
                 competition.on_loss();
             }
             let now = Time::ZERO + Duration::from_millis(10 * hundredth);
-            competition.on_ack(now, &ack, rtt, RTT) && competition.judge(now, Rate::from_mbps(20.0))
+            competition.on_ack(now, &ack, rtt, RTT).then(|| competition.judge(now, Rate::from_mbps(20.0)))?
         });
         (too_little, competition.ssthresh(rtt, PACKET).round())
     }
@@ -170,13 +183,19 @@ mod tests {
     #[test]
     fn a_flow_gets_too_little_if_others_fill_queues_and_it_gets_less_than_before() {
         let too_little = |met| after(met).0;
-        assert!(too_little(Met { queue_ms: 50, ..ALONE }), "a queue stands");
-        assert!(too_little(Met { loses_packets: true, ..ALONE }), "a short buffer overflows");
-        assert!(!too_little(Met { mbps: 95, queue_ms: 50, loses_packets: true, ..ALONE }), "it gets what it had");
-        assert!(!too_little(Met { seconds: 20, ..ALONE }), "others of its kind have come");
-        assert!(!too_little(Met { queue_ms: 50, app_limited: true, ..ALONE }), "its application sends no more");
-        assert!(too_little(Met { mbps: 19, ..ALONE }), "it is not worth it");
-        assert!(!too_little(Met { seconds: 1, mbps: 19, queue_ms: 50, ..ALONE }), "it is too early to tell");
+        let (queues, not_worth_it) = (Some(TooLittle::BesideQueues), Some(TooLittle::NotWorthIt));
+        assert_eq!(too_little(Met { queue_ms: 50, ..ALONE }), queues, "a queue stands");
+        assert_eq!(too_little(Met { loses_packets: true, ..ALONE }), queues, "a short buffer overflows");
+        assert_eq!(too_little(Met { mbps: 19, queue_ms: 50, ..ALONE }), queues, "not worth it because of them");
+        assert_eq!(
+            too_little(Met { mbps: 95, queue_ms: 50, loses_packets: true, ..ALONE }),
+            None,
+            "it gets what it had"
+        );
+        assert_eq!(too_little(Met { seconds: 20, ..ALONE }), None, "others of its kind have come");
+        assert_eq!(too_little(Met { queue_ms: 50, app_limited: true, ..ALONE }), None, "its application sends no more");
+        assert_eq!(too_little(Met { mbps: 19, ..ALONE }), not_worth_it, "too little is left");
+        assert_eq!(too_little(Met { seconds: 1, mbps: 19, queue_ms: 50, ..ALONE }), None, "it is too early to tell");
     }
 
     #[test]

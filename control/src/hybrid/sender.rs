@@ -2,11 +2,11 @@
 
 use super::Hybrid;
 use super::catch_up::CatchUp;
-use super::competition::{Before, Competition};
+use super::competition::{Before, Competition, TooLittle};
 use super::error_window::ErrorWindow;
 use super::packet_scale::PacketScaleSender;
 use super::window::WindowSender;
-use crate::roles::{Ack, Conditions, Loss, Next, Phase, Pipe, Report, Sender, Stamp, State};
+use crate::roles::{Ack, Conditions, Loss, Next, Pipe, Report, Sender, Stamp, State};
 use crate::slow_start::SlowStart;
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
@@ -22,8 +22,9 @@ const REST: Duration = Duration::from_millis(10_000);
 /// It does not rest for longer than this, as other traffic may have ended.
 const LONGEST_REST: Duration = Duration::from_millis(80_000);
 
-/// A round-trip time above this multiple of the least one is that of a flow behind a queue. Slow start alone has less
-/// of a queue where the packet-scale protocol takes over.
+/// A round-trip time above this multiple of the least one is that of a flow that came to others' queue. Slow start alone
+/// seldom has as much of a queue where the packet-scale protocol takes over. A buffer of less than a quarter of the
+/// bandwidth-delay product holds no such queue, and neither does one that was full from the flow's first packet on.
 const QUEUE: f64 = 1.25;
 
 /// Switches between the two protocols.
@@ -120,8 +121,8 @@ impl HybridSender {
         // The part of the window that is not in flight, because the host sends less, does not count, and neither does
         // the part that waits in queues.
         let held = (window * self.packet.0 as f64).min((ack.in_flight + ack.acked).0 as f64);
-        let is_enough = now >= self.rests_until
-            && held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
+        let rests = now < self.rests_until || self.catch_up.is_some();
+        let is_enough = !rests && held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
         if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             let rate = Bytes(held as u64).over(rtt.newest);
             self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
@@ -130,7 +131,6 @@ impl HybridSender {
             let behind_queue = rtt.newest > rtt.least.scale(QUEUE);
             let before = Before { rate, window: self.packets(held), unstopped, behind_queue };
             self.competition = self.packet_scale.gives_way().then(|| Competition::new(now, before));
-            self.catch_up = None;
             self.in_charge = InCharge::PacketScale { low: 0 };
         }
     }
@@ -146,7 +146,7 @@ impl HybridSender {
         self.in_charge = InCharge::PacketScale { low };
         if low >= self.hybrid.streams {
             self.margin = MARGIN;
-            self.resume_window(now);
+            self.resume_window(now, None);
         }
     }
 
@@ -155,20 +155,22 @@ impl HybridSender {
         Bytes(self.threshold() as u64).over(rtt.least)
     }
 
-    /// Whether a packet-scale protocol that gives way to queues got too little in the period that `ack` ends.
-    fn gets_too_little(&mut self, now: Time, rtt: Rtt, ack: &Ack) -> bool {
-        let Some(competition) = &mut self.competition else { return false };
+    /// Whether and why a packet-scale protocol that gives way to queues got too little in the period that `ack` ends.
+    fn gets_too_little(&mut self, now: Time, ack: &Ack) -> Option<TooLittle> {
+        let (rtt, competition) = (self.rtt?, self.competition.as_mut()?);
         if !competition.on_ack(now, ack, rtt.newest, rtt.least) {
-            return false;
+            return None;
         }
         let worth = self.worth(rtt);
-        self.competition.as_mut().is_some_and(|competition| competition.judge(now, worth))
+        self.competition.as_mut()?.judge(now, worth)
     }
 
     /// The packet-scale protocol gets too little, and does not take over again for a while.
-    fn give_up(&mut self, now: Time) {
+    fn give_up(&mut self, now: Time, too_little: TooLittle) {
         self.margin = MARGIN;
-        self.resume_window(now);
+        let beside_queues = too_little == TooLittle::BesideQueues;
+        let catch_up = self.competition.as_ref().filter(|_| beside_queues).map(Competition::catch_up);
+        self.resume_window(now, catch_up);
         self.rest(now);
     }
 
@@ -179,16 +181,17 @@ impl HybridSender {
     }
 
     /// The window protocol resumes with what is in flight at the average rate, in slow start up to the threshold, or to
-    /// where it would have gone had it stayed in charge.
-    fn resume_window(&mut self, now: Time) {
+    /// where it would have gone had it stayed in charge. It may have to catch up with others.
+    fn resume_window(&mut self, now: Time, catch_up: Option<CatchUp>) {
         let Some(rtt) = self.rtt else { return }; // the packet-scale protocol takes over only after an RTT was measured
         let window = self.packet_scale.average().as_bps() * rtt.newest.as_secs() / self.packet.as_bits();
-        // Delays do not tell when slow start is to end behind a queue that others have filled.
-        let (ssthresh, slow_start) = match &self.competition {
-            Some(competition) => (competition.ssthresh(rtt.newest, self.packet), SlowStart::Standard),
-            None => (self.packets(self.threshold()), self.hybrid.slow_start),
+        let ssthresh = match &self.competition {
+            Some(competition) => competition.ssthresh(rtt.newest, self.packet),
+            None => self.packets(self.threshold()),
         };
-        self.catch_up = self.competition.as_ref().map(Competition::catch_up);
+        // Delays do not tell when slow start is to end behind a queue that others have filled.
+        let slow_start = if catch_up.is_some() { SlowStart::Standard } else { self.hybrid.slow_start };
+        self.catch_up = catch_up;
         self.window = WindowSender::new(self.hybrid.window, slow_start, &self.host);
         self.window.resume(window.max(1.0), ssthresh);
         (self.in_charge, self.competition) = (InCharge::Window { since: now }, None);
@@ -197,11 +200,11 @@ impl HybridSender {
     /// Slow start goes on where a loss has ended it too soon.
     fn go_on_catching_up(&mut self) {
         let (Some(catch_up), Some(rtt)) = (&mut self.catch_up, self.rtt) else { return };
-        let State { phase, window: Some(window), .. } = self.window.state() else { return };
-        if phase == Phase::SlowStart {
+        let Some(window) = self.window.state().window else { return };
+        if self.window.is_in_slow_start() {
             return;
         }
-        match catch_up.after_loss(window, rtt.newest, self.packet) {
+        match catch_up.go_on(window, rtt.newest, self.packet) {
             Some(ssthresh) => self.window.resume(window, ssthresh),
             None => self.catch_up = None,
         }
@@ -248,24 +251,27 @@ impl Sender for HybridSender {
             InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
         }
         let estimate = self.new_estimate(ack.report);
-        let gets_too_little = self.rtt.is_some_and(|rtt| self.gets_too_little(now, rtt, ack));
+        let too_little = self.gets_too_little(now, ack);
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
         self.go_on_catching_up();
-        match (self.in_charge, estimate) {
-            (InCharge::Window { .. }, _) => self.consider_packet_scale(now, rtt, ack),
+        match (self.in_charge, too_little, estimate) {
+            (InCharge::Window { .. }, ..) => self.consider_packet_scale(now, rtt, ack),
             // A host that does not keep the times of a stream measures itself and not the path: other programs have its
             // processors. A window needs no times.
-            (InCharge::PacketScale { .. }, _) if !self.packet_scale.keeps_times() => {
+            (InCharge::PacketScale { .. }, ..) if !self.packet_scale.keeps_times() => {
                 self.rest(now);
-                self.resume_window(now);
+                self.resume_window(now, None);
             }
-            (InCharge::PacketScale { .. }, _) if gets_too_little => self.give_up(now),
-            (InCharge::PacketScale { .. }, Some(_)) if self.classifier.exceeds_chance() => self.resume_window(now),
-            (InCharge::PacketScale { low }, Some(estimate)) if self.competition.is_none() => {
+            (InCharge::PacketScale { .. }, Some(too_little), _) => self.give_up(now, too_little),
+            (InCharge::PacketScale { .. }, None, Some(_)) if self.classifier.exceeds_chance() => {
+                let catch_up = self.competition.as_ref().map(Competition::catch_up);
+                self.resume_window(now, catch_up);
+            }
+            (InCharge::PacketScale { low }, None, Some(estimate)) if self.competition.is_none() => {
                 self.consider_window(now, rtt, estimate, low)
             }
-            (InCharge::PacketScale { .. }, _) => {}
+            (InCharge::PacketScale { .. }, ..) => {}
         }
     }
 
@@ -275,16 +281,20 @@ impl Sender for HybridSender {
         } else if let Some(competition) = &mut self.competition {
             competition.on_loss();
         }
-        if let (InCharge::PacketScale { .. }, Loss::Timeout) = (self.in_charge, loss) {
-            self.resume_window(now);
-        }
-        if *loss == Loss::Timeout {
-            self.catch_up = None;
+        match loss {
+            Loss::Event => self.catch_up.iter_mut().for_each(CatchUp::on_loss),
+            Loss::Timeout => {
+                if let InCharge::PacketScale { .. } = self.in_charge {
+                    self.resume_window(now, None);
+                }
+                self.catch_up = None;
+            }
         }
         self.in_charge().on_loss(now, loss);
     }
 
     fn on_idle(&mut self, now: Time) {
+        self.catch_up = None;
         self.in_charge().on_idle(now);
     }
 
@@ -326,7 +336,11 @@ mod tests {
     /// A sender after slow start to a window of 2560 packets, of which `in_flight` are in flight at the end; the
     /// threshold is 2500.
     fn grown_with(host: &Conditions, rtt: Duration, in_flight: u64) -> Box<dyn Sender> {
-        let mut sender = Hybrid::default().sender(host);
+        grown_as(&Hybrid::default(), host, rtt, in_flight)
+    }
+
+    fn grown_as(hybrid: &Hybrid, host: &Conditions, rtt: Duration, in_flight: u64) -> Box<dyn Sender> {
+        let mut sender = hybrid.sender(host);
         sender.on_ack(Time::ZERO, &ack(1, RTT));
         for w in [3, 6, 12, 24, 48, 96, 192, 384, 768, 1024] {
             let in_flight = Bytes(in_flight.saturating_sub(w) * PACKET.0);
@@ -394,6 +408,33 @@ mod tests {
         let state = sender.state();
         assert_eq!(state.phase, Phase::CongestionAvoidance);
         assert_eq!(state.window.unwrap().round(), 2560.0, "what RAPID had in flight: it sent no stream since");
+    }
+
+    /// Others fill the queue for two seconds, and then packets are lost in each round trip.
+    #[test]
+    fn where_others_have_filled_the_buffer_a_loss_does_not_end_slow_start() {
+        let lossy_phases = |queued: Duration| {
+            let hybrid = Hybrid { slow_start: SlowStart::Standard, ..Hybrid::of_thalweg() };
+            let mut sender = grown_as(&hybrid, &Conditions::exact(PACKET), queued, 3500);
+            sender.on_ack(Time::ZERO, &Ack { in_flight: Bytes(3_500_000), ..ack(1024, queued) });
+            assert_eq!(sender.state().phase, Phase::Probing);
+            let mut now = Time::ZERO;
+            while sender.window().is_none() {
+                now += Duration::from_millis(10);
+                sender.on_ack(now, &ack(10, RTT.scale(3.0)));
+                assert!(now < Time::ZERO + Duration::from_millis(2000), "thalweg has a twentieth of what it had");
+            }
+            [(); 3].map(|()| {
+                let phase = sender.state().phase;
+                sender.on_loss(now, &Loss::Event);
+                sender.on_ack(now, &Ack { recovery: true, ..ack(1, RTT) });
+                sender.on_ack(now, &ack(1, RTT));
+                phase
+            })
+        };
+        let (slow_start, avoidance) = (Phase::SlowStart, Phase::CongestionAvoidance);
+        assert_eq!(lossy_phases(RTT), [slow_start, slow_start, avoidance], "they came at the same time");
+        assert_eq!(lossy_phases(RTT.scale(1.3)), [slow_start, avoidance, avoidance], "they were there before");
     }
 
     #[test]

@@ -83,13 +83,23 @@ impl WindowSender {
         self.shown().window()
     }
 
-    /// Whether this is slow start, be it the first or one up to a threshold, and nothing has slowed it down.
+    /// Whether this is slow start without a threshold, and nothing has slowed it down.
     pub fn is_unstopped(&self) -> bool {
         match self {
             WindowSender::Cubic(window) => window.is_unstopped(),
             WindowSender::Bic(window) => window.is_unstopped(),
             WindowSender::HighSpeed(window) => window.is_unstopped(),
             WindowSender::Reno(window) => window.is_unstopped(),
+        }
+    }
+
+    /// Whether the window is below its slow-start threshold, and no loss is being repaired.
+    pub fn is_in_slow_start(&self) -> bool {
+        match self {
+            WindowSender::Cubic(window) => window.is_in_slow_start(),
+            WindowSender::Bic(window) => window.is_in_slow_start(),
+            WindowSender::HighSpeed(window) => window.is_in_slow_start(),
+            WindowSender::Reno(window) => window.is_in_slow_start(),
         }
     }
 
