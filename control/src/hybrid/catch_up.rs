@@ -2,9 +2,9 @@
 //!
 //! While a packet-scale protocol gives way, loss-based flows fill the buffer. A slow start behind a full buffer soon
 //! meets a loss, and would end with a small window, from which congestion avoidance takes minutes to a fair share. So
-//! the first losses do not end it: each reduces the window as any loss does, and once it is repaired, the window grows as
-//! in slow start again. The losses of an overflow hit the other flows, too, and CUBIC keeps 0.7 of its window. So flows
-//! that had the whole path have half of it after two overflows, and a third after three.
+//! the first losses do not end it: each reduces the window as any loss does, and once it is repaired, the window grows
+//! as in slow start again. The losses of an overflow hit the other flows, too, and CUBIC keeps 0.7 of its window. So
+//! flows that had the whole path have half of it after two overflows, and a third after three.
 
 use crate::units::{Bytes, Duration, Rate};
 

@@ -62,8 +62,8 @@ crate::parameters! {
     pub struct Hybrid {
         /// The window protocol, with its source's parameters
         pub window: Fallback,
-        /// What ends the window protocol's slow start before a loss: nothing ("standard"), HyStart of Linux ("hystart"),
-        /// RFC 9406 ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
+        /// What ends the window protocol's slow start before a loss: nothing ("standard"), HyStart of Linux
+        /// ("hystart"), RFC 9406 ("hystart++"), or deliveries that no longer keep up with what was sent ("search")
         pub slow_start: SlowStart,
         /// The packet-scale protocol takes over when the path holds more than this per round trip (th_cwin; also th_AB,
         /// times the RTT); thalweg also when it holds more than errors let the window protocol keep

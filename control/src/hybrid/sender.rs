@@ -22,9 +22,9 @@ const REST: Duration = Duration::from_millis(10_000);
 /// It does not rest for longer than this, as other traffic may have ended.
 const LONGEST_REST: Duration = Duration::from_millis(80_000);
 
-/// A round-trip time above this multiple of the least one is that of a flow that came to others' queue. Slow start alone
-/// seldom has as much of a queue where the packet-scale protocol takes over. A buffer of less than a quarter of the
-/// bandwidth-delay product holds no such queue, and neither does one that was full from the flow's first packet on.
+/// A round-trip time above this multiple of the least one is that of a flow that came to others' queue. Slow start
+/// alone seldom has as much of a queue where the packet-scale protocol takes over. A buffer of less than a quarter of
+/// the bandwidth-delay product holds no such queue, and neither does one that was full from the flow's first packet on.
 const QUEUE: f64 = 1.25;
 
 /// Switches between the two protocols.
