@@ -113,11 +113,12 @@ impl Competition {
     pub(super) fn judge(&mut self, now: Time, worth: Rate) -> Option<TooLittle> {
         let reached = self.delivered.over(now.since(self.since));
         let others_fill_queues = self.lost || 2 * self.queued > self.rounds;
-        let too_little = match () {
-            () if self.app_limited => None,
-            () if others_fill_queues && reached < self.expected * SHARE => Some(TooLittle::BesideQueues),
-            () if reached < worth => Some(TooLittle::NotWorthIt),
-            () => None,
+        let too_little = if self.app_limited {
+            None
+        } else if others_fill_queues && reached < self.expected * SHARE {
+            Some(TooLittle::BesideQueues)
+        } else {
+            (reached < worth).then_some(TooLittle::NotWorthIt)
         };
         if reached > self.expected {
             self.expected = reached;

@@ -26,11 +26,13 @@
 //!   in charge.
 //! - A host that is too busy to send bursts when they are due, or late by a quantum in the mean, measures itself and
 //!   not the path: the window protocol resumes, for 10 s at first and twice as long each further time.
-//! - `thalweg` gives way to queues, which other protocols fill. It judges itself over periods of 16 round trips, not by
-//!   single streams: the window protocol resumes if the flow gets less than the threshold, or less than the window
+//! - `thalweg` gives way to queues, which other protocols fill. It judges itself over periods of 16 round trips, not
+//!   by single streams: the window protocol resumes if the flow gets less than the threshold, or less than the window
 //!   protocol carried while a queue stands or packets are lost (`competition.rs`). It then goes on where it would be
-//!   had it stayed in charge, in its first slow start or up to its window, and the first losses do not end that
-//!   (`catch_up.rs`). `thalweg` does not take over for 10 s at first, and twice as long each further time, up to 80 s.
+//!   had it stayed in charge, in its first slow start or up to its window. Beside queues, and where more is lost than
+//!   errors explain, neither delays nor the first losses end this slow start (`catch_up.rs`), and `thalweg` does not
+//!   take over before its end. After it has judged itself, it does not take over for 10 s at first, and twice as long
+//!   each further time, up to 80 s, either.
 //! - Nothing is switched while a loss is being repaired. After a timeout while RAPID is in charge, the transfer begins
 //!   afresh, as section IV-C has it: with the window protocol.
 
