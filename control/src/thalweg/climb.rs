@@ -17,6 +17,11 @@
 //! have left. So a *surge* multiplies kappa: it doubles after each time of a round trip and some streams in which no
 //! estimate was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and
 //! their surges begin later than those of fast flows.
+//!
+//! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau
+//! and all other times of the rule are those of the parameters where feedback takes `slow_feedback` or longer, and
+//! shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows with different
+//! round-trip times have equal shares all the same.
 
 use crate::units::{Duration, Rate};
 
@@ -45,6 +50,8 @@ pub struct ClimbParameters {
     pub back_off: f64,
     /// Growth of kappa per tau while there is no collapse, as a share of kappa.
     pub regrow: f64,
+    /// Where feedback takes less time than this, tau and the other times of the rule are shorter in proportion.
+    pub slow_feedback: Duration,
 }
 
 /// What is known when a stream begins.
@@ -76,6 +83,8 @@ pub struct Climb {
     /// The total duration of the streams that were sent since kappa was last lowered, and of all streams.
     since_lowered: Duration,
     age: Duration,
+    /// The factor on all times of the rule.
+    time_scale: f64,
 }
 
 /// An estimate of this multiple of the average rate or less ends a surge.
@@ -89,6 +98,11 @@ const STREAMS: (f64, f64) = (8.0, 32.0);
 /// The largest product of kappa and the surge, and the largest kappa for bursts. In effect it is no bound, because
 /// streams show at most two or three times their average rate.
 const LARGEST: f64 = 8.0;
+/// A stream is heard of when it is over, and until the next one begins the rate does not change: so feedback takes a
+/// round trip and so many streams.
+const STREAMS_OF_FEEDBACK: f64 = 1.5;
+/// The least time scale. Pauses of hosts take some milliseconds on all paths.
+const LEAST_TIME_SCALE: f64 = 0.05;
 
 impl Climb {
     /// The climb of a flow that begins.
@@ -100,20 +114,43 @@ impl Climb {
             spared: Duration::ZERO,
             since_lowered: Duration::ZERO,
             age: Duration::ZERO,
+            time_scale: 1.0,
         }
     }
 
-    /// This time went by without an estimate.
-    pub fn wait(&mut self, time: Duration) {
-        self.age += time;
+    /// This time went by without an estimate, as streams that would last for `stream` were interrupted.
+    pub fn wait(&mut self, time: Duration, rtt: Duration, stream: Duration) {
+        self.hear_after(rtt, stream);
+        self.grow_older(time);
+    }
+
+    /// The factor on all times of the rule.
+    pub fn time_scale(&self) -> f64 {
+        self.time_scale
+    }
+
+    /// Streams last this long, and the round-trip time is this.
+    fn hear_after(&mut self, rtt: Duration, stream: Duration) {
+        let feedback = rtt + stream.scale(STREAMS_OF_FEEDBACK);
+        self.time_scale = (feedback.as_secs() / self.parameters.slow_feedback.as_secs()).clamp(LEAST_TIME_SCALE, 1.0);
+    }
+
+    fn grow_older(&mut self, time: Duration) {
+        self.age += time.scale(1.0 / self.time_scale);
+    }
+
+    /// Tau at the present time scale, seconds.
+    fn tau(&self) -> f64 {
+        self.parameters.tau.as_secs() * self.time_scale
     }
 
     /// A stream begins, whose sender has this average rate, bits per second.
     pub fn begin_stream(&mut self, average: f64, start: &StreamStart) {
+        self.hear_after(start.rtt, start.duration);
         let (estimate, pace) = (start.estimate.as_bps(), self.share_of_tau(start.duration));
         let largest = if start.burst > 1 { LARGEST } else { self.parameters.kappa.1 };
         self.kappa = self.kappa.min(largest);
-        self.age += start.duration;
+        self.grow_older(start.duration);
         self.since_lowered += start.duration;
         if estimate >= average * self.parameters.collapse {
             self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(largest);
@@ -146,24 +183,24 @@ impl Climb {
 
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
-        let ClimbParameters { tau, climb_in_round_trip, .. } = self.parameters;
         let feedback = start.rtt + start.duration;
-        let least = if start.burst > 1 { climb_in_round_trip * tau.as_secs() / feedback.as_secs() } else { 0.0 };
+        let most = self.parameters.climb_in_round_trip * self.tau() / feedback.as_secs();
+        let least = if start.burst > 1 { most } else { 0.0 };
         self.kappa.max(least) * self.surge * average + self.floor_step(average, start.rtt, start.duration)
     }
 
     /// The step that lets slow flows catch up, bits per second, where a stream takes this long.
     pub fn floor_step(&self, average: f64, rtt: Duration, stream: Duration) -> f64 {
-        let ClimbParameters { tau, climb_in_round_trip, floor, young_floor, youth, .. } = &self.parameters;
+        let ClimbParameters { climb_in_round_trip, floor, young_floor, youth, .. } = &self.parameters;
         let young = (1.0 - self.age.as_secs() / youth.as_secs()).max(0.0);
-        let floor = floor.as_bps() + (young_floor.as_bps() - floor.as_bps()).max(0.0) * young;
+        let floor = floor.as_bps() + (young_floor.as_bps() / self.time_scale - floor.as_bps()).max(0.0) * young;
         let step = libm::sqrt(floor * average);
-        step.min(climb_in_round_trip * average * (tau.as_secs() / (rtt + stream).as_secs()).max(1.0))
+        step.min(climb_in_round_trip * average * (self.tau() / (rtt + stream).as_secs()).max(1.0))
     }
 
     /// Which share of a step is adopted in this time.
     pub fn share_of_tau(&self, time: Duration) -> f64 {
-        (time.as_secs() / self.parameters.tau.as_secs()).min(1.0)
+        (time.as_secs() / self.tau()).min(1.0)
     }
 }
 
@@ -184,6 +221,7 @@ mod tests {
             collapse: 0.5,
             back_off: 0.5,
             regrow: 0.02,
+            slow_feedback: Duration(1),
         })
     }
 
@@ -269,12 +307,31 @@ mod tests {
     }
 
     #[test]
+    fn times_are_shorter_where_feedback_is_fast() {
+        let mut climb = climb();
+        climb.parameters.slow_feedback = Duration::from_millis(100);
+        climb.parameters.young_floor = Rate::from_mbps(1.0);
+        let mut begin = |rtt, stream| {
+            let (rtt, duration) = (Duration::from_millis(rtt), Duration::from_millis(stream));
+            climb.begin_stream(
+                1e8,
+                &StreamStart { estimate: Rate::from_mbps(100.0), duration, fullness: 1.0, burst: 1, rtt },
+            );
+            (climb.time_scale(), climb.share_of_tau(Duration::from_millis(1)), climb.age)
+        };
+        let ms = Duration::from_millis;
+        assert_eq!(begin(100, 10), (1.0, 1.0 / 250.0, ms(10)));
+        assert_eq!(begin(10, 10), (0.25, 1.0 / 62.5, ms(50)), "a round trip and one and a half streams");
+        assert_eq!(begin(1, 1), (0.05, 1.0 / 12.5, ms(70)), "a twentieth at least");
+    }
+
+    #[test]
     fn a_flow_that_begins_climbs_faster() {
         let mut climb = climb();
         climb.parameters.young_floor = Rate::from_mbps(4.0);
         let steps = [(); 6].map(|()| {
             let step = climb.floor_step(100e6, RTT, Duration::ZERO) / 1e6;
-            climb.wait(Duration::from_millis(250));
+            climb.wait(Duration::from_millis(250), RTT, Duration::ZERO);
             step.round()
         });
         // The roots of 4, 3, 2, 1 and 0 Mbps times 100 Mbps.

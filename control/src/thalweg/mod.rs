@@ -62,6 +62,9 @@ crate::parameters! {
         /// Time over which a standing queue is drained. A decrease is adopted over half of it, and a p-stream lasts
         /// half of it at most, unless it would then have fewer than eight packets
         pub drain: Duration,
+        /// How long feedback takes where the times of this rule are as they are here: a round trip and one and a half
+        /// p-streams. Where feedback is faster, `tau`, `drain` and `youth` are shorter in proportion
+        pub slow_feedback: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
         /// Factor on the average rate after a loss
@@ -116,6 +119,7 @@ impl Default for Thalweg {
             eta: 3.0,
             gain: 25.0,
             drain: Duration::from_millis(125),
+            slow_feedback: Duration::from_millis(100),
             tolerance: Duration::from_millis(1),
             beta: 0.8,
             errors: 0.02,
@@ -160,6 +164,7 @@ impl Thalweg {
             collapse: self.collapse,
             back_off: self.back_off,
             regrow: self.regrow,
+            slow_feedback: self.slow_feedback,
         };
         let rule = RateRuleParameters { eta: self.eta, drain: self.drain, tolerance: self.tolerance };
         let parts = Parts {
@@ -188,6 +193,7 @@ impl Protocol for Thalweg {
         within("young-step-floor", self.young_step_floor.as_bps(), 0.0..=1e15)?;
         within("youth", self.youth.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
+        within("slow-feedback", self.slow_feedback.as_secs(), 1e-6..=1e6)?;
         within("tolerance", self.tolerance.as_secs(), 0.0..=10.0)?;
         within("step-floor", self.step_floor.as_bps(), 0.0..=1e15)?;
         within("beta", self.beta, 0.01..=1.0)?;

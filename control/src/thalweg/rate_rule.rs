@@ -8,6 +8,8 @@
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
+//!
+//! All times are shorter where feedback is fast: see the time scale in [`super::climb`].
 
 use super::climb::{Climb, ClimbParameters, StreamStart};
 use super::standing_queue::StandingQueue;
@@ -80,7 +82,7 @@ impl RateRule {
             let step = self.climb.largest_step(average, start);
             average + (target - average).min(step) * self.climb.share_of_tau(start.duration)
         } else {
-            let RateRuleParameters { drain, eta, .. } = self.parameters;
+            let (drain, eta) = (self.drain(), self.parameters.eta);
             let over = if start.burst > 1 { drain } else { drain.scale(FASTER) };
             // The estimate of a shorter stream is less certain: the error of a mean falls with the square root of the
             // number of samples. So slow flows also give up less than fast ones, which makes rates equal.
@@ -90,9 +92,9 @@ impl RateRule {
     }
 
     /// The average rate of a new stream after the time `since` without an estimate, because losses interrupted all
-    /// streams. Slow flows, whose streams take long, would otherwise never climb.
-    pub fn without_estimate(&mut self, average: Rate, since: Duration, rtt: Duration) -> Rate {
-        self.climb.wait(since);
+    /// streams, which would last for `stream`. Slow flows, whose streams take long, would otherwise never climb.
+    pub fn without_estimate(&mut self, average: Rate, since: Duration, rtt: Duration, stream: Duration) -> Rate {
+        self.climb.wait(since, rtt, stream);
         average
             + Rate::from_bps(self.climb.floor_step(average.as_bps(), rtt, Duration::ZERO))
                 * self.climb.share_of_tau(since)
@@ -108,6 +110,11 @@ impl RateRule {
         self.climb.forget_collapses();
     }
 
+    /// The time over which a standing queue is drained, at the present time scale.
+    fn drain(&self) -> Duration {
+        self.parameters.drain.scale(self.climb.time_scale())
+    }
+
     /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue of delay q
     /// within `drain`, each flow reduces its rate by the fraction q/`drain`. Once it has half of its rate, it waits for
     /// what comes of that. If the queue is as long as before, other traffic fills it, or it is on the way back, or the
@@ -120,7 +127,7 @@ impl RateRule {
             self.giving_way = None;
             return estimate;
         }
-        let drain = self.parameters.drain;
+        let drain = self.drain();
         // All flows give up the same share, and a step that is larger for slow flows makes their rates equal.
         let step = self.climb.floor_step(average, start.rtt, start.duration) * self.climb.share_of_tau(drain);
         let kept = average * (1.0 - queue.as_secs() / drain.as_secs()) + step;
@@ -158,6 +165,7 @@ mod tests {
             collapse: 0.5,
             back_off: 0.5,
             regrow: 0.02,
+            slow_feedback: Duration(1),
         };
         let tolerance = Duration::from_millis(1);
         RateRule::new(RateRuleParameters { eta: 2.0, drain, tolerance }, climb)

@@ -40,7 +40,7 @@ use crate::units::{Bytes, Duration, Rate, Time};
 pub struct Parts {
     /// The largest number of packets in a p-stream (N), or of bursts on a host that sends bursts.
     pub len: u16,
-    /// The longest duration of a p-stream, unless the stream would then have fewer than 20 bursts.
+    /// The longest duration of a p-stream, unless the stream would then have fewer than [`MIN_STREAM_BURSTS`].
     pub longest_stream: Duration,
     /// The spread factor (m) of a stream of `len` packets. Shorter streams have the same range of rates.
     pub spread: f64,
@@ -182,6 +182,7 @@ impl ThalwegSender {
         self.rtt = rtt;
         (self.timeouts, self.ceiling, self.idle) = (0, None, false);
         self.parts.rule.forget_queues();
+        self.parts.rule.forget_collapses();
         self.arrivals.forget(now, rtt);
         // Estimates of streams from before the other protocol took over are out of date.
         self.estimate = None;
@@ -214,7 +215,8 @@ impl ThalwegSender {
     /// Begins the next p-stream, after the average rate has followed the newest estimate.
     fn begin_stream(&mut self, now: Time, pipe: &Pipe) {
         // The sender never waits for more data. If there is less than a full stream, it sends a shorter one.
-        self.longest = self.parts.longest_stream.scale(draw_share(now));
+        let two_thirds = self.duration(self.parts.len * 2 / 3);
+        self.longest = self.parts.longest_stream.min(self.rtt.max(two_thirds)).scale(draw_share(now));
         let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
         if let Some(estimate) = self.estimate {
             let bursts = at_most(self.burst(), self.len());
@@ -224,9 +226,9 @@ impl ThalwegSender {
             let average = self.parts.rule.apply(self.average, &start);
             self.set_average(average);
         } else {
-            let most = self.rtt.max(self.duration(self.len()));
-            let since = now.since(self.followed).min(most);
-            let average = self.parts.rule.without_estimate(self.average, since, self.rtt);
+            let stream = self.duration(self.len());
+            let since = now.since(self.followed).min(self.rtt.max(stream));
+            let average = self.parts.rule.without_estimate(self.average, since, self.rtt, stream);
             self.set_average(average);
         }
         self.followed = now;

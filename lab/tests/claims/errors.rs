@@ -64,10 +64,12 @@ fn a_flow_with_errors_gets_used_to_a_longer_route() {
     assert!(used > 0.8, "{used}");
 }
 
-/// While it lasts, the cross traffic leaves the flow less than a window protocol is worth on such a path.
+/// While it lasts, the cross traffic leaves the flow less than a window protocol is worth on such a path. How soon the
+/// window protocol then carries enough for another attempt depends on where the errors fall, so that a single seed
+/// says little.
 #[test]
 fn the_hybrid_takes_a_path_with_errors_again_after_cross_traffic() {
-    let run = run(r#"
+    let scenario = r#"
         duration = "40 s"
         measure.from = "25 s"
         path = { rate = "100 Mbps", rtt = "60 ms", buffer = "1 bdp", packet-error = 0.0005 }
@@ -78,7 +80,10 @@ fn the_hybrid_takes_a_path_with_errors_again_after_cross_traffic() {
         rate = "96 Mbps"
         start = "5 s"
         stop = "8 s"
-        "#);
-    let used = figures(&run).links[0].utilization;
-    assert!(used > 0.8, "{used}");
+        "#;
+    let used = [1, 2, 3, 4, 5, 6, 7, 8].map(|seed| {
+        let run = run(&format!("seed = {seed}\n{scenario}"));
+        figures(&run).links[0].utilization
+    });
+    assert!(used.iter().sum::<f64>() > 0.9 * 8.0 && used.iter().all(|used| *used > 0.5), "{used:?}");
 }
