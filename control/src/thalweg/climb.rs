@@ -21,7 +21,9 @@
 //! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau
 //! and all other times of the rule are those of the parameters where feedback takes `slow_feedback` or longer, and
 //! shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows with different
-//! round-trip times have equal shares all the same.
+//! round-trip times have equal shares all the same. That is not so of decreases by losses, which take the same share of
+//! the rate on all paths. If climbs were faster there, losses would be more frequent, and the step of the floor would
+//! make less equal between two of them. So the times are whole for a second after a loss that errors do not explain.
 
 use crate::units::{Duration, Rate};
 
@@ -83,6 +85,8 @@ pub struct Climb {
     /// The total duration of the streams that were sent since kappa was last lowered, and of all streams.
     since_lowered: Duration,
     age: Duration,
+    /// The total duration of the streams that were sent since more was lost than errors explain.
+    since_loss: Duration,
     /// The factor on all times of the rule.
     time_scale: f64,
 }
@@ -103,6 +107,8 @@ const LARGEST: f64 = 8.0;
 const STREAMS_OF_FEEDBACK: f64 = 1.5;
 /// The least time scale. Pauses of hosts take some milliseconds on all paths.
 const LEAST_TIME_SCALE: f64 = 0.05;
+/// For so long after a loss, times are whole.
+const LOSSY: Duration = Duration::from_millis(1000);
 
 impl Climb {
     /// The climb of a flow that begins.
@@ -114,6 +120,7 @@ impl Climb {
             spared: Duration::ZERO,
             since_lowered: Duration::ZERO,
             age: Duration::ZERO,
+            since_loss: LOSSY,
             time_scale: 1.0,
         }
     }
@@ -132,7 +139,8 @@ impl Climb {
     /// Streams last this long, and the round-trip time is this.
     fn hear_after(&mut self, rtt: Duration, stream: Duration) {
         let feedback = rtt + stream.scale(STREAMS_OF_FEEDBACK);
-        self.time_scale = (feedback.as_secs() / self.parameters.slow_feedback.as_secs()).clamp(LEAST_TIME_SCALE, 1.0);
+        let share = feedback.as_secs() / self.parameters.slow_feedback.as_secs();
+        self.time_scale = if self.since_loss < LOSSY { 1.0 } else { share.clamp(LEAST_TIME_SCALE, 1.0) };
     }
 
     fn grow_older(&mut self, time: Duration) {
@@ -152,6 +160,7 @@ impl Climb {
         self.kappa = self.kappa.min(largest);
         self.grow_older(start.duration);
         self.since_lowered += start.duration;
+        self.since_loss = self.since_loss.min(LOSSY) + start.duration;
         if estimate >= average * self.parameters.collapse {
             self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(largest);
         } else if self.since_lowered >= start.rtt + start.duration {
@@ -170,14 +179,21 @@ impl Climb {
         }
     }
 
-    /// Lowers kappa and ends a surge, because an estimate collapsed, or more packets were lost than errors explain.
-    pub fn on_collapse(&mut self) {
+    /// More packets were lost than errors explain.
+    pub fn on_loss(&mut self) {
+        self.since_loss = Duration::ZERO;
+        self.on_collapse();
+    }
+
+    /// Lowers kappa and ends a surge, because an estimate collapsed, or packets were lost.
+    fn on_collapse(&mut self) {
         (self.surge, self.spared) = (1.0, Duration::ZERO);
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
     /// Takes back what collapses did to kappa, because the losses taken for them were errors.
     pub fn forget_collapses(&mut self) {
+        self.since_loss = LOSSY;
         self.kappa = LARGEST; // the next stream lowers it to what its flow may have
     }
 
@@ -323,6 +339,14 @@ mod tests {
         assert_eq!(begin(100, 10), (1.0, 1.0 / 250.0, ms(10)));
         assert_eq!(begin(10, 10), (0.25, 1.0 / 62.5, ms(50)), "a round trip and one and a half streams");
         assert_eq!(begin(1, 1), (0.05, 1.0 / 12.5, ms(70)), "a twentieth at least");
+        climb.on_loss();
+        streams(&mut climb, 99, 100.0, 10.0);
+        assert_eq!(climb.time_scale(), 1.0);
+        climb.hear_after(ms(10), ms(10));
+        assert_eq!(climb.time_scale(), 1.0, "a loss less than a second ago");
+        streams(&mut climb, 1, 100.0, 10.0);
+        climb.hear_after(ms(10), ms(10));
+        assert_eq!(climb.time_scale(), 0.25);
     }
 
     #[test]

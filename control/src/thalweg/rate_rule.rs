@@ -101,8 +101,8 @@ impl RateRule {
     }
 
     /// Slows the climb, because more packets were lost than errors explain.
-    pub fn on_collapse(&mut self) {
-        self.climb.on_collapse();
+    pub fn on_loss(&mut self) {
+        self.climb.on_loss();
     }
 
     /// The losses taken for a collapse were errors.

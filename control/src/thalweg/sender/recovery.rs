@@ -68,7 +68,7 @@ impl ThalwegSender {
             self.lower_average(self.average * (UNHEARD / self.parts.beta).min(1.0));
         }
         if self.parts.classifier.exceeds_error_share() {
-            self.parts.rule.on_collapse();
+            self.parts.rule.on_loss();
         }
         let delivery = Delivery::of_packets_sent_from(now, self.rtt);
         self.mode = Mode::Recovery { interrupted, delivery };
