@@ -12,7 +12,7 @@
 //! - With equal thresholds there is little hysteresis: the window protocol has to *carry* more than the threshold per
 //!   round trip, and RAPID gives up only after `streams` estimates in a row below the threshold. But RAPID's estimates
 //!   settle 3 % below the truth, so that a path just above the threshold would see a switch every 0.2 s. Once RAPID has
-//!   given up, it takes over again only 10 % above the threshold.
+//!   given up, it takes over again only 10 % above the threshold, unless errors make the threshold less.
 //! - The packet-scale protocol starts at the rate of the window, cwnd/RTT, without slow start. The rates of RAPID's
 //!   first streams range from 0.29 to 8.6 times that rate; those of `thalweg` span less.
 //! - The window protocol resumes with what RAPID had in flight, r_avg RTT, in slow start up to the threshold. When the

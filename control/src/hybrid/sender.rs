@@ -11,8 +11,8 @@ use crate::slow_start::SlowStart;
 use crate::thalweg::LossClassifier;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// After the packet-scale protocol has given up once, it takes over only above this multiple of the threshold. Its
-/// estimates err by much less.
+/// After the packet-scale protocol has given up once, it takes over only above this multiple of the parameter
+/// `threshold`. Its estimates err by much less.
 const MARGIN: f64 = 1.1;
 
 /// After the packet-scale protocol has given up because the host did not keep its times, or because it got too
@@ -39,7 +39,8 @@ pub(super) struct HybridSender {
     competition: Option<Competition>,
     /// The slow start in which a window protocol regains what a packet-scale protocol gave away, until it ends.
     catch_up: Option<CatchUp>,
-    /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the threshold.
+    /// The packet-scale protocol takes over when the bandwidth-delay product exceeds this multiple of the parameter, or
+    /// the window that errors allow.
     margin: f64,
     /// The packet-scale protocol does not take over before this time, and how long it rests the next time.
     rests_until: Time,
@@ -104,14 +105,16 @@ impl HybridSender {
         (self.last_stream.replace(stream) != Some(stream)).then_some(Rate::from_bps(f64::from(rate)))
     }
 
-    /// The bandwidth-delay product, in bytes, above which the packet-scale protocol takes over.
-    fn threshold(&self) -> f64 {
-        (self.hybrid.threshold.0 as f64).min(self.error_window.packets() * self.packet.0 as f64)
+    /// The bandwidth-delay product, in bytes, above which the packet-scale protocol takes over: `margin` times the
+    /// parameter, or the window that errors allow if that is less. The window of a window protocol varies around the
+    /// latter, and exceeds it by the margin only by chance.
+    fn threshold(&self, margin: f64) -> f64 {
+        (margin * self.hybrid.threshold.0 as f64).min(self.error_window.packets() * self.packet.0 as f64)
     }
 
     /// Whether errors make the threshold less than the parameter.
     fn lowered_by_errors(&self) -> bool {
-        self.threshold() < self.hybrid.threshold.0 as f64
+        self.threshold(1.0) < self.hybrid.threshold.0 as f64
     }
 
     /// Section VI-C: "once the congestion-window of the sender exceeds a threshold, th_cwin, the transfer switches to
@@ -122,7 +125,7 @@ impl HybridSender {
         // the part that waits in queues.
         let held = (window * self.packet.0 as f64).min((ack.in_flight + ack.acked).0 as f64);
         let rests = now < self.rests_until || self.catch_up.is_some();
-        let is_enough = !rests && held * rtt.least.as_secs() > self.margin * self.threshold() * rtt.newest.as_secs();
+        let is_enough = !rests && held * rtt.least.as_secs() > self.threshold(self.margin) * rtt.newest.as_secs();
         if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             let rate = Bytes(held as u64).over(rtt.newest);
             self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
@@ -152,7 +155,7 @@ impl HybridSender {
 
     /// The rate from which on the packet-scale protocol is worth it (th_AB).
     fn worth(&self, rtt: Rtt) -> Rate {
-        Bytes(self.threshold() as u64).over(rtt.least)
+        Bytes(self.threshold(1.0) as u64).over(rtt.least)
     }
 
     /// Whether and why a packet-scale protocol that gives way to queues got too little in the period that `ack` ends.
@@ -187,7 +190,7 @@ impl HybridSender {
         let window = self.packet_scale.average().as_bps() * rtt.newest.as_secs() / self.packet.as_bits();
         let ssthresh = match &self.competition {
             Some(competition) => competition.ssthresh(rtt.newest, self.packet),
-            None => self.packets(self.threshold()),
+            None => self.packets(self.threshold(1.0)),
         };
         // Delays do not tell when slow start is to end behind a queue that others have filled.
         let slow_start = if catch_up.is_some() { SlowStart::Standard } else { self.hybrid.slow_start };

@@ -23,7 +23,8 @@
 //! shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows with different
 //! round-trip times have equal shares all the same. That is not so of decreases by losses, which take the same share of
 //! the rate on all paths. If climbs were faster there, losses would be more frequent, and the step of the floor would
-//! make less equal between two of them. So the times are whole for a second after a loss that errors do not explain.
+//! make less equal between two of them. So for a second of streams after a loss that errors do not explain, the times
+//! are those of the parameters.
 
 use crate::units::{Duration, Rate};
 
@@ -107,7 +108,7 @@ const LARGEST: f64 = 8.0;
 const STREAMS_OF_FEEDBACK: f64 = 1.5;
 /// The least time scale. Pauses of hosts take some milliseconds on all paths.
 const LEAST_TIME_SCALE: f64 = 0.05;
-/// For so long after a loss, times are whole.
+/// After a loss that errors do not explain, times are those of the parameters until streams have been sent for so long.
 const LOSSY: Duration = Duration::from_millis(1000);
 
 impl Climb {
@@ -136,7 +137,7 @@ impl Climb {
         self.time_scale
     }
 
-    /// Streams last this long, and the round-trip time is this.
+    /// Sets the time scale for streams that last for `stream`.
     fn hear_after(&mut self, rtt: Duration, stream: Duration) {
         let feedback = rtt + stream.scale(STREAMS_OF_FEEDBACK);
         let share = feedback.as_secs() / self.parameters.slow_feedback.as_secs();
@@ -200,8 +201,8 @@ impl Climb {
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
         let feedback = start.rtt + start.duration;
-        let most = self.parameters.climb_in_round_trip * self.tau() / feedback.as_secs();
-        let least = if start.burst > 1 { most } else { 0.0 };
+        let in_round_trip = self.parameters.climb_in_round_trip * self.tau() / feedback.as_secs();
+        let least = if start.burst > 1 { in_round_trip } else { 0.0 };
         self.kappa.max(least) * self.surge * average + self.floor_step(average, start.rtt, start.duration)
     }
 

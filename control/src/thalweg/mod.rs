@@ -63,7 +63,8 @@ crate::parameters! {
         /// half of it at most, unless it would then have fewer than eight packets
         pub drain: Duration,
         /// How long feedback takes where the times of this rule are as they are here: a round trip and one and a half
-        /// p-streams. Where feedback is faster, `tau`, `drain` and `youth` are shorter in proportion
+        /// p-streams. Where feedback is faster, `tau`, `drain` and `youth` are shorter in proportion,
+        /// but not for a second after a loss that errors do not explain
         pub slow_feedback: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,

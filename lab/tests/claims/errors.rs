@@ -65,8 +65,7 @@ fn a_flow_with_errors_gets_used_to_a_longer_route() {
 }
 
 /// While it lasts, the cross traffic leaves the flow less than a window protocol is worth on such a path. How soon the
-/// window protocol then carries enough for another attempt depends on where the errors fall, so that a single seed
-/// says little.
+/// window protocol then carries enough for another attempt depends on where the errors fall, so there are eight seeds.
 #[test]
 fn the_hybrid_takes_a_path_with_errors_again_after_cross_traffic() {
     let scenario = r#"
@@ -85,5 +84,5 @@ fn the_hybrid_takes_a_path_with_errors_again_after_cross_traffic() {
         let run = run(&format!("seed = {seed}\n{scenario}"));
         figures(&run).links[0].utilization
     });
-    assert!(used.iter().sum::<f64>() > 0.9 * 8.0 && used.iter().all(|used| *used > 0.5), "{used:?}");
+    assert!(used.iter().all(|used| *used > 0.8), "{used:?}");
 }
