@@ -117,7 +117,7 @@ impl Default for Thalweg {
             stream: 60,
             spread: 1.02,
             tau: Duration::from_millis(250),
-            eta: 3.0,
+            eta: 2.0,
             gain: 25.0,
             drain: Duration::from_millis(125),
             slow_feedback: Duration::from_millis(100),
