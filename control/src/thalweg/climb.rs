@@ -10,9 +10,6 @@
 //! - sqrt(floor r), which is larger for slow flows, in proportion, and makes rates equal. A flow that begins has a
 //!   higher floor.
 //!
-//! The estimates of bursts are coarse, and many of them are far too low by chance. So kappa of a flow of bursts may be
-//! larger, and it never keeps the flow from climbing by a tenth in a round trip and a stream.
-//!
 //! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows
 //! have left. So a *surge* multiplies kappa: it doubles after each time of a round trip and some streams in which no
 //! estimate was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and
@@ -33,7 +30,7 @@ use crate::units::{Duration, Rate};
 pub struct ClimbParameters {
     /// Time over which an increase is adopted.
     pub tau: Duration,
-    /// The least and the largest value of kappa. For streams of bursts the largest is 8.
+    /// The least and the largest value of kappa.
     pub kappa: (f64, f64),
     /// The floor in the step of sqrt(floor r). If the steps of all flows were equal, a thousand slow flows would climb
     /// a hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow would catch up.
@@ -44,8 +41,7 @@ pub struct ClimbParameters {
     /// How long a flow has a higher floor.
     pub youth: Duration,
     /// By which share of the rate the step of the floor lets a flow climb at most in a round trip and a stream, after
-    /// which feedback arrives, or within tau if that is shorter; also by which share a flow of bursts may climb in a
-    /// round trip and a stream however small kappa is.
+    /// which feedback arrives, or within tau if that is shorter.
     pub climb_in_round_trip: f64,
     /// An estimate below this share of the average is a collapse.
     pub collapse: f64,
@@ -76,7 +72,7 @@ pub struct StreamStart {
 #[derive(Clone, Debug)]
 pub struct Climb {
     parameters: ClimbParameters,
-    /// The present value of kappa. It starts with the largest one that a flow may have.
+    /// The present value of kappa. It starts with the largest one.
     kappa: f64,
     /// Factor on kappa while the path has much to spare.
     surge: f64,
@@ -100,8 +96,8 @@ const SURGE: f64 = 2.0;
 /// short, to the second, if they take a quarter of tau or longer. To a slow flow, whose streams take long, a small part
 /// of the path is much to spare.
 const STREAMS: (f64, f64) = (8.0, 32.0);
-/// The largest product of kappa and the surge, and the largest kappa for bursts. In effect it is no bound, because
-/// streams show at most two or three times their average rate.
+/// The largest product of kappa and the surge. In effect it is no bound, because streams show at most two or three times
+/// their average rate.
 const LARGEST: f64 = 8.0;
 /// A stream is heard of when it is over, and until the next one begins the rate does not change: so feedback takes a
 /// round trip and so many streams.
@@ -115,7 +111,7 @@ impl Climb {
     /// The climb of a flow that begins.
     pub fn new(parameters: ClimbParameters) -> Climb {
         Climb {
-            kappa: LARGEST,
+            kappa: parameters.kappa.1,
             parameters,
             surge: 1.0,
             spared: Duration::ZERO,
@@ -157,13 +153,11 @@ impl Climb {
     pub fn begin_stream(&mut self, average: f64, start: &StreamStart) {
         self.hear_after(start.rtt, start.duration);
         let (estimate, pace) = (start.estimate.as_bps(), self.share_of_tau(start.duration));
-        let largest = if start.burst > 1 { LARGEST } else { self.parameters.kappa.1 };
-        self.kappa = self.kappa.min(largest);
         self.grow_older(start.duration);
         self.since_lowered += start.duration;
         self.since_loss = self.since_loss.min(LOSSY) + start.duration;
         if estimate >= average * self.parameters.collapse {
-            self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(largest);
+            self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(self.parameters.kappa.1);
         } else if self.since_lowered >= start.rtt + start.duration {
             self.on_collapse();
             self.since_lowered = Duration::ZERO;
@@ -195,15 +189,12 @@ impl Climb {
     /// Takes back what collapses did to kappa, because the losses taken for them were errors.
     pub fn forget_collapses(&mut self) {
         self.since_loss = LOSSY;
-        self.kappa = LARGEST; // the next stream lowers it to what its flow may have
+        self.kappa = self.parameters.kappa.1;
     }
 
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
-        let feedback = start.rtt + start.duration;
-        let in_round_trip = self.parameters.climb_in_round_trip * self.tau() / feedback.as_secs();
-        let least = if start.burst > 1 { in_round_trip } else { 0.0 };
-        self.kappa.max(least) * self.surge * average + self.floor_step(average, start.rtt, start.duration)
+        self.kappa * self.surge * average + self.floor_step(average, start.rtt, start.duration)
     }
 
     /// The step that lets slow flows catch up, bits per second, where a stream takes this long.
@@ -296,18 +287,6 @@ mod tests {
         assert_eq!(step_mbps(&climb, 100.0), 80.0);
         streams(&mut climb, 1, 150.0, 100.0);
         assert_eq!(step_mbps(&climb, 100.0), 160.0);
-    }
-
-    #[test]
-    fn a_flow_of_bursts_may_climb_faster() {
-        let mut climb = climb();
-        let bursts = StreamStart { burst: 4, ..stream(100.0, 1.0) };
-        climb.begin_stream(100e6, &bursts);
-        assert_eq!(climb.largest_step(100e6, &bursts), 800e6);
-        climb.kappa = 0.0;
-        // Its own rate in a round trip of 100 ms and a stream of 1 ms, of the 250 ms of tau.
-        assert_eq!((climb.largest_step(100e6, &bursts) / 1e6).round(), 248.0);
-        assert_eq!(climb.largest_step(100e6, &stream(100.0, 1.0)), 0.0);
     }
 
     #[test]

@@ -79,13 +79,12 @@ crate::parameters! {
         /// Rate of the first packets
         pub initial_rate: Rate,
         /// Largest value of kappa, with which it starts: an increase aims at most at r + kappa r + sqrt(floor r), where
-        /// r is the average rate. For streams of bursts it is 8
+        /// r is the average rate
         pub highest_step: f64,
         /// Least value of kappa
         pub lowest_step: f64,
         /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream,
-        /// or within tau if that is shorter; also by which share a flow of bursts may climb in a round trip and a
-        /// p-stream however small kappa is
+        /// or within tau if that is shorter
         pub climb_in_round_trip: f64,
         /// The floor in sqrt(floor r)
         pub step_floor: Rate,

@@ -50,7 +50,6 @@ const INTERRUPTED: f64 = 0.9;
 
 impl Overload {
     /// How the queue grew from the last p-stream to this one, whose packets have this size; none if that is not known.
-    /// A stream of bursts does not show it: a burst delays packets by as much as the queue grows in a stream.
     pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<Growth> {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);
@@ -59,11 +58,11 @@ impl Overload {
         let span = last.sent().wrapping_sub(first.sent());
         let since = least.sent().wrapping_sub(before.sent());
         let is_next = since > 0 && since <= span.saturating_mul(MOST_APART);
-        if received.burst > 1 || span <= 0 || !is_next || last.rate > first.rate * WIDEST {
+        if span <= 0 || !is_next || last.rate > first.rate * WIDEST {
             return None;
         }
         let packets = last.index.checked_sub(first.index)?;
-        let average = packet.as_bits() * f64::from(packets) / (span as f64 * 1e-12);
+        let average = received.size_of_burst(packet).as_bits() * f64::from(packets) / (span as f64 * 1e-12);
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }

@@ -20,8 +20,9 @@ use crate::units::{Duration, Rate, Time};
 pub struct RateRuleParameters {
     /// The least number of full streams over which a decrease is adopted.
     pub eta: f64,
-    /// Time over which a standing queue is drained, and over which a flow of bursts adopts a decrease: the estimates of
-    /// bursts are coarse, and are averaged over a longer time. Other flows adopt a decrease over half of it.
+    /// Time over which a standing queue is drained, and over which a flow of bursts adopts a decrease: a burst delays
+    /// packets by nearly as much as the queue grows in a stream, so that its overload is known coarsely, and is averaged
+    /// over a longer time. Other flows adopt a decrease over half of it.
     pub drain: Duration,
     /// The delay by a standing queue up to which the queue does not count.
     pub tolerance: Duration,

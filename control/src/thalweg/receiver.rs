@@ -173,21 +173,28 @@ mod tests {
     /// `growth` us more than the one before. From the sixth packet on, a stream's own queue grows, so that the analysis
     /// finds less than 10 Mbps.
     fn overloaded(growth: u64, gain: f64) -> Vec<f64> {
+        overloaded_in_bursts(1, growth, gain)
+    }
+
+    /// The same with so many packets in place of each, and so many times the growth and the time.
+    fn overloaded_in_bursts(burst: u64, growth: u64, gain: f64) -> Vec<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
         let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, gain, ErrorShare::new(0.0, 0.0), 90);
         let us = 1_000_000;
         let mut rates = Vec::new();
         for stream in 0..4 {
-            let mut sent = u64::from(stream) * 16_000 * us;
+            let mut sent = u64::from(stream) * burst * 16_000 * us;
             for index in 0..20u16 {
                 let rate = 9.1e6 * 1.01f64.powi(i32::from(index));
-                sent += (8e15 / rate) as u64;
-                let delay = 1000 + u64::from(stream) * growth + u64::from(index.saturating_sub(5)) * 20;
+                sent += (burst as f64 * 8e15 / rate) as u64;
+                let delay = 1000 + burst * (u64::from(stream) * growth + u64::from(index.saturating_sub(5)) * 20);
                 let stamp = Stamp::Probe { stream, index, len: 20, rate: rate as f32, sent: Time(sent) };
-                if let Some(Report::Available { rate, .. }) =
-                    receiver.on_arrival(Time(sent + delay * us), &stamp, Bytes(1000))
-                {
-                    rates.push(f64::from(rate) / 1e6);
+                for _ in 0..burst {
+                    if let Some(Report::Available { rate, .. }) =
+                        receiver.on_arrival(Time(sent + delay * us), &stamp, Bytes(1000))
+                    {
+                        rates.push(f64::from(rate) / 1e6);
+                    }
                 }
             }
         }
@@ -206,6 +213,7 @@ mod tests {
         is(&some[1..], 10.04 * (1.0 - 3.0 * 0.01)); // 160 us in 16 ms
         is(&much[1..], 10.04 * KEPT_AT_LEAST); // The analysis has more: 9.56 Mbps.
         is(&overloaded(800, 3.0)[1..], 10.04 * (1.0 - 3.0 * 0.05));
+        is(&overloaded_in_bursts(4, 160, 3.0)[1..], 10.04 * (1.0 - 3.0 * 0.01));
         is(&overloaded(160, 0.0), 9.56);
         is(&overloaded(160, 1000.0)[1..], 10.04 * KEPT_AT_LEAST);
     }
