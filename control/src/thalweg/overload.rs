@@ -61,8 +61,8 @@ impl Overload {
         if span <= 0 || !is_next || last.rate > first.rate * WIDEST {
             return None;
         }
-        let packets = last.index.checked_sub(first.index)?;
-        let average = received.size_of_burst(packet).as_bits() * f64::from(packets) / (span as f64 * 1e-12);
+        let gaps = last.index.checked_sub(first.index)?;
+        let average = received.size_of_burst(packet).as_bits() * f64::from(gaps) / (span as f64 * 1e-12);
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
