@@ -15,6 +15,10 @@
 //! estimate was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and
 //! their surges begin later than those of fast flows.
 //!
+//! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
+//! overload it. So a *search* follows it: the rate may grow by half until an effect of that is heard, as long as every
+//! estimate is above it.
+//!
 //! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau
 //! and all other times of the rule are those of the parameters where feedback takes `slow_feedback` or longer, and
 //! shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows with different
@@ -86,6 +90,8 @@ pub struct Climb {
     since_loss: Duration,
     /// The factor on all times of the rule.
     time_scale: f64,
+    /// Whether no estimate since slow start began was as low as the average rate.
+    searching: bool,
 }
 
 /// An estimate of this multiple of the average rate or less ends a surge.
@@ -99,6 +105,8 @@ const STREAMS: (f64, f64) = (8.0, 32.0);
 /// The largest product of kappa and the surge. In effect it is no bound, because streams show at most two or three times
 /// their average rate.
 const LARGEST: f64 = 8.0;
+/// The share of its rate by which a flow that searches may climb before it hears of that.
+const SEARCH: f64 = 0.5;
 /// A stream is heard of when it is over, and until the next one begins the rate does not change: so feedback takes a
 /// round trip and so many streams.
 const STREAMS_OF_FEEDBACK: f64 = 1.5;
@@ -119,7 +127,13 @@ impl Climb {
             age: Duration::ZERO,
             since_loss: LOSSY,
             time_scale: 1.0,
+            searching: false,
         }
+    }
+
+    /// Begins a search, or ends it.
+    pub fn search(&mut self, searching: bool) {
+        self.searching = searching;
     }
 
     /// This time went by without an estimate, as streams that would last for `stream` were interrupted.
@@ -135,8 +149,7 @@ impl Climb {
 
     /// Sets the time scale for streams that last for `stream`.
     fn hear_after(&mut self, rtt: Duration, stream: Duration) {
-        let feedback = rtt + stream.scale(STREAMS_OF_FEEDBACK);
-        let share = feedback.as_secs() / self.parameters.slow_feedback.as_secs();
+        let share = feedback(rtt, stream).as_secs() / self.parameters.slow_feedback.as_secs();
         self.time_scale = if self.since_loss < LOSSY { 1.0 } else { share.clamp(LEAST_TIME_SCALE, 1.0) };
     }
 
@@ -162,6 +175,7 @@ impl Climb {
             self.on_collapse();
             self.since_lowered = Duration::ZERO;
         }
+        self.searching &= estimate > average;
         if estimate <= average * NEAR {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
@@ -194,7 +208,12 @@ impl Climb {
 
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
-        self.kappa * self.surge * average + self.floor_step(average, start.rtt, start.duration)
+        let step = self.kappa * self.surge * average + self.floor_step(average, start.rtt, start.duration);
+        if !self.searching {
+            return step;
+        }
+        // The part of a step that is adopted meanwhile is feedback / tau.
+        step.max(SEARCH * average * self.tau() / feedback(start.rtt, start.duration).as_secs())
     }
 
     /// The step that lets slow flows catch up, bits per second, where a stream takes this long.
@@ -210,6 +229,11 @@ impl Climb {
     pub fn share_of_tau(&self, time: Duration) -> f64 {
         (time.as_secs() / self.tau()).min(1.0)
     }
+}
+
+/// The time from a change of the rate until the sender hears what came of it, where a stream takes this long.
+fn feedback(rtt: Duration, stream: Duration) -> Duration {
+    rtt + stream.scale(STREAMS_OF_FEEDBACK)
 }
 
 #[cfg(test)]
@@ -287,6 +311,17 @@ mod tests {
         assert_eq!(step_mbps(&climb, 100.0), 80.0);
         streams(&mut climb, 1, 150.0, 100.0);
         assert_eq!(step_mbps(&climb, 100.0), 160.0);
+    }
+
+    #[test]
+    fn a_search_lets_a_flow_climb_by_half_per_feedback_until_an_estimate_is_as_low_as_its_rate() {
+        let mut climb = climb();
+        climb.kappa = 0.1;
+        climb.search(true);
+        streams(&mut climb, 1, 101.0, 0.0);
+        assert_eq!(step_mbps(&climb, 100.0), 125.0, "50 in the round trip of 100 ms, of the 250 ms of tau");
+        streams(&mut climb, 1, 100.0, 0.0);
+        assert_eq!(step_mbps(&climb, 100.0), 10.0);
     }
 
     #[test]

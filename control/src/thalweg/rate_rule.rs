@@ -106,6 +106,12 @@ impl RateRule {
         self.climb.on_loss();
     }
 
+    /// Begins a search, or ends it: while it goes on, the flow may climb fast, until an estimate is as low as the average
+    /// rate.
+    pub fn search(&mut self, searching: bool) {
+        self.climb.search(searching);
+    }
+
     /// The losses taken for a collapse were errors.
     pub fn forget_collapses(&mut self) {
         self.climb.forget_collapses();

@@ -1,5 +1,6 @@
 //! Recovery from losses that transmission errors do not explain: how far the rate is lowered, and when probing goes on.
 
+use super::slow_start::AFTER_SLOW_START;
 use super::{Interrupted, Mode, ThalwegSender};
 use crate::pstream::Stream;
 use crate::roles::Ack;
@@ -11,8 +12,6 @@ const MIN_DELIVERED_BURSTS: u64 = 8;
 /// Factor on the average rate after a loss if no estimate came since the loss before it: then losses are all that the
 /// flow hears of congestion, as they are for TCP.
 const UNHEARD: f64 = 0.5;
-/// The same after a loss in slow start.
-const AFTER_SLOW_START: f64 = 0.5;
 /// After a loss, the average rate is at most this many times the rate at which packets arrive.
 const MOST_OVER_ARRIVALS: f64 = 2.0;
 /// The same if streams of the latter rate have bursts: a buffer of a few packets drops most of a burst, at any rate.
@@ -75,8 +74,7 @@ impl ThalwegSender {
         self.outgoing.begin(Stream::uniform(self.outgoing.next_id(), self.recovery_rate()));
     }
 
-    /// Factor on the average rate after a loss. The rates of slow start double from packet to packet, so that its
-    /// estimates are right within a factor of two.
+    /// Factor on the average rate after a loss.
     fn kept(&self, interrupted: Interrupted) -> f64 {
         match interrupted {
             Interrupted::SlowStart => AFTER_SLOW_START,

@@ -4,6 +4,11 @@ use super::{Mode, SHORTEST_STREAM, ThalwegSender, at_least};
 use crate::pstream::SlowStart;
 use crate::units::{Bytes, Duration, Rate, Time};
 
+/// Slow start ends at this share of the estimate of a single stream, or at this share of its rate if packets are lost.
+/// The rates of its streams double from packet to packet, so that an estimate is right within a factor of two. And
+/// others that begin at the same time may have found the same.
+pub(super) const AFTER_SLOW_START: f64 = 0.5;
+
 /// After a timeout, slow start ends at most at this share of the rate before.
 const CEILING: f64 = 0.5;
 
@@ -16,6 +21,7 @@ impl ThalwegSender {
     /// that counts, but its packets would be many round trips' share of a slow flow.
     pub(super) fn restart(&mut self) {
         self.estimate = None;
+        self.parts.rule.search(true);
         let slow_start = SlowStart::PACKET_SCALE_2017;
         let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
         // A stream whose rates double takes as long as two packets at its first rate.
@@ -71,7 +77,9 @@ impl ThalwegSender {
         } else if allowed < estimate || is_low {
             let found = doubted.map_or(allowed, |before| of_two(self.below_ceiling(before), allowed));
             self.estimate = Some(found);
-            self.set_average(found);
+            // Two streams that found about the same leave less doubt, and the ceiling is a share of a rate already.
+            let is_sure = doubted.is_some() || allowed < estimate;
+            self.set_average(if is_sure { found } else { found * AFTER_SLOW_START });
             self.ceiling = None;
             self.mode = Mode::Probing;
             self.outgoing.end();
