@@ -5,7 +5,7 @@
 //! keep their packets in one memory. With few flows, most packets are on the described links, which are the first lanes
 //! and side by side in memory.
 
-use crate::pool::{Fifo, Pool};
+use crate::pool::{Fifo, Pool, Timed};
 use crate::{Buffer, Fate, Impairments, Link, Packet, prefetch};
 use control::{Bytes, Duration, Time};
 
@@ -16,7 +16,26 @@ pub struct Lanes<P> {
     /// The lanes behind them.
     others: Vec<Lane<P>>,
     /// The packets on delays.
-    delayed: Pool<P>,
+    delayed: Pool<Delayed<P>>,
+}
+
+/// A packet on a delay and when it leaves, in a cache line of their own if they fit into one.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct Delayed<P> {
+    exit: Time,
+    packet: P,
+}
+
+impl<P: Packet> Timed for Delayed<P> {
+    #[inline(always)]
+    fn time(&self) -> Time {
+        self.exit
+    }
+    #[inline(always)]
+    fn set_time(&mut self, time: Time) {
+        self.exit = time;
+    }
 }
 
 enum Lane<P> {
@@ -27,13 +46,13 @@ enum Lane<P> {
 /// A lane that is looked at.
 enum Shown<'a, P> {
     Link(&'a Link<P>),
-    Delay(&'a Delay, &'a Pool<P>),
+    Delay(&'a Delay, &'a Pool<Delayed<P>>),
 }
 
 /// A lane that is used.
 enum Used<'a, P> {
     Link(&'a mut Link<P>),
-    Delay(&'a mut Delay, &'a mut Pool<P>),
+    Delay(&'a mut Delay, &'a mut Pool<Delayed<P>>),
 }
 
 /// A lane on which each packet is for the same time.
@@ -140,9 +159,9 @@ impl<P: Packet> Lanes<P> {
         };
         let was_empty = onto.packets.is_empty();
         let exit = time + onto.delay;
-        let packet = self.delayed.push_front_of(&from.packets, &mut onto.packets, exit).expect("a packet is due");
-        change(packet);
-        onto.direct(packet);
+        let place = self.delayed.push_front_of(&from.packets, &mut onto.packets, exit).expect("a packet is due");
+        change(&mut place.packet);
+        onto.direct(&mut place.packet);
         self.delayed.pop(&mut from.packets);
         (self.delayed.time(&from.packets), was_empty.then_some(exit))
     }
@@ -158,9 +177,9 @@ impl<P: Packet> Lanes<P> {
 
     /// Passes the packets on a lane that only delays, each with the time at which it leaves, in order, beginning behind
     /// the last one that was passed before, until `visit` returns false for one, which is not passed.
-    pub fn visit(&mut self, lane: u32, visit: impl FnMut(Time, &mut P) -> bool) {
+    pub fn visit(&mut self, lane: u32, mut visit: impl FnMut(Time, &mut P) -> bool) {
         if let Used::Delay(delay, pool) = self.using(lane) {
-            pool.visit(&mut delay.packets, visit);
+            pool.visit(&mut delay.packets, |Delayed { exit, packet }| visit(*exit, packet));
         }
     }
 
@@ -237,9 +256,10 @@ impl<P: Packet> Lanes<P> {
             Used::Delay(delay, pool) => {
                 let exit = now + delay.delay;
                 let was_empty = delay.packets.is_empty();
-                let place = pool.push_place(&mut delay.packets, exit);
-                *place = make();
-                delay.direct(place);
+                let place = pool.push_place(&mut delay.packets);
+                place.exit = exit;
+                place.packet = make();
+                delay.direct(&mut place.packet);
                 was_empty.then_some(exit)
             }
         }
@@ -262,7 +282,7 @@ impl<P: Packet> Lanes<P> {
     pub fn first(&self, lane: u32) -> &P {
         match self.show(lane) {
             Shown::Link(link) => link.first(),
-            Shown::Delay(delay, pool) => pool.front(&delay.packets).expect("a packet is due"),
+            Shown::Delay(delay, pool) => &pool.front(&delay.packets).expect("a packet is due").packet,
         }
     }
 
@@ -291,7 +311,7 @@ impl<P: Packet> Lanes<P> {
     pub fn peek(&self, lane: u32, before: usize) -> Option<&P> {
         match self.show(lane) {
             Shown::Link(link) => link.peek(before),
-            Shown::Delay(delay, pool) => pool.get(&delay.packets, before),
+            Shown::Delay(delay, pool) => pool.get(&delay.packets, before).map(|place| &place.packet),
         }
     }
 
@@ -303,23 +323,13 @@ impl<P: Packet> Lanes<P> {
         }
     }
 
-    /// Prefetches the lane's first packet, if the lane is a delay.
+    /// Prefetches the lane's packet behind `before` others, if the lane is a delay.
     #[inline]
-    pub fn prefetch_first(&self, lane: u32) {
+    pub fn prefetch_packet(&self, lane: u32, before: usize) {
         if let Shown::Delay(delay, pool) = self.show(lane)
-            && let Some(first) = pool.front(&delay.packets)
+            && let Some(packet) = pool.get(&delay.packets, before)
         {
-            prefetch::lines(first);
-        }
-    }
-
-    /// Prefetches the lane's second packet, whose time is needed when the first one leaves, if the lane is a delay.
-    #[inline]
-    pub fn prefetch_second(&self, lane: u32) {
-        if let Shown::Delay(delay, pool) = self.show(lane)
-            && let Some(second) = pool.get(&delay.packets, 1)
-        {
-            prefetch::lines(second);
+            prefetch::lines(packet);
         }
     }
 

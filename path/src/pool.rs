@@ -4,16 +4,25 @@
 use crate::prefetch;
 use control::Time;
 
-/// The places of a chunk: a page of memory, if a value is a cache line.
-const CHUNK: u32 = 64;
-/// The places of a chunk for many queues, which are short, since the last chunk of each is used by half.
-const SMALL_CHUNK: u32 = 8;
+/// The bytes of a chunk: a page of memory.
+const CHUNK: usize = 4096;
+/// The bytes of a chunk for many queues, which are short, since the last chunk of each is used by half.
+const SMALL_CHUNK: usize = 512;
 /// Number of queues that are many.
 const MANY: usize = 50_000;
 /// Up to this number of queues, what they need next is in the caches.
 const FEW: usize = 8;
 /// In place of the number of a place or a chunk.
 const NONE: u32 = u32::MAX;
+
+/// A value in a queue, with its time. Its size is a power of two, and it is aligned to that or to a cache line, so that
+/// it is in as few cache lines as possible.
+pub trait Timed: Copy + Default {
+    /// The time.
+    fn time(&self) -> Time;
+    /// Gives it another time.
+    fn set_time(&mut self, time: Time);
+}
 
 /// The memory, in chunks, each of which belongs to one queue or to none.
 #[derive(Debug)]
@@ -23,19 +32,11 @@ pub struct Pool<T> {
     /// There are more than [`FEW`] queues.
     several: bool,
     /// Chunk after chunk.
-    places: Vec<Place<T>>,
+    places: Vec<T>,
     /// For each chunk, the next one of its queue, or of those that belong to none.
     next: Vec<u32>,
     /// The first chunk that belongs to no queue, or [`NONE`].
     free: u32,
-}
-
-/// A value and its time, in a cache line of their own if they fit into one.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(64))]
-struct Place<T> {
-    time: Time,
-    value: T,
 }
 
 /// One of the queues in a [`Pool`], to which its values belong.
@@ -62,19 +63,42 @@ impl Fifo {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
+
+    /// Whether [`Pool::visit`] has passed the first value.
+    #[inline(always)]
+    pub fn is_visited(&self) -> bool {
+        self.visited != NONE
+    }
 }
 
-impl<T: Copy + Default> Pool<T> {
+impl Default for Fifo {
+    fn default() -> Fifo {
+        Fifo::new()
+    }
+}
+
+impl<T: Timed> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool::new()
+    }
+}
+
+impl<T: Timed> Pool<T> {
+    /// How many places a chunk of so many bytes has.
+    const fn places(bytes: usize) -> u32 {
+        (bytes / size_of::<T>()) as u32
+    }
+
     /// A pool without memory.
     pub fn new() -> Pool<T> {
-        Pool { chunk: CHUNK, several: false, places: Vec::new(), next: Vec::new(), free: NONE }
+        Pool { chunk: Self::places(CHUNK), several: false, places: Vec::new(), next: Vec::new(), free: NONE }
     }
 
     /// There are so many `queues`. To be called before they have values, if it is to have an effect.
     pub fn expect(&mut self, queues: usize) {
         self.several = queues > FEW;
         if self.places.is_empty() && queues >= MANY {
-            self.chunk = SMALL_CHUNK;
+            self.chunk = Self::places(SMALL_CHUNK);
         }
     }
 
@@ -98,13 +122,13 @@ impl<T: Copy + Default> Pool<T> {
     /// The first value of `queue`.
     #[inline(always)]
     pub fn front(&self, queue: &Fifo) -> Option<&T> {
-        if queue.is_empty() { None } else { self.places.get(queue.head as usize).map(|place| &place.value) }
+        if queue.is_empty() { None } else { self.places.get(queue.head as usize) }
     }
 
     /// The time of the first value of `queue`.
     #[inline(always)]
     pub fn time(&self, queue: &Fifo) -> Option<Time> {
-        if queue.is_empty() { None } else { self.places.get(queue.head as usize).map(|place| place.time) }
+        self.front(queue).map(T::time)
     }
 
     /// The value of `queue` behind `before` others, of which there are fewer than a chunk has places.
@@ -122,7 +146,7 @@ impl<T: Copy + Default> Pool<T> {
             let next = self.next[self.chunk_of(queue.head) as usize];
             self.beginning(next) + (place & (self.chunk - 1))
         };
-        self.places.get(place as usize).map(|place| &place.value)
+        self.places.get(place as usize)
     }
 
     /// The place behind `place`, which is not the last one of its queue.
@@ -133,15 +157,13 @@ impl<T: Copy + Default> Pool<T> {
 
     /// Adds a value at the end of `queue`, which the caller writes.
     #[inline(always)]
-    pub fn push_place(&mut self, queue: &mut Fifo, time: Time) -> &mut T {
+    pub fn push_place(&mut self, queue: &mut Fifo) -> &mut T {
         let place = self.add_place(queue) as usize;
-        let place = &mut self.places[place];
-        place.time = time;
-        &mut place.value
+        &mut self.places[place]
     }
 
-    /// Adds a copy of the first value of `from` at the end of `queue`. Returns it to be changed; none if `from` is
-    /// empty.
+    /// Adds a copy of the first value of `from` at the end of `queue`, with this time. Returns it to be changed; none if
+    /// `from` is empty.
     #[inline(always)]
     pub fn push_front_of(&mut self, from: &Fifo, queue: &mut Fifo, time: Time) -> Option<&mut T> {
         if from.is_empty() {
@@ -150,8 +172,8 @@ impl<T: Copy + Default> Pool<T> {
         let place = self.add_place(queue) as usize;
         self.places[place] = self.places[from.head as usize];
         let place = &mut self.places[place];
-        place.time = time;
-        Some(&mut place.value)
+        place.set_time(time);
+        Some(place)
     }
 
     #[inline(always)]
@@ -229,17 +251,16 @@ impl<T: Copy + Default> Pool<T> {
     fn grow(&mut self) -> u32 {
         let chunk = self.next.len() as u32;
         self.next.push(NONE);
-        self.places.resize(self.places.len() + self.chunk as usize, Place::default());
+        self.places.resize(self.places.len() + self.chunk as usize, T::default());
         chunk
     }
 
     /// Passes the values of `queue` in order, beginning behind the last one that was passed before, until `visit`
     /// returns false for one, which is not passed.
-    pub fn visit(&mut self, queue: &mut Fifo, mut visit: impl FnMut(Time, &mut T) -> bool) {
+    pub fn visit(&mut self, queue: &mut Fifo, mut visit: impl FnMut(&mut T) -> bool) {
         while !queue.is_empty() && queue.visited != queue.tail.wrapping_sub(1) {
             let place = if queue.visited == NONE { queue.head } else { self.behind(queue.visited) };
-            let Place { time, value } = &mut self.places[place as usize];
-            if !visit(*time, value) {
+            if !visit(&mut self.places[place as usize]) {
                 return;
             }
             queue.visited = place;
@@ -260,7 +281,20 @@ mod tests {
         queues_agree(pool);
     }
 
-    fn queues_agree(mut pool: Pool<u64>) {
+    /// A number and its time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Number(Time, u64);
+
+    impl Timed for Number {
+        fn time(&self) -> Time {
+            self.0
+        }
+        fn set_time(&mut self, time: Time) {
+            self.0 = time;
+        }
+    }
+
+    fn queues_agree(mut pool: Pool<Number>) {
         let mut queues = [const { Fifo::new() }; 5];
         // Each value, and whether it was visited.
         let mut expected: [VecDeque<(u64, bool)>; 5] = Default::default();
@@ -272,13 +306,13 @@ mod tests {
             // Phases of growth and of decline.
             match (random >> 40) % 100 {
                 draw if draw < if step / 7000 % 2 == 0 { 55 } else { 40 } => {
-                    *pool.push_place(queue, Time(step + 1)) = step;
+                    *pool.push_place(queue) = Number(Time(step + 1), step);
                     expected.push_back((step, false));
                 }
                 98.. => {
                     let until = step.saturating_sub((random >> 50) % 200);
-                    pool.visit(queue, |time, value| {
-                        assert_eq!(time, Time(*value + 1));
+                    pool.visit(queue, |Number(time, value)| {
+                        assert_eq!(*time, Time(*value + 1));
                         let unvisited = expected.iter_mut().find(|(_, visited)| !visited).expect("one is left");
                         assert_eq!(*value, unvisited.0);
                         unvisited.1 = unvisited.0 < until;
@@ -291,8 +325,9 @@ mod tests {
                     expected.pop_front();
                 }
             }
-            assert_eq!(pool.front(queue).copied(), expected.front().map(|&(value, _)| value));
-            assert_eq!(pool.get(queue, 5).copied(), expected.get(5).map(|&(value, _)| value));
+            assert_eq!(pool.front(queue).map(|number| number.1), expected.front().map(|&(value, _)| value));
+            assert_eq!(queue.is_visited(), expected.front().is_some_and(|&(_, visited)| visited));
+            assert_eq!(pool.get(queue, 5).map(|number| number.1), expected.get(5).map(|&(value, _)| value));
             assert_eq!(pool.time(queue), expected.front().map(|&(value, _)| Time(value + 1)));
             most = most.max(queues.iter().map(|queue| queue.len).sum::<u32>());
         }
@@ -303,9 +338,9 @@ mod tests {
     fn a_value_goes_from_one_queue_to_another() {
         let (mut pool, mut from, mut onto) = (Pool::new(), Fifo::new(), Fifo::new());
         assert_eq!(pool.push_front_of(&from, &mut onto, Time(1)), None);
-        *pool.push_place(&mut from, Time(2)) = 7;
-        *pool.push_front_of(&from, &mut onto, Time(3)).unwrap() += 1;
-        assert_eq!((pool.front(&from), pool.time(&from)), (Some(&7), Some(Time(2))));
-        assert_eq!((pool.front(&onto), pool.time(&onto)), (Some(&8), Some(Time(3))));
+        *pool.push_place(&mut from) = Number(Time(2), 7);
+        pool.push_front_of(&from, &mut onto, Time(3)).unwrap().1 += 1;
+        assert_eq!(pool.front(&from), Some(&Number(Time(2), 7)));
+        assert_eq!(pool.front(&onto), Some(&Number(Time(3), 8)));
     }
 }

@@ -25,6 +25,7 @@
 //! Each link still meets its packets in the order of time, and each flow what reaches its hosts; only the flows do not
 //! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
+use crate::access_pairs::Connection;
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
@@ -35,8 +36,9 @@ use control::{Bytes, Duration, Time};
 impl Simulation<'_> {
     /// Before the first event: from now on, what is known ahead is handled ahead.
     pub(crate) fn look_ahead(&mut self) {
-        let Network { topology, ahead, .. } = &mut self.network;
+        let Network { topology, ahead, access_pairs, .. } = &mut self.network;
         *ahead = vec![Ahead::Nothing; topology.lanes.len()];
+        let flows = self.flows.len();
         for (number, flow) in self.flows.iter_mut().enumerate() {
             let (out, back) = (flow.source.way_out(), flow.sink.way_back());
             let lanes = [out, back].map(|way| topology.access_lane(way));
@@ -52,6 +54,19 @@ impl Simulation<'_> {
             if let Some(lane) = lanes[1] {
                 let link = topology.lanes.onto(lane).and_then(|position| topology.ends_over(position));
                 ahead[lane as usize] = Ahead::Hear { flow: number as u32, link };
+            }
+            // Neither is there a router on the way that would read stamps, nor a queue that would mark packets.
+            if let [Some(lane), Some(back)] = lanes
+                && let Ahead::Cross(link) = ahead[lane as usize]
+                && let Ahead::Hear { flow: number, link: link_back } = ahead[back as usize]
+                && let Some(onto) = topology.lanes.onto(back)
+                && !flow.sink.reads_stamps()
+            {
+                let delays = [lane, back].map(|lane| topology.lanes.delay(lane));
+                let connection = Connection { delays, lane, link, onto, ack_size: flow.sink.ack_size() };
+                access_pairs.connect(number as usize, flows, &connection);
+                ahead[lane as usize] = Ahead::CrossLean(number);
+                ahead[back as usize] = Ahead::HearLean { flow: number, link: link_back };
             }
         }
         self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
@@ -108,6 +123,17 @@ impl Simulation<'_> {
                 return true;
             }
             Some(&Ahead::Hear { flow, link }) => (flow, link),
+            Some(&Ahead::CrossLean(flow)) => {
+                self.network.cross_lean(now, lane, flow);
+                return true;
+            }
+            Some(&Ahead::HearLean { flow, link }) => {
+                let (packet, arrived) = self.network.access_pairs.returning(flow);
+                let ack = self.flows[flow as usize].acknowledge(arrived, &packet, packet.hop);
+                self.network.leave_lean(lane, flow);
+                self.pass_ack(now, link, &ack);
+                return true;
+            }
         };
         let packet = self.network.first(lane);
         if link.is_none() && !packet.head.has_arrived() {
@@ -116,13 +142,19 @@ impl Simulation<'_> {
         let arrived = now - self.network.topology.lanes.delay(lane);
         let ack = self.flows[flow as usize].acknowledge(arrived, packet, packet.hop);
         self.network.leave(lane);
+        self.pass_ack(now, link, &ack);
+        true
+    }
+
+    /// `ack` leaves the access link on its way back, behind which it crosses `link`, if that is plain.
+    #[inline(always)]
+    fn pass_ack(&mut self, now: Time, link: Option<u32>, ack: &Packet) {
         match link {
-            Some(link) => self.hear_ahead(now, link, &ack),
+            Some(link) => self.hear_ahead(now, link, ack),
             None => {
-                self.network.forward(now, ack.hop, ack.head.size(), || ack);
+                self.network.forward(now, ack.hop, ack.head.size(), || *ack);
             }
         }
-        true
     }
 
     /// `ack` goes to its source over `link`, which is plain.
@@ -146,7 +178,10 @@ impl Simulation<'_> {
             return;
         }
         for flow in 0..self.flows.len() {
-            if let Some(lane) = self.network.topology.access_lane(self.flows[flow].sink.way_back()) {
+            if self.network.access_pairs.has(flow as u32) {
+                let acknowledge = |arrival, packet: &Packet| self.flows[flow].acknowledge(arrival, packet, packet.hop);
+                self.network.access_pairs.settle(now, flow as u32, acknowledge);
+            } else if let Some(lane) = self.network.topology.access_lane(self.flows[flow].sink.way_back()) {
                 self.settle_lane(now, lane);
             }
         }

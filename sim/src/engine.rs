@@ -276,30 +276,42 @@ impl<'a> Simulation<'a> {
     /// Prefetches what the events concern that the queue knows to be due soon.
     #[inline(never)]
     fn prefetch_due(&self, now: Time) {
-        let Network { topology, events, ahead, .. } = &self.network;
+        let Network { topology, events, ahead, access_pairs, .. } = &self.network;
         let lanes = &topology.lanes;
-        let hearer = |lane: u32| match ahead.get(lane as usize) {
-            Some(&Ahead::Hear { flow, .. }) => self.flows.get(flow as usize),
+        let ahead = |lane: u32| ahead.get(lane as usize).copied().unwrap_or(Ahead::Nothing);
+        let hearer = |lane: u32| match ahead(lane) {
+            Ahead::Hear { flow, .. } | Ahead::HearLean { flow, .. } => self.flows.get(flow as usize),
             _ => None,
         };
+        let prefetch_packet = |lane: u32, before: usize| match ahead(lane) {
+            Ahead::CrossLean(flow) => access_pairs.prefetch_packet(flow, false, before),
+            Ahead::HearLean { flow, .. } => access_pairs.prefetch_packet(flow, true, before),
+            _ => lanes.prefetch_packet(lane, before),
+        };
         events.ahead(|slots, (kind, index)| match (kind, slots) {
-            (Kind::Exit, 2) => lanes.prefetch(index),
+            (Kind::Exit, 2) => match ahead(index) {
+                Ahead::CrossLean(flow) | Ahead::HearLean { flow, .. } => access_pairs.prefetch(flow),
+                _ => lanes.prefetch(index),
+            },
             (Kind::Exit, 1) => {
-                lanes.prefetch_first(index);
+                prefetch_packet(index, 0);
                 if let Some(flow) = hearer(index) {
                     prefetch::lines(&flow.sink);
                     prefetch::lines(&flow.source);
                 }
             }
             (Kind::Exit, _) => {
-                lanes.prefetch_second(index);
+                // Its time is needed when the first packet leaves.
+                prefetch_packet(index, 1);
                 if let Some(flow) = hearer(index) {
                     if now >= flow.watch {
                         flow.record.prefetch();
                     }
                     flow.sink.prefetch();
                     flow.source.prefetch();
-                    topology.prefetch(flow.source.way_out());
+                    if let Ahead::Hear { .. } = ahead(index) {
+                        topology.prefetch(flow.source.way_out());
+                    }
                 }
             }
             _ => {}
@@ -341,7 +353,11 @@ impl<'a> Simulation<'a> {
                     }
                 }
                 Body::Ack { .. } => {
-                    network.topology.prefetch(flow.source.way_out());
+                    if network.access_pairs.has(packet.flow) {
+                        network.access_pairs.prefetch(packet.flow);
+                    } else {
+                        network.topology.prefetch(flow.source.way_out());
+                    }
                     flow.source.prefetch();
                 }
                 Body::Cross => {}

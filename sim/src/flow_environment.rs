@@ -19,7 +19,12 @@ pub struct FlowEnvironment<'a> {
 impl Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
-        self.network.forward(self.now, hop, size, make);
+        let Network { access_pairs, events, .. } = &mut *self.network;
+        if !access_pairs.has(self.flow) {
+            self.network.forward(self.now, hop, size, make);
+        } else if let Some((exit, lane)) = access_pairs.send(self.now, &make()) {
+            events.add(exit, (Kind::Exit, lane));
+        }
     }
 
     fn wake_at(&mut self, time: Time) {

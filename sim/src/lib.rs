@@ -11,6 +11,7 @@
 //! there is no allocation, at most one event per link (what is known ahead of its time is handled [`ahead`]), and no
 //! work that grows with the window or the number of flows, except for the logarithmic cost of the event queue.
 
+mod access_pairs;
 mod ahead;
 #[cfg(test)]
 mod contract_tests;

@@ -1,6 +1,7 @@
 //! The network of a run: the topology, the interfaces of hosts that do not pass packets at once, and the event queue
 //! that moves packets along.
 
+use crate::access_pairs::AccessPairs;
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
@@ -21,6 +22,8 @@ pub struct Network {
     pub echo: Echo,
     /// By the number of a lane: what is done ahead when a packet leaves it.
     pub ahead: Vec<Ahead>,
+    /// What is on some of the access links, in place of their lanes, while things are done ahead.
+    pub access_pairs: AccessPairs,
 }
 
 /// What is done ahead when a packet leaves an access link that is a delay.
@@ -32,6 +35,15 @@ pub enum Ahead {
     Cross(u32),
     /// It is an acknowledgment of `flow`, or is to become one.
     Hear {
+        /// The flow.
+        flow: u32,
+        /// The link that it crosses to the source, if that is plain.
+        link: Option<u32>,
+    },
+    /// As `Cross`, on the way out of this flow's [`AccessPairs`].
+    CrossLean(u32),
+    /// As `Hear`, on the way back of the flow's [`AccessPairs`].
+    HearLean {
         /// The flow.
         flow: u32,
         /// The link that it crosses to the source, if that is plain.
@@ -62,7 +74,14 @@ impl Network {
     /// If a link names a router protocol that does not exist, or parameters that the protocol does not take.
     pub fn new(experiment: &Experiment) -> Result<Network, String> {
         let topology = Topology::new(&experiment.links, experiment.seed)?;
-        Ok(Network { topology, interfaces: Vec::new(), events: EventQueue::new(), echo: Echo::NONE, ahead: Vec::new() })
+        Ok(Network {
+            topology,
+            interfaces: Vec::new(),
+            events: EventQueue::new(),
+            echo: Echo::NONE,
+            ahead: Vec::new(),
+            access_pairs: AccessPairs::new(),
+        })
     }
 
     /// Adds the routes of `flow`, between hosts with these interfaces. Returns the positions at which its data and its
@@ -184,6 +203,28 @@ impl Network {
         }
         if let Some(exit) = first {
             self.events.add(exit, (Kind::Exit, lane + 1));
+        }
+    }
+
+    /// [`Network::cross_ahead`] for the first packet on the way out of `flow`, which is lane number `lane`.
+    #[inline(always)]
+    pub fn cross_lean(&mut self, now: Time, lane: u32, flow: u32) {
+        let (size, link) = self.access_pairs.leaving(flow);
+        let arrival = self.topology.lanes.admit(link, now, Bytes(size.into()));
+        let (next, first) = self.access_pairs.turn(flow, arrival);
+        if let Some(exit) = next {
+            self.events.add(exit, (Kind::Exit, lane));
+        }
+        if let Some(exit) = first {
+            self.events.add(exit, (Kind::Exit, lane + 1));
+        }
+    }
+
+    /// The first packet on the way back of `flow`, which is lane number `lane`, leaves that.
+    #[inline(always)]
+    pub fn leave_lean(&mut self, lane: u32, flow: u32) {
+        if let Some(exit) = self.access_pairs.pass(flow) {
+            self.events.add(exit, (Kind::Exit, lane));
         }
     }
 

@@ -50,6 +50,18 @@ impl Head {
         Head(self.0 | size)
     }
 
+    /// The word.
+    #[inline(always)]
+    pub fn word(self) -> u32 {
+        self.0
+    }
+
+    /// The head of which this is the word.
+    #[inline(always)]
+    pub fn of_word(word: u32) -> Head {
+        Head(word)
+    }
+
     /// Size on the wire, in bytes.
     #[inline(always)]
     pub fn size(self) -> u32 {

@@ -167,10 +167,20 @@ impl Sink {
         self.way_back
     }
 
+    /// Size of an acknowledgment, in bytes.
+    pub fn ack_size(&self) -> u32 {
+        self.ack_size
+    }
+
     /// Whether each packet is acknowledged when it arrives.
     #[inline(always)]
     pub fn answers_at_once(&self) -> bool {
         self.feedback.as_ref().is_none_or(|feedback| feedback.delay.is_none())
+    }
+
+    /// Whether the controller's receiver reads stamps.
+    pub fn reads_stamps(&self) -> bool {
+        self.reporting.is_some()
     }
 
     /// Prefetches what an arrival needs beside the sink itself.
