@@ -111,8 +111,8 @@ impl Protocol for Cubic {
 /// CUBIC's window growth rule.
 pub(crate) struct CubicRule {
     cubic: Cubic,
-    /// Size of a full packet, bytes.
-    packet: f64,
+    /// Size of a full packet.
+    packet: Bytes,
     /// alpha_cubic: the growth per round trip with which AIMD(alpha, 1 - beta) has Reno's mean window (section 4.3).
     alpha: f64,
     state: CubicState,
@@ -184,7 +184,7 @@ impl CubicRule {
     pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> CubicRule {
         CubicRule {
             cubic: cubic.clone(),
-            packet: packet.0 as f64,
+            packet,
             alpha: 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta),
             state: CubicState::SlowStart,
             before: CubicState::SlowStart,
@@ -233,7 +233,7 @@ impl WindowRule for CubicRule {
         };
         let t = now.since(stage.epoch).as_secs();
         // Section 4.3: W_est grows by alpha_cubic, and as Reno's window once it has regained what the loss took.
-        let segments = ack.acked.0 as f64 / self.packet;
+        let segments = ack.packets(self.packet);
         let alpha = if stage.prior.is_none_or(|prior| stage.west < prior) { self.alpha } else { 1.0 };
         let west = stage.west + alpha * segments / w;
         let growth = if cubic(t) < west {

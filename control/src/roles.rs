@@ -217,6 +217,15 @@ pub struct Ack {
     pub report: Option<Report>,
 }
 
+impl Ack {
+    /// How many packets of `size` the bytes in [`Ack::acked`] are. Most acknowledgments tell of one, for which there is
+    /// nothing to divide.
+    #[inline(always)]
+    pub(crate) fn packets(&self, size: Bytes) -> f64 {
+        if self.acked == size { 1.0 } else { self.acked.0 as f64 / size.0 as f64 }
+    }
+}
+
 /// How a loss was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {

@@ -239,7 +239,7 @@ impl<R: WindowRule> Window<R> {
     fn grow(&mut self, now: Time, ack: &Ack) {
         // An acknowledgment that covers more than the window, as when it fills the hole that a timeout left, does not
         // mean that so much was delivered at once: the window no more than doubles.
-        let acked = (ack.acked.0 as f64 / self.packet.0 as f64).min(self.cwnd);
+        let acked = ack.packets(self.packet).min(self.cwnd);
         let mut avoiding = acked;
         if let State::SlowStart { ssthresh } = self.state {
             // Slow start goes up to ssthresh and not past it.
