@@ -5,11 +5,14 @@ use crate::prefetch;
 use control::Time;
 
 /// The bytes of a chunk: a page of memory.
-const CHUNK: usize = 4096;
-/// The bytes of a chunk for many queues, which are short, since the last chunk of each is used by half.
-const SMALL_CHUNK: usize = 512;
-/// Number of queues that are many.
-const MANY: usize = 50_000;
+const PAGE: usize = 4096;
+/// The most places of a chunk for many queues, and for very many, which are short, since the last chunk of each is used
+/// by half.
+const SMALL_CHUNK: u32 = 64;
+const SMALLEST_CHUNK: u32 = 8;
+/// Numbers of queues that are many, and very many.
+const MANY: usize = 5000;
+const VERY_MANY: usize = 50_000;
 /// Up to this number of queues, what they need next is in the caches.
 const FEW: usize = 8;
 /// In place of the number of a place or a chunk.
@@ -84,21 +87,23 @@ impl<T: Timed> Default for Pool<T> {
 }
 
 impl<T: Timed> Pool<T> {
-    /// How many places a chunk of so many bytes has.
-    const fn places(bytes: usize) -> u32 {
-        (bytes / size_of::<T>()) as u32
-    }
+    /// How many places a chunk of a page has.
+    const IN_PAGE: u32 = (PAGE / size_of::<T>()) as u32;
 
     /// A pool without memory.
     pub fn new() -> Pool<T> {
-        Pool { chunk: Self::places(CHUNK), several: false, places: Vec::new(), next: Vec::new(), free: NONE }
+        Pool { chunk: Self::IN_PAGE, several: false, places: Vec::new(), next: Vec::new(), free: NONE }
     }
 
     /// There are so many `queues`. To be called before they have values, if it is to have an effect.
     pub fn expect(&mut self, queues: usize) {
         self.several = queues > FEW;
-        if self.places.is_empty() && queues >= MANY {
-            self.chunk = Self::places(SMALL_CHUNK);
+        if self.places.is_empty() {
+            self.chunk = match queues {
+                VERY_MANY.. => SMALLEST_CHUNK,
+                MANY.. => SMALL_CHUNK.min(Self::IN_PAGE),
+                _ => Self::IN_PAGE,
+            };
         }
     }
 
@@ -276,9 +281,11 @@ mod tests {
     #[test]
     fn queues_in_one_memory_agree_with_queues_of_their_own() {
         queues_agree(Pool::new());
-        let mut pool = Pool::new();
-        pool.expect(MANY);
-        queues_agree(pool);
+        for queues in [MANY, VERY_MANY] {
+            let mut pool = Pool::new();
+            pool.expect(queues);
+            queues_agree(pool);
+        }
     }
 
     /// A number and its time.
