@@ -413,16 +413,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    pub(crate) fn outcome(&mut self) -> Outcome {
+    pub(crate) fn outcome(mut self) -> Outcome {
         self.settle(self.end);
         let measured = self.experiment.measure;
         let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
             + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();
-        // Each flow makes room for its results.
-        let flows = std::mem::take(&mut self.flows).into_iter();
-        let flows = flows.map(|flow| flow.outcome(|series| self.recorder.mean_window(series, measured))).collect();
-        let (links, sampled) = self.recorder.finish(self.experiment);
-        Outcome { flows, workloads, links, sampled, packets_delivered, events: self.events }
+        let Simulation { experiment, network, flows, connections, mut recorder, events, .. } = self;
+        // The network and each flow make room for the results.
+        drop((network, connections));
+        let flows = flows.into_iter().map(|flow| flow.outcome(|series| recorder.mean_window(series, measured)));
+        let flows = flows.collect();
+        let (links, sampled) = recorder.finish(experiment);
+        Outcome { flows, workloads, links, sampled, packets_delivered, events }
     }
 }
