@@ -102,14 +102,6 @@ impl Lean {
         let &Lean { sent, segment, order, word, .. } = self;
         Packet { flow, head: Head::of_word(word), hop, order, segment, sent, body: Body::Data(Stamp::None) }
     }
-
-    /// An acknowledgment of `size` bytes that `flow`'s sink made, and that goes on at position `hop`.
-    #[inline(always)]
-    fn ack(&self, flow: u32, hop: u32, size: u32) -> Packet {
-        let &Lean { sent, segment, order, word, .. } = self;
-        let body = Body::Ack { out_of_order: word, marked: 0, report: None };
-        Packet { flow, head: Head::plain(size), hop, order, segment, sent, body }
-    }
 }
 
 impl AccessPairs {
@@ -172,21 +164,37 @@ impl AccessPairs {
         (self.packets.time(&out.packets), first)
     }
 
-    /// The packet that leaves the way back next, and when it came there: data that has arrived at the sink, whose
-    /// acknowledgment is to be made, or an acknowledgment of [`AccessPairs::settle`].
+    /// Whether the packet that leaves the way back next is an acknowledgment of [`AccessPairs::settle`], and not data
+    /// whose acknowledgment is to be made.
+    #[inline(always)]
+    pub fn is_settled(&self, flow: u32) -> bool {
+        self.pairs[flow as usize].back.packets.is_visited()
+    }
+
+    /// The data that leaves the way back next, and when it came there and arrived at the sink.
     ///
     /// # Panics
     /// If no packet is there.
     #[inline(always)]
     pub fn returning(&self, flow: u32) -> (Packet, Time) {
-        let &AccessPair { ref back, onto, ack_size, .. } = &self.pairs[flow as usize];
+        let AccessPair { back, onto, .. } = &self.pairs[flow as usize];
         let first = self.packets.front(&back.packets).expect("a packet is due");
-        let settled = back.packets.is_visited();
-        let packet = if settled { first.ack(flow, onto, ack_size) } else { first.data(flow, onto) };
-        (packet, first.exit - back.delay)
+        (first.data(flow, *onto), first.exit - back.delay)
     }
 
-    /// The packet of [`AccessPairs::returning`] leaves. Returns when the next one does.
+    /// The acknowledgment that leaves the way back next.
+    ///
+    /// # Panics
+    /// If no packet is there.
+    #[cold]
+    pub fn settled(&self, flow: u32) -> Packet {
+        let AccessPair { back, onto, ack_size, .. } = &self.pairs[flow as usize];
+        let &Lean { sent, segment, order, word, .. } = self.packets.front(&back.packets).expect("a packet is due");
+        let body = Body::Ack { out_of_order: word, marked: 0, report: None };
+        Packet { flow, head: Head::plain(*ack_size), hop: *onto, order, segment, sent, body }
+    }
+
+    /// The packet that leaves the way back next does so. Returns when the next one does.
     #[inline(always)]
     pub fn pass(&mut self, flow: u32) -> Option<Time> {
         let back = &mut self.pairs[flow as usize].back;

@@ -70,7 +70,6 @@ impl Simulation<'_> {
             }
         }
         self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
-        self.ahead = true;
     }
 
     /// If all flows take one plain link, and nothing but their acknowledgments crosses it back, adds the lane in place
@@ -98,10 +97,11 @@ impl Simulation<'_> {
         keeps_up.then(|| Echo { link, back: topology.lanes.add_delay(lasts + behind, None) })
     }
 
-    /// The first packet on the lane back of [`Network::echo`] leaves it, and its acknowledgment reaches the source.
+    /// The first packet on `back`, the lane back of [`Network::echo`], leaves it, and its acknowledgment reaches the
+    /// source.
     #[inline(always)]
-    pub(crate) fn hear_echo(&mut self, now: Time) {
-        let back = self.network.echo.back;
+    pub(crate) fn hear_echo(&mut self, now: Time, back: u32) {
+        self.prefetch_flows(now, back);
         let packet = self.network.first(back);
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
@@ -112,8 +112,8 @@ impl Simulation<'_> {
         flow.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
     }
 
-    /// The first packet on `lane`, which is an access link, leaves it. Returns false, and does nothing, if that is to
-    /// be handled as on any other lane.
+    /// The first packet on `lane`, which is not that of [`Network::echo`], leaves it. Returns false, and does nothing, if
+    /// that is to be handled as it is where nothing is done ahead.
     #[inline(always)]
     pub(crate) fn exit_ahead(&mut self, now: Time, lane: u32) -> bool {
         let (flow, link) = match self.network.ahead.get(lane as usize) {
@@ -128,6 +128,13 @@ impl Simulation<'_> {
                 return true;
             }
             Some(&Ahead::HearLean { flow, link }) => {
+                // Not one packet of two kinds, so that that of the usual kind stays in registers.
+                if self.network.access_pairs.is_settled(flow) {
+                    let ack = self.network.access_pairs.settled(flow);
+                    self.network.leave_lean(lane, flow);
+                    self.pass_settled(now, link, &ack);
+                    return true;
+                }
                 let (packet, arrived) = self.network.access_pairs.returning(flow);
                 let ack = self.flows[flow as usize].acknowledge(arrived, &packet, packet.hop);
                 self.network.leave_lean(lane, flow);
@@ -157,6 +164,12 @@ impl Simulation<'_> {
         }
     }
 
+    /// [`Simulation::pass_ack`], not inlined.
+    #[cold]
+    fn pass_settled(&mut self, now: Time, link: Option<u32>, ack: &Packet) {
+        self.pass_ack(now, link, ack);
+    }
+
     /// `ack` goes to its source over `link`, which is plain.
     #[inline(always)]
     fn hear_ahead(&mut self, now: Time, link: u32, ack: &Packet) {
@@ -174,7 +187,7 @@ impl Simulation<'_> {
 
     /// Makes the acknowledgments of what has arrived by `now`, so that sinks can be looked at.
     pub(crate) fn settle(&mut self, now: Time) {
-        if !self.ahead {
+        if self.network.ahead.is_empty() {
             return;
         }
         for flow in 0..self.flows.len() {

@@ -82,8 +82,6 @@ pub struct Simulation<'a> {
     pub(crate) recorder: Recorder,
     events: u64,
     pub(crate) end: Time,
-    /// What is known ahead of its time is handled ahead.
-    pub(crate) ahead: bool,
 }
 
 impl<'a> Simulation<'a> {
@@ -152,7 +150,7 @@ impl<'a> Simulation<'a> {
         network.events.add(experiment.measure.1, (Kind::Measure, 1));
         network.events.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
         let end = Time::ZERO + experiment.duration;
-        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end, ahead: false })
+        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end })
     }
 
     /// The same run with this router in one direction of a link, before it begins: the router sees each packet that
@@ -205,15 +203,14 @@ impl<'a> Simulation<'a> {
     /// The first packet on `lane` leaves it.
     #[inline(always)]
     fn exit(&mut self, now: Time, lane: u32) {
-        let is_access = self.network.topology.is_access(lane);
-        if self.flows.len() > CACHED_FLOWS && (!is_access || lane == self.network.echo.back) {
-            self.prefetch_flows(now, lane);
-        }
         if lane == self.network.echo.back {
-            return self.hear_echo(now);
+            return self.hear_echo(now, lane);
         }
-        if self.ahead && is_access && self.exit_ahead(now, lane) {
+        if self.exit_ahead(now, lane) {
             return;
+        }
+        if !self.network.topology.is_access(lane) {
+            self.prefetch_flows(now, lane);
         }
         let packet = *self.network.first(lane);
         let fate = self.network.leave(lane);
@@ -319,10 +316,17 @@ impl<'a> Simulation<'a> {
     }
 
     /// Prefetches the flows of packets that leave `lane` soon: the flow itself of one packet, and what its hosts point
-    /// at of a packet that comes before, whose flow has been prefetched by now. Not inlined, so that the event loop
-    /// stays short for runs of few flows.
+    /// at of a packet that comes before, whose flow has been prefetched by now.
+    #[inline(always)]
+    pub(crate) fn prefetch_flows(&self, now: Time, lane: u32) {
+        if self.flows.len() > CACHED_FLOWS {
+            self.prefetch_flows_of(now, lane);
+        }
+    }
+
+    /// Not inlined, so that the event loop stays short for runs of few flows.
     #[inline(never)]
-    fn prefetch_flows(&self, now: Time, lane: u32) {
+    fn prefetch_flows_of(&self, now: Time, lane: u32) {
         let network = &self.network;
         if let Some(packet) = network.peek(lane, 2 * PREFETCH_AHEAD)
             && let Some(flow) = self.flows.get(packet.flow as usize)

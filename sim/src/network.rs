@@ -20,7 +20,7 @@ pub struct Network {
     pub events: EventQueue,
     /// See [`Echo`].
     pub echo: Echo,
-    /// By the number of a lane: what is done ahead when a packet leaves it.
+    /// By the number of a lane: what is done ahead when a packet leaves it. Empty if nothing is.
     pub ahead: Vec<Ahead>,
     /// What is on some of the access links, in place of their lanes, while things are done ahead.
     pub access_pairs: AccessPairs,
