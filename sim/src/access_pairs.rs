@@ -8,7 +8,9 @@ use path::{Fifo, Pool, Timed, prefetch};
 
 /// The access links of all flows. See the [module](self).
 pub struct AccessPairs {
-    /// By the number of the flow; empty if there is none such.
+    /// The lane that stands for the way out of the first pair. Each pair takes two lanes, of which the second stands for
+    /// its way back; so a lane tells its pair without a table.
+    first: u32,
     pairs: Vec<AccessPair>,
     packets: Pool<Lean>,
 }
@@ -16,32 +18,39 @@ pub struct AccessPairs {
 /// The two access links of a flow, both of which are delays.
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct AccessPair {
+pub struct AccessPair {
     out: Side,
     back: Side,
-    /// The number of the lane that `out` stands for, whose exits are events; `back` stands for the next one. [`NONE`] if
-    /// the flow has no such links.
-    lane: u32,
-    /// The link behind `out`, which is plain.
+    flow: u32,
+    /// The link behind `out`, which is plain; [`NONE`] if the two lanes are no such access links.
     link: u32,
+    /// The link behind `back`; [`NONE`] if it is not plain.
+    link_back: u32,
     /// The position of a route at which acknowledgments go on behind `back`.
     onto: u32,
-    /// Size of an acknowledgment, in bytes.
-    ack_size: u32,
 }
 
 /// How the access links of a flow are connected.
 pub struct Connection {
+    /// The number of the flow.
+    pub flow: u32,
     /// The delays of the links before data's and acknowledgments' ways.
     pub delays: [Duration; 2],
-    /// The lane of the first one; the other one is the next lane.
-    pub lane: u32,
     /// The link behind the first one, which is plain.
     pub link: u32,
+    /// The link behind the other one, if that is plain.
+    pub link_back: Option<u32>,
     /// The position of a route at which acknowledgments go on behind the other one.
     pub onto: u32,
-    /// Size of an acknowledgment, in bytes.
-    pub ack_size: u32,
+}
+
+/// One of the two access links of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// That before data's way, of this pair.
+    Out(u32),
+    /// That before the acknowledgments' way, of this pair.
+    Back(u32),
 }
 
 /// One access link.
@@ -61,14 +70,14 @@ impl AccessPair {
     const ABSENT: AccessPair = AccessPair {
         out: Side::new(Duration::ZERO),
         back: Side::new(Duration::ZERO),
-        lane: NONE,
+        flow: NONE,
         link: NONE,
+        link_back: NONE,
         onto: NONE,
-        ack_size: 0,
     };
 }
 
-/// In place of the number of a lane.
+/// In place of a number: there is none.
 const NONE: u32 = u32::MAX;
 
 /// What is kept of a packet: all but its flow and its place on its route, which the access link tells, and its stamp.
@@ -107,35 +116,65 @@ impl Lean {
 impl AccessPairs {
     /// No flow has such access links.
     pub fn new() -> AccessPairs {
-        AccessPairs { pairs: Vec::new(), packets: Pool::new() }
+        AccessPairs { first: 0, pairs: Vec::new(), packets: Pool::new() }
     }
 
-    /// The access links of `flow`, one of `flows`, are such ones from now on. No packet is on them.
-    pub fn connect(&mut self, flow: usize, flows: usize, connection: &Connection) {
+    /// The access links that are `lane` and the next lane are such ones from now on, as far as they are where pairs are:
+    /// up to `most` pairs from the first one on. No packet is on them. Returns whether they are.
+    pub fn connect(&mut self, lane: u32, most: usize, connection: &Connection) -> bool {
         if self.pairs.is_empty() {
-            self.pairs.resize_with(flows, || AccessPair::ABSENT);
-            self.packets.expect(2 * flows);
+            self.first = lane;
+            self.pairs.reserve_exact(most);
+            self.packets.expect(2 * most);
         }
-        let &Connection { delays: [out, back], lane, link, onto, ack_size } = connection;
-        self.pairs[flow] = AccessPair { out: Side::new(out), back: Side::new(back), lane, link, onto, ack_size };
+        let (at, is_back) = ((lane - self.first) as usize / 2, (lane - self.first) % 2 == 1);
+        if is_back || at >= most {
+            return false;
+        }
+        let &Connection { flow, delays: [out, back], link, link_back, onto } = connection;
+        self.pairs.resize_with(at + 1, || AccessPair::ABSENT);
+        let link_back = link_back.unwrap_or(NONE);
+        self.pairs[at] = AccessPair { out: Side::new(out), back: Side::new(back), flow, link, link_back, onto };
+        true
     }
 
-    /// Whether `flow` has such access links.
+    /// The access link that is this lane, if it is one of a pair.
     #[inline(always)]
-    pub fn has(&self, flow: u32) -> bool {
-        self.pairs.get(flow as usize).is_some_and(|pair| pair.lane != NONE)
+    pub fn find(&self, lane: u32) -> Option<Way> {
+        let at = lane.wrapping_sub(self.first);
+        let pair = self.pairs.get((at / 2) as usize)?;
+        (pair.link != NONE).then_some(if at.is_multiple_of(2) { Way::Out(at / 2) } else { Way::Back(at / 2) })
     }
 
-    /// `packet`, which carries data, is put onto the way out. Returns the time of the next exit there and its lane, if
-    /// that has changed.
+    /// Where the pair of `lane` is in memory, if there is any.
     #[inline(always)]
-    pub fn send(&mut self, now: Time, packet: &Packet) -> Option<(Time, u32)> {
-        let &Packet { flow, head, order, segment, sent, .. } = packet;
-        let AccessPair { out, lane, .. } = &mut self.pairs[flow as usize];
+    pub fn place(&self, lane: u32) -> Option<&AccessPair> {
+        self.pairs.get((lane.wrapping_sub(self.first) / 2) as usize)
+    }
+
+    /// The flow of `pair`.
+    #[inline(always)]
+    pub fn flow(&self, pair: u32) -> u32 {
+        self.pairs[pair as usize].flow
+    }
+
+    /// The link behind the way back of `pair`, if that is plain.
+    #[inline(always)]
+    pub fn link_back(&self, pair: u32) -> Option<u32> {
+        let link = self.pairs[pair as usize].link_back;
+        (link != NONE).then_some(link)
+    }
+
+    /// `packet`, which carries data, is put onto the way out of `pair`. Returns the time of the next exit there, if that
+    /// has changed.
+    #[inline(always)]
+    pub fn send(&mut self, pair: u32, now: Time, packet: &Packet) -> Option<Time> {
+        let &Packet { head, order, segment, sent, .. } = packet;
+        let out = &mut self.pairs[pair as usize].out;
         let was_empty = out.packets.is_empty();
         let exit = now + out.delay;
         *self.packets.push_place(&mut out.packets) = Lean { exit, sent, segment, order, word: head.word() };
-        was_empty.then_some((exit, *lane))
+        was_empty.then_some(exit)
     }
 
     /// The size of the packet that leaves the way out next, and the link that it goes on to.
@@ -143,8 +182,8 @@ impl AccessPairs {
     /// # Panics
     /// If no packet is there.
     #[inline(always)]
-    pub fn leaving(&self, flow: u32) -> (u32, u32) {
-        let pair = &self.pairs[flow as usize];
+    pub fn leaving(&self, pair: u32) -> (u32, u32) {
+        let pair = &self.pairs[pair as usize];
         let first = self.packets.front(&pair.out.packets).expect("a packet is due");
         (Head::of_word(first.word).size(), pair.link)
     }
@@ -152,8 +191,8 @@ impl AccessPairs {
     /// The packet of [`AccessPairs::leaving`] leaves, and will arrive at the sink at `arrival`, if at all. Returns when
     /// the next packet leaves the way out, and the time of the next exit from the way back if that has changed.
     #[inline(always)]
-    pub fn turn(&mut self, flow: u32, arrival: Option<Time>) -> (Option<Time>, Option<Time>) {
-        let AccessPair { out, back, .. } = &mut self.pairs[flow as usize];
+    pub fn turn(&mut self, pair: u32, arrival: Option<Time>) -> (Option<Time>, Option<Time>) {
+        let AccessPair { out, back, .. } = &mut self.pairs[pair as usize];
         let mut first = None;
         if let Some(arrival) = arrival {
             let exit = arrival + back.delay;
@@ -167,8 +206,8 @@ impl AccessPairs {
     /// Whether the packet that leaves the way back next is an acknowledgment of [`AccessPairs::settle`], and not data
     /// whose acknowledgment is to be made.
     #[inline(always)]
-    pub fn is_settled(&self, flow: u32) -> bool {
-        self.pairs[flow as usize].back.packets.is_visited()
+    pub fn is_settled(&self, pair: u32) -> bool {
+        self.pairs[pair as usize].back.packets.is_visited()
     }
 
     /// The data that leaves the way back next, and when it came there and arrived at the sink.
@@ -176,41 +215,41 @@ impl AccessPairs {
     /// # Panics
     /// If no packet is there.
     #[inline(always)]
-    pub fn returning(&self, flow: u32) -> (Packet, Time) {
-        let AccessPair { back, onto, .. } = &self.pairs[flow as usize];
+    pub fn returning(&self, pair: u32) -> (Packet, Time) {
+        let &AccessPair { ref back, flow, onto, .. } = &self.pairs[pair as usize];
         let first = self.packets.front(&back.packets).expect("a packet is due");
-        (first.data(flow, *onto), first.exit - back.delay)
+        (first.data(flow, onto), first.exit - back.delay)
     }
 
-    /// The acknowledgment that leaves the way back next.
+    /// The acknowledgment that leaves the way back next, of `size` bytes.
     ///
     /// # Panics
     /// If no packet is there.
     #[cold]
-    pub fn settled(&self, flow: u32) -> Packet {
-        let AccessPair { back, onto, ack_size, .. } = &self.pairs[flow as usize];
+    pub fn settled(&self, pair: u32, size: u32) -> Packet {
+        let &AccessPair { ref back, flow, onto, .. } = &self.pairs[pair as usize];
         let &Lean { sent, segment, order, word, .. } = self.packets.front(&back.packets).expect("a packet is due");
         let body = Body::Ack { out_of_order: word, marked: 0, report: None };
-        Packet { flow, head: Head::plain(*ack_size), hop: *onto, order, segment, sent, body }
+        Packet { flow, head: Head::plain(size), hop: onto, order, segment, sent, body }
     }
 
     /// The packet that leaves the way back next does so. Returns when the next one does.
     #[inline(always)]
-    pub fn pass(&mut self, flow: u32) -> Option<Time> {
-        let back = &mut self.pairs[flow as usize].back;
+    pub fn pass(&mut self, pair: u32) -> Option<Time> {
+        let back = &mut self.pairs[pair as usize].back;
         self.packets.pop(&mut back.packets);
         self.packets.time(&back.packets)
     }
 
     /// Makes the acknowledgments of what has arrived at the sink by `now`.
-    pub fn settle(&mut self, now: Time, flow: u32, mut acknowledge: impl FnMut(Time, &Packet) -> Packet) {
-        let AccessPair { back, onto, .. } = &mut self.pairs[flow as usize];
+    pub fn settle(&mut self, now: Time, pair: u32, mut acknowledge: impl FnMut(Time, &Packet) -> Packet) {
+        let AccessPair { back, flow, onto, .. } = &mut self.pairs[pair as usize];
         self.packets.visit(&mut back.packets, |lean| {
             let arrival = lean.exit - back.delay;
             if arrival > now {
                 return false;
             }
-            let ack = acknowledge(arrival, &lean.data(flow, *onto));
+            let ack = acknowledge(arrival, &lean.data(*flow, *onto));
             if let Body::Ack { out_of_order, .. } = ack.body {
                 (lean.segment, lean.word) = (ack.segment, out_of_order);
             }
@@ -218,20 +257,14 @@ impl AccessPairs {
         });
     }
 
-    /// Prefetches the access links of `flow`.
+    /// Prefetches the packet behind `before` others on an access link.
     #[inline(always)]
-    pub fn prefetch(&self, flow: u32) {
-        if let Some(pair) = self.pairs.get(flow as usize) {
-            prefetch::lines(pair);
-        }
-    }
-
-    /// Prefetches the packet behind `before` others on the way out of `flow`, or on its way back.
-    #[inline(always)]
-    pub fn prefetch_packet(&self, flow: u32, is_back: bool, before: usize) {
-        if let Some(AccessPair { out, back, .. }) = self.pairs.get(flow as usize)
-            && let Some(packet) = self.packets.get(if is_back { &back.packets } else { &out.packets }, before)
-        {
+    pub fn prefetch_packet(&self, way: Way, before: usize) {
+        let side = match way {
+            Way::Out(pair) => self.pairs.get(pair as usize).map(|pair| &pair.out),
+            Way::Back(pair) => self.pairs.get(pair as usize).map(|pair| &pair.back),
+        };
+        if let Some(packet) = side.and_then(|side| self.packets.get(&side.packets, before)) {
             prefetch::lines(packet);
         }
     }

@@ -25,7 +25,7 @@
 //! Each link still meets its packets in the order of time, and each flow what reaches its hosts; only the flows do not
 //! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
-use crate::access_pairs::Connection;
+use crate::access_pairs::{Connection, Way};
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
@@ -57,16 +57,14 @@ impl Simulation<'_> {
             }
             // Neither is there a router on the way that would read stamps, nor a queue that would mark packets.
             if let [Some(lane), Some(back)] = lanes
+                && back == lane + 1
                 && let Ahead::Cross(link) = ahead[lane as usize]
                 && let Ahead::Hear { flow: number, link: link_back } = ahead[back as usize]
                 && let Some(onto) = topology.lanes.onto(back)
                 && !flow.sink.reads_stamps()
             {
                 let delays = [lane, back].map(|lane| topology.lanes.delay(lane));
-                let connection = Connection { delays, lane, link, onto, ack_size: flow.sink.ack_size() };
-                access_pairs.connect(number as usize, flows, &connection);
-                ahead[lane as usize] = Ahead::CrossLean(number);
-                ahead[back as usize] = Ahead::HearLean { flow: number, link: link_back };
+                access_pairs.connect(lane, flows, &Connection { flow: number, delays, link, link_back, onto });
             }
         }
         self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
@@ -123,24 +121,6 @@ impl Simulation<'_> {
                 return true;
             }
             Some(&Ahead::Hear { flow, link }) => (flow, link),
-            Some(&Ahead::CrossLean(flow)) => {
-                self.network.cross_lean(now, lane, flow);
-                return true;
-            }
-            Some(&Ahead::HearLean { flow, link }) => {
-                // Not one packet of two kinds, so that that of the usual kind stays in registers.
-                if self.network.access_pairs.is_settled(flow) {
-                    let ack = self.network.access_pairs.settled(flow);
-                    self.network.leave_lean(lane, flow);
-                    self.pass_settled(now, link, &ack);
-                    return true;
-                }
-                let (packet, arrived) = self.network.access_pairs.returning(flow);
-                let ack = self.flows[flow as usize].acknowledge(arrived, &packet, packet.hop);
-                self.network.leave_lean(lane, flow);
-                self.pass_ack(now, link, &ack);
-                return true;
-            }
         };
         let packet = self.network.first(lane);
         if link.is_none() && !packet.head.has_arrived() {
@@ -151,6 +131,28 @@ impl Simulation<'_> {
         self.network.leave(lane);
         self.pass_ack(now, link, &ack);
         true
+    }
+
+    /// The first packet leaves an access link of a pair, which is lane number `lane`.
+    #[inline(always)]
+    pub(crate) fn exit_pair(&mut self, now: Time, lane: u32, way: Way) {
+        let pair = match way {
+            Way::Out(pair) => return self.network.cross_lean(now, lane, pair),
+            Way::Back(pair) => pair,
+        };
+        let pairs = &self.network.access_pairs;
+        let link = pairs.link_back(pair);
+        let flow = &mut self.flows[pairs.flow(pair) as usize];
+        // Not one packet of two kinds, so that that of the usual kind stays in registers.
+        if pairs.is_settled(pair) {
+            let ack = pairs.settled(pair, flow.sink.ack_size());
+            self.network.leave_lean(lane, pair);
+            return self.pass_settled(now, link, &ack);
+        }
+        let (packet, arrived) = pairs.returning(pair);
+        let ack = flow.acknowledge(arrived, &packet, packet.hop);
+        self.network.leave_lean(lane, pair);
+        self.pass_ack(now, link, &ack);
     }
 
     /// `ack` leaves the access link on its way back, behind which it crosses `link`, if that is plain.
@@ -191,10 +193,12 @@ impl Simulation<'_> {
             return;
         }
         for flow in 0..self.flows.len() {
-            if self.network.access_pairs.has(flow as u32) {
+            let Network { topology, access_pairs, .. } = &mut self.network;
+            let Some(lane) = topology.access_lane(self.flows[flow].sink.way_back()) else { continue };
+            if let Some(Way::Back(pair)) = access_pairs.find(lane) {
                 let acknowledge = |arrival, packet: &Packet| self.flows[flow].acknowledge(arrival, packet, packet.hop);
-                self.network.access_pairs.settle(now, flow as u32, acknowledge);
-            } else if let Some(lane) = self.network.topology.access_lane(self.flows[flow].sink.way_back()) {
+                access_pairs.settle(now, pair, acknowledge);
+            } else {
                 self.settle_lane(now, lane);
             }
         }

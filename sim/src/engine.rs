@@ -1,5 +1,6 @@
 //! The event loop: takes the next event and lets the host or link concerned handle it, until the end of the run.
 
+use crate::access_pairs::Way;
 use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
@@ -206,6 +207,9 @@ impl<'a> Simulation<'a> {
         if lane == self.network.echo.back {
             return self.hear_echo(now, lane);
         }
+        if let Some(way) = self.network.access_pairs.find(lane) {
+            return self.exit_pair(now, lane, way);
+        }
         if self.exit_ahead(now, lane) {
             return;
         }
@@ -273,23 +277,21 @@ impl<'a> Simulation<'a> {
     /// Prefetches what the events concern that the queue knows to be due soon.
     #[inline(never)]
     fn prefetch_due(&self, now: Time) {
-        let Network { topology, events, ahead, access_pairs, .. } = &self.network;
+        let network = &self.network;
+        let Network { topology, events, ahead, access_pairs, .. } = network;
         let lanes = &topology.lanes;
-        let ahead = |lane: u32| ahead.get(lane as usize).copied().unwrap_or(Ahead::Nothing);
-        let hearer = |lane: u32| match ahead(lane) {
-            Ahead::Hear { flow, .. } | Ahead::HearLean { flow, .. } => self.flows.get(flow as usize),
+        let hearer = |lane: u32| match (access_pairs.find(lane), ahead.get(lane as usize)) {
+            (Some(Way::Out(_)), _) => None,
+            (Some(Way::Back(pair)), _) => self.flows.get(access_pairs.flow(pair) as usize),
+            (None, Some(&Ahead::Hear { flow, .. })) => self.flows.get(flow as usize),
             _ => None,
         };
-        let prefetch_packet = |lane: u32, before: usize| match ahead(lane) {
-            Ahead::CrossLean(flow) => access_pairs.prefetch_packet(flow, false, before),
-            Ahead::HearLean { flow, .. } => access_pairs.prefetch_packet(flow, true, before),
-            _ => lanes.prefetch_packet(lane, before),
+        let prefetch_packet = |lane: u32, before: usize| match access_pairs.find(lane) {
+            Some(way) => access_pairs.prefetch_packet(way, before),
+            None => lanes.prefetch_packet(lane, before),
         };
         events.ahead(|slots, (kind, index)| match (kind, slots) {
-            (Kind::Exit, 2) => match ahead(index) {
-                Ahead::CrossLean(flow) | Ahead::HearLean { flow, .. } => access_pairs.prefetch(flow),
-                _ => lanes.prefetch(index),
-            },
+            (Kind::Exit, 2) => network.prefetch_lane(index),
             (Kind::Exit, 1) => {
                 prefetch_packet(index, 0);
                 if let Some(flow) = hearer(index) {
@@ -306,9 +308,7 @@ impl<'a> Simulation<'a> {
                     }
                     flow.sink.prefetch();
                     flow.source.prefetch();
-                    if let Ahead::Hear { .. } = ahead(index) {
-                        topology.prefetch(flow.source.way_out());
-                    }
+                    network.prefetch_way(flow.source.way_out());
                 }
             }
             _ => {}
@@ -350,18 +350,14 @@ impl<'a> Simulation<'a> {
                     if now >= flow.watch {
                         flow.record.prefetch();
                     }
-                    network.topology.prefetch(flow.sink.way_back());
+                    network.prefetch_way(flow.sink.way_back());
                     flow.sink.prefetch();
                     if packet.head.has_arrived() {
                         flow.source.prefetch();
                     }
                 }
                 Body::Ack { .. } => {
-                    if network.access_pairs.has(packet.flow) {
-                        network.access_pairs.prefetch(packet.flow);
-                    } else {
-                        network.topology.prefetch(flow.source.way_out());
-                    }
+                    network.prefetch_way(flow.source.way_out());
                     flow.source.prefetch();
                 }
                 Body::Cross => {}

@@ -1,5 +1,6 @@
 //! How the source of a flow acts on the simulator: it sends packets, and asks to be called later.
 
+use crate::access_pairs::Way;
 use crate::event_queue::Kind;
 use crate::host::Environment;
 use crate::network::Network;
@@ -19,11 +20,17 @@ pub struct FlowEnvironment<'a> {
 impl Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
-        let Network { access_pairs, events, .. } = &mut *self.network;
-        if !access_pairs.has(self.flow) {
-            self.network.forward(self.now, hop, size, make);
-        } else if let Some((exit, lane)) = access_pairs.send(self.now, &make()) {
-            events.add(exit, (Kind::Exit, lane));
+        let Network { topology, access_pairs, events, .. } = &mut *self.network;
+        let lane = topology.access_lane(hop);
+        match lane.and_then(|lane| Some((lane, access_pairs.find(lane)?))) {
+            Some((lane, Way::Out(pair))) => {
+                if let Some(exit) = access_pairs.send(pair, self.now, &make()) {
+                    events.add(exit, (Kind::Exit, lane));
+                }
+            }
+            _ => {
+                self.network.forward(self.now, hop, size, make);
+            }
         }
     }
 

@@ -7,8 +7,8 @@ use crate::host::Interface;
 use crate::packet::Packet;
 use control::{Bytes, Time};
 use experiment::{Experiment, Flow};
-use path::Fate;
 use path::topology::{Hop, HostPair, Topology};
+use path::{Fate, prefetch};
 
 /// What packets of a run meet between their hosts, and when.
 pub struct Network {
@@ -35,15 +35,6 @@ pub enum Ahead {
     Cross(u32),
     /// It is an acknowledgment of `flow`, or is to become one.
     Hear {
-        /// The flow.
-        flow: u32,
-        /// The link that it crosses to the source, if that is plain.
-        link: Option<u32>,
-    },
-    /// As `Cross`, on the way out of this flow's [`AccessPairs`].
-    CrossLean(u32),
-    /// As `Hear`, on the way back of the flow's [`AccessPairs`].
-    HearLean {
         /// The flow.
         flow: u32,
         /// The link that it crosses to the source, if that is plain.
@@ -169,6 +160,23 @@ impl Network {
         self.topology.lanes.peek(lane, before)
     }
 
+    /// Prefetches what tells the places of the packets on `lane`, if it is an access link.
+    #[inline]
+    pub fn prefetch_lane(&self, lane: u32) {
+        match self.access_pairs.place(lane) {
+            Some(pair) => prefetch::lines(pair),
+            None => self.topology.lanes.prefetch(lane),
+        }
+    }
+
+    /// The same for the access link with which the route at `position` begins.
+    #[inline]
+    pub fn prefetch_way(&self, position: u32) {
+        if let Some(lane) = self.topology.access_lane(position) {
+            self.prefetch_lane(lane);
+        }
+    }
+
     /// The packet of [`Network::first`] leaves `lane`. Returns its fate.
     #[inline(always)]
     pub fn leave(&mut self, lane: u32) -> Fate {
@@ -206,12 +214,12 @@ impl Network {
         }
     }
 
-    /// [`Network::cross_ahead`] for the first packet on the way out of `flow`, which is lane number `lane`.
+    /// [`Network::cross_ahead`] for the first packet on the way out of `pair`, which is lane number `lane`.
     #[inline(always)]
-    pub fn cross_lean(&mut self, now: Time, lane: u32, flow: u32) {
-        let (size, link) = self.access_pairs.leaving(flow);
+    pub fn cross_lean(&mut self, now: Time, lane: u32, pair: u32) {
+        let (size, link) = self.access_pairs.leaving(pair);
         let arrival = self.topology.lanes.admit(link, now, Bytes(size.into()));
-        let (next, first) = self.access_pairs.turn(flow, arrival);
+        let (next, first) = self.access_pairs.turn(pair, arrival);
         if let Some(exit) = next {
             self.events.add(exit, (Kind::Exit, lane));
         }
@@ -220,10 +228,10 @@ impl Network {
         }
     }
 
-    /// The first packet on the way back of `flow`, which is lane number `lane`, leaves that.
+    /// The first packet on the way back of `pair`, which is lane number `lane`, leaves that.
     #[inline(always)]
-    pub fn leave_lean(&mut self, lane: u32, flow: u32) {
-        if let Some(exit) = self.access_pairs.pass(flow) {
+    pub fn leave_lean(&mut self, lane: u32, pair: u32) {
+        if let Some(exit) = self.access_pairs.pass(pair) {
             self.events.add(exit, (Kind::Exit, lane));
         }
     }

@@ -271,14 +271,6 @@ impl<P: Packet> Topology<P> {
         }
     }
 
-    /// Prefetches the lane with which the route at `position` begins, if that is an access link of a delay.
-    #[inline]
-    pub fn prefetch(&self, position: u32) {
-        if position >= FIRST_ACCESS {
-            self.lanes.prefetch(position - FIRST_ACCESS);
-        }
-    }
-
     /// The lane onto which a packet goes that leaves lane `index` reordered, or the copy of one that leaves it
     /// duplicated; none for other fates. The caller moves the packet one position back before, since the detour moves
     /// it on once more.
