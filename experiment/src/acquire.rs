@@ -26,10 +26,32 @@ pub struct Acquire {
     /// The number of the current bin, from 0 at the flow's start.
     number: usize,
     /// Bytes delivered in all at the beginning of each of the last bins; bin n is at n modulo [`BINS`].
-    delivered: [u64; BINS],
+    delivered: Delivered,
     spare: Arc<[(Time, Rate)]>,
     /// Bytes that the spare capacity delivers in a window, if the spare capacity is constant.
     constant_room: Option<f64>,
+}
+
+/// Numbers of bytes, which take half of the memory as long as all are less than 2^32, as with very many flows.
+enum Delivered {
+    Narrow([u32; BINS]),
+    Wide(Box<[u64; BINS]>),
+}
+
+impl Delivered {
+    /// Puts `bytes`, which are no fewer than any number before, into `slot`. Returns what was there.
+    fn replace(&mut self, slot: usize, bytes: u64) -> u64 {
+        match (&mut *self, u32::try_from(bytes)) {
+            (Delivered::Narrow(bins), Ok(bytes)) => std::mem::replace(&mut bins[slot], bytes).into(),
+            (Delivered::Wide(bins), _) => std::mem::replace(&mut bins[slot], bytes),
+            (Delivered::Narrow(bins), Err(_)) => {
+                let mut bins = Box::new(bins.map(u64::from));
+                let before = std::mem::replace(&mut bins[slot], bytes);
+                *self = Delivered::Wide(bins);
+                before
+            }
+        }
+    }
 }
 
 impl Acquire {
@@ -43,7 +65,15 @@ impl Acquire {
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
         let hopeless = constant_room.is_some_and(|room| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room);
         let ends = if hopeless { Time::MAX } else { flow.start + bin };
-        Acquire { start: flow.start, bin, ends, number: 0, delivered: [0; BINS], spare, constant_room }
+        Acquire {
+            start: flow.start,
+            bin,
+            ends,
+            number: 0,
+            delivered: Delivered::Narrow([0; BINS]),
+            spare,
+            constant_room,
+        }
     }
 
     /// To be called at the first delivery at or after `ends`, with the bytes delivered before. Returns how long after
@@ -53,7 +83,7 @@ impl Acquire {
         while self.ends <= now {
             self.number += 1;
             let slot = self.number % BINS;
-            let got = delivered.0 - std::mem::replace(&mut self.delivered[slot], delivered.0);
+            let got = delivered.0 - self.delivered.replace(slot, delivered.0);
             if self.number >= BINS {
                 let began = Time(self.ends.0 - self.bin.0 * BINS as u64);
                 let had = self.constant_room.unwrap_or_else(|| room(&self.spare, began, self.ends));
@@ -107,6 +137,16 @@ pub fn spare_capacity(experiment: &Experiment, flow: &Flow) -> Arc<[(Time, Rate)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_of_bytes_are_kept_whatever_their_size() {
+        let mut delivered = Delivered::Narrow([0; BINS]);
+        for step in 0..10 * BINS as u64 {
+            let before = delivered.replace(step as usize % BINS, step << 25);
+            assert_eq!(before, step.saturating_sub(BINS as u64) << 25);
+        }
+        assert!(matches!(delivered, Delivered::Wide(_)));
+    }
 
     #[test]
     fn the_spare_capacity_is_integrated_over_its_changes() {
