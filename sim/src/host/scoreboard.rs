@@ -74,8 +74,9 @@ struct Marks {
     highest_lost: Option<u64>,
     /// The order of the last retransmitted packet that was found lost.
     last_lost_again: Option<u32>,
-    /// Segments sent again, in this order, each with its order among all packets of the flow.
-    resent: VecDeque<(u32, u64)>,
+    /// Segments sent again, in this order: the order of each among all packets of the flow, and its number, both modulo
+    /// 2^32.
+    resent: VecDeque<(u32, u32)>,
     /// Segments that were sent again and lost again.
     lost_again: VecDeque<u64>,
 }
@@ -289,7 +290,9 @@ impl Scoreboard {
             && (heard.wrapping_sub(order) as i32) >= DUP_THRESH as i32
         {
             marks.resent.pop_front();
-            if segment >= self.una && *marks.state(segment) == SegmentState::Resent {
+            if let Some(segment) = outstanding(self.una, segment)
+                && *marks.state(segment) == SegmentState::Resent
+            {
                 self.lose_again(segment, order);
             }
         }
@@ -420,12 +423,17 @@ impl Scoreboard {
     pub fn resend(&mut self, segment: u64, order: u32) {
         self.mark(segment, SegmentState::Resent);
         if let Some(marks) = &mut self.marks {
-            while marks.resent.front().is_some_and(|&(_, segment)| segment < self.una) {
+            while marks.resent.front().is_some_and(|&(_, segment)| outstanding(self.una, segment).is_none()) {
                 marks.resent.pop_front();
             }
-            marks.resent.push_back((order, segment));
+            marks.resent.push_back((order, segment as u32));
         }
     }
+}
+
+/// The segment whose number is `segment` modulo 2^32, if it is not before `una`; it is less than 2^31 away from that.
+fn outstanding(una: u64, segment: u32) -> Option<u64> {
+    u64::try_from(segment.wrapping_sub(una as u32) as i32).ok().map(|ahead| una + ahead)
 }
 
 #[cfg(test)]
