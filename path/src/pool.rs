@@ -87,8 +87,11 @@ impl<T: Timed> Default for Pool<T> {
 }
 
 impl<T: Timed> Pool<T> {
-    /// How many places a chunk of a page has.
-    const IN_PAGE: u32 = (PAGE / size_of::<T>()) as u32;
+    /// How many places a chunk of a page has, a power of two.
+    const IN_PAGE: u32 = {
+        assert!(size_of::<T>().is_power_of_two() && size_of::<T>() <= PAGE);
+        (PAGE / size_of::<T>()) as u32
+    };
 
     /// A pool without memory.
     pub fn new() -> Pool<T> {

@@ -119,9 +119,9 @@ impl AccessPairs {
         AccessPairs { first: 0, pairs: Vec::new(), packets: Pool::new() }
     }
 
-    /// The access links that are `lane` and the next lane are such ones from now on, as far as they are where pairs are:
-    /// up to `most` pairs from the first one on. No packet is on them. Returns whether they are.
-    pub fn connect(&mut self, lane: u32, most: usize, connection: &Connection) -> bool {
+    /// The access links that are `lane` and the next lane, on which no packet is, are a pair from now on. Pairs lie side
+    /// by side, up to `most` of them from the first one on; lanes that are elsewhere stay as they are.
+    pub fn connect(&mut self, lane: u32, most: usize, connection: &Connection) {
         if self.pairs.is_empty() {
             self.first = lane;
             self.pairs.reserve_exact(most);
@@ -129,13 +129,12 @@ impl AccessPairs {
         }
         let (at, is_back) = ((lane - self.first) as usize / 2, (lane - self.first) % 2 == 1);
         if is_back || at >= most {
-            return false;
+            return;
         }
         let &Connection { flow, delays: [out, back], link, link_back, onto } = connection;
         self.pairs.resize_with(at + 1, || AccessPair::ABSENT);
         let link_back = link_back.unwrap_or(NONE);
         self.pairs[at] = AccessPair { out: Side::new(out), back: Side::new(back), flow, link, link_back, onto };
-        true
     }
 
     /// The access link that is this lane, if it is one of a pair.

@@ -431,7 +431,9 @@ impl Scoreboard {
     }
 }
 
-/// The segment whose number is `segment` modulo 2^32, if it is not before `una`; it is less than 2^31 away from that.
+/// The segment whose number is `segment` modulo 2^32, if it is not before `una`. It must be less than 2^31 away from
+/// that, as a segment is of whose last packet it is not yet known whether it was lost: that is known, or forgotten, by
+/// the time at which the flow has sent 2^31 more.
 fn outstanding(una: u64, segment: u32) -> Option<u64> {
     u64::try_from(segment.wrapping_sub(una as u32) as i32).ok().map(|ahead| una + ahead)
 }
@@ -447,6 +449,17 @@ mod tests {
         Arrived,
         Lost,
         Resent(u32),
+    }
+
+    #[test]
+    fn a_segment_is_known_by_its_number_modulo_2_to_the_32() {
+        for una in [0, 7, (1 << 32) - 2, 1 << 32, (5 << 32) + 7] {
+            for ahead in [0, 1, 100, (1 << 31) - 1] {
+                assert_eq!(outstanding(una, (una + ahead) as u32), Some(una + ahead));
+            }
+        }
+        assert_eq!(outstanding(1 << 32, u32::MAX), None);
+        assert_eq!(outstanding(7, 6), None);
     }
 
     #[test]
