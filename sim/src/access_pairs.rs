@@ -30,6 +30,12 @@ pub struct AccessPair {
     onto: u32,
 }
 
+/// A pair that is used: what is done with it at one event looks it up once.
+pub struct Pair<'a> {
+    links: &'a mut AccessPair,
+    packets: &'a mut Pool<Lean>,
+}
+
 /// How the access links of a flow are connected.
 pub struct Connection {
     /// The number of the flow.
@@ -151,93 +157,16 @@ impl AccessPairs {
         self.pairs.get((lane.wrapping_sub(self.first) / 2) as usize)
     }
 
+    /// The pair number `pair`, to be used.
+    #[inline(always)]
+    pub fn using(&mut self, pair: u32) -> Pair<'_> {
+        Pair { links: &mut self.pairs[pair as usize], packets: &mut self.packets }
+    }
+
     /// The flow of `pair`.
     #[inline(always)]
     pub fn flow(&self, pair: u32) -> u32 {
         self.pairs[pair as usize].flow
-    }
-
-    /// The link behind the way back of `pair`, if that is plain.
-    #[inline(always)]
-    pub fn link_back(&self, pair: u32) -> Option<u32> {
-        let link = self.pairs[pair as usize].link_back;
-        (link != NONE).then_some(link)
-    }
-
-    /// `packet`, which carries data, is put onto the way out of `pair`. Returns the time of the next exit there, if that
-    /// has changed.
-    #[inline(always)]
-    pub fn send(&mut self, pair: u32, now: Time, packet: &Packet) -> Option<Time> {
-        let &Packet { head, order, segment, sent, .. } = packet;
-        let out = &mut self.pairs[pair as usize].out;
-        let was_empty = out.packets.is_empty();
-        let exit = now + out.delay;
-        *self.packets.push_place(&mut out.packets) = Lean { exit, sent, segment, order, word: head.word() };
-        was_empty.then_some(exit)
-    }
-
-    /// The size of the packet that leaves the way out next, and the link that it goes on to.
-    ///
-    /// # Panics
-    /// If no packet is there.
-    #[inline(always)]
-    pub fn leaving(&self, pair: u32) -> (u32, u32) {
-        let pair = &self.pairs[pair as usize];
-        let first = self.packets.front(&pair.out.packets).expect("a packet is due");
-        (Head::of_word(first.word).size(), pair.link)
-    }
-
-    /// The packet of [`AccessPairs::leaving`] leaves, and will arrive at the sink at `arrival`, if at all. Returns when
-    /// the next packet leaves the way out, and the time of the next exit from the way back if that has changed.
-    #[inline(always)]
-    pub fn turn(&mut self, pair: u32, arrival: Option<Time>) -> (Option<Time>, Option<Time>) {
-        let AccessPair { out, back, .. } = &mut self.pairs[pair as usize];
-        let mut first = None;
-        if let Some(arrival) = arrival {
-            let exit = arrival + back.delay;
-            first = back.packets.is_empty().then_some(exit);
-            self.packets.push_front_of(&out.packets, &mut back.packets, exit);
-        }
-        self.packets.pop(&mut out.packets);
-        (self.packets.time(&out.packets), first)
-    }
-
-    /// Whether the packet that leaves the way back next is an acknowledgment of [`AccessPairs::settle`], and not data
-    /// whose acknowledgment is to be made.
-    #[inline(always)]
-    pub fn is_settled(&self, pair: u32) -> bool {
-        self.pairs[pair as usize].back.packets.is_visited()
-    }
-
-    /// The data that leaves the way back next, and when it came there and arrived at the sink.
-    ///
-    /// # Panics
-    /// If no packet is there.
-    #[inline(always)]
-    pub fn returning(&self, pair: u32) -> (Packet, Time) {
-        let &AccessPair { ref back, flow, onto, .. } = &self.pairs[pair as usize];
-        let first = self.packets.front(&back.packets).expect("a packet is due");
-        (first.data(flow, onto), first.exit - back.delay)
-    }
-
-    /// The acknowledgment that leaves the way back next, of `size` bytes.
-    ///
-    /// # Panics
-    /// If no packet is there.
-    #[cold]
-    pub fn settled(&self, pair: u32, size: u32) -> Packet {
-        let &AccessPair { ref back, flow, onto, .. } = &self.pairs[pair as usize];
-        let &Lean { sent, segment, order, word, .. } = self.packets.front(&back.packets).expect("a packet is due");
-        let body = Body::Ack { out_of_order: word, marked: 0, report: None };
-        Packet { flow, head: Head::plain(size), hop: onto, order, segment, sent, body }
-    }
-
-    /// The packet that leaves the way back next does so. Returns when the next one does.
-    #[inline(always)]
-    pub fn pass(&mut self, pair: u32) -> Option<Time> {
-        let back = &mut self.pairs[pair as usize].back;
-        self.packets.pop(&mut back.packets);
-        self.packets.time(&back.packets)
     }
 
     /// Makes the acknowledgments of what has arrived at the sink by `now`.
@@ -266,6 +195,96 @@ impl AccessPairs {
         if let Some(packet) = side.and_then(|side| self.packets.get(&side.packets, before)) {
             prefetch::lines(packet);
         }
+    }
+}
+
+impl Pair<'_> {
+    /// The flow whose pair this is.
+    #[inline(always)]
+    pub fn flow(&self) -> u32 {
+        self.links.flow
+    }
+
+    /// The link behind the way back, if that is plain.
+    #[inline(always)]
+    pub fn link_back(&self) -> Option<u32> {
+        let link = self.links.link_back;
+        (link != NONE).then_some(link)
+    }
+
+    /// `packet`, which carries data, is put onto the way out. Returns the time of the next exit there, if that has
+    /// changed.
+    #[inline(always)]
+    pub fn send(self, now: Time, packet: &Packet) -> Option<Time> {
+        let &Packet { head, order, segment, sent, .. } = packet;
+        let out = &mut self.links.out;
+        let was_empty = out.packets.is_empty();
+        let exit = now + out.delay;
+        *self.packets.push_place(&mut out.packets) = Lean { exit, sent, segment, order, word: head.word() };
+        was_empty.then_some(exit)
+    }
+
+    /// The size of the packet that leaves the way out next, and the link that it goes on to.
+    ///
+    /// # Panics
+    /// If no packet is there.
+    #[inline(always)]
+    pub fn leaving(&self) -> (u32, u32) {
+        let first = self.packets.front(&self.links.out.packets).expect("a packet is due");
+        (Head::of_word(first.word).size(), self.links.link)
+    }
+
+    /// The packet of [`Pair::leaving`] leaves, and will arrive at the sink at `arrival`, if at all. Returns when the next
+    /// packet leaves the way out, and the time of the next exit from the way back if that has changed.
+    #[inline(always)]
+    pub fn turn(self, arrival: Option<Time>) -> (Option<Time>, Option<Time>) {
+        let AccessPair { out, back, .. } = self.links;
+        let mut first = None;
+        if let Some(arrival) = arrival {
+            let exit = arrival + back.delay;
+            first = back.packets.is_empty().then_some(exit);
+            self.packets.push_front_of(&out.packets, &mut back.packets, exit);
+        }
+        self.packets.pop(&mut out.packets);
+        (self.packets.time(&out.packets), first)
+    }
+
+    /// Whether the packet that leaves the way back next is an acknowledgment of [`AccessPairs::settle`], and not data
+    /// whose acknowledgment is to be made.
+    #[inline(always)]
+    pub fn is_settled(&self) -> bool {
+        self.links.back.packets.is_visited()
+    }
+
+    /// The data that leaves the way back next, and when it came there and arrived at the sink.
+    ///
+    /// # Panics
+    /// If no packet is there.
+    #[inline(always)]
+    pub fn returning(&self) -> (Packet, Time) {
+        let &AccessPair { ref back, flow, onto, .. } = &*self.links;
+        let first = self.packets.front(&back.packets).expect("a packet is due");
+        (first.data(flow, onto), first.exit - back.delay)
+    }
+
+    /// The acknowledgment that leaves the way back next, of `size` bytes.
+    ///
+    /// # Panics
+    /// If no packet is there.
+    #[cold]
+    pub fn settled(&self, size: u32) -> Packet {
+        let &AccessPair { ref back, flow, onto, .. } = &*self.links;
+        let &Lean { sent, segment, order, word, .. } = self.packets.front(&back.packets).expect("a packet is due");
+        let body = Body::Ack { out_of_order: word, marked: 0, report: None };
+        Packet { flow, head: Head::plain(size), hop: onto, order, segment, sent, body }
+    }
+
+    /// The packet that leaves the way back next does so. Returns when the next one does.
+    #[inline(always)]
+    pub fn pass(self) -> Option<Time> {
+        let back = &mut self.links.back;
+        self.packets.pop(&mut back.packets);
+        self.packets.time(&back.packets)
     }
 }
 

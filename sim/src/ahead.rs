@@ -140,18 +140,18 @@ impl Simulation<'_> {
             Way::Out(pair) => return self.network.cross_lean(now, lane, pair),
             Way::Back(pair) => pair,
         };
-        let pairs = &self.network.access_pairs;
-        let link = pairs.link_back(pair);
-        let flow = &mut self.flows[pairs.flow(pair) as usize];
+        let Network { access_pairs, events, .. } = &mut self.network;
+        let pair = access_pairs.using(pair);
+        let (link, flow) = (pair.link_back(), &mut self.flows[pair.flow() as usize]);
         // Not one packet of two kinds, so that that of the usual kind stays in registers.
-        if pairs.is_settled(pair) {
-            let ack = pairs.settled(pair, flow.sink.ack_size());
-            self.network.leave_lean(lane, pair);
+        if pair.is_settled() {
+            let ack = pair.settled(flow.sink.ack_size());
+            events.add_exit(lane, pair.pass());
             return self.pass_settled(now, link, &ack);
         }
-        let (packet, arrived) = pairs.returning(pair);
+        let (packet, arrived) = pair.returning();
         let ack = flow.acknowledge(arrived, &packet, packet.hop);
-        self.network.leave_lean(lane, pair);
+        events.add_exit(lane, pair.pass());
         self.pass_ack(now, link, &ack);
     }
 

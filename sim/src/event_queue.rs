@@ -79,6 +79,14 @@ impl EventQueue {
         }
     }
 
+    /// Adds the next exit from `lane`, if there is one.
+    #[inline(always)]
+    pub fn add_exit(&mut self, lane: u32, time: Option<Time>) {
+        if let Some(time) = time {
+            self.add(time, (Kind::Exit, lane));
+        }
+    }
+
     /// Adds an event that is due in a while, as timers are. `time` must not be before that of an event already taken.
     #[inline]
     pub fn add_timer(&mut self, time: Time, event: Event) {

@@ -24,9 +24,7 @@ impl Environment for FlowEnvironment<'_> {
         let lane = topology.access_lane(hop);
         match lane.and_then(|lane| Some((lane, access_pairs.find(lane)?))) {
             Some((lane, Way::Out(pair))) => {
-                if let Some(exit) = access_pairs.send(pair, self.now, &make()) {
-                    events.add(exit, (Kind::Exit, lane));
-                }
+                events.add_exit(lane, access_pairs.using(pair).send(self.now, &make()));
             }
             _ => {
                 self.network.forward(self.now, hop, size, make);

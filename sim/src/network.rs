@@ -99,9 +99,8 @@ impl Network {
             self.send_echo(now, size, make);
             return false;
         }
-        if let Some(exit) = self.topology.lanes.arrive_with(lane, now, Bytes(size as u64), make) {
-            self.events.add(exit, (Kind::Exit, lane));
-        }
+        let exit = self.topology.lanes.arrive_with(lane, now, Bytes(size as u64), make);
+        self.events.add_exit(lane, exit);
         false
     }
 
@@ -116,9 +115,8 @@ impl Network {
             packet.head.arrive();
             packet
         };
-        if let Some(exit) = lanes.arrive_with(back, arrival, size, arrived) {
-            self.events.add(exit, (Kind::Exit, back));
-        }
+        let exit = lanes.arrive_with(back, arrival, size, arrived);
+        self.events.add_exit(back, exit);
     }
 
     /// `packet` arrives at an interface, which holds it.
@@ -181,9 +179,7 @@ impl Network {
     #[inline(always)]
     pub fn leave(&mut self, lane: u32) -> Fate {
         let (fate, next) = self.topology.lanes.exit(lane);
-        if let Some(exit) = next {
-            self.events.add(exit, (Kind::Exit, lane));
-        }
+        self.events.add_exit(lane, next);
         fate
     }
 
@@ -206,41 +202,25 @@ impl Network {
             return;
         };
         let (next, first) = lanes.turn(lane, arrival, |packet| packet.head.arrive());
-        if let Some(exit) = next {
-            self.events.add(exit, (Kind::Exit, lane));
-        }
-        if let Some(exit) = first {
-            self.events.add(exit, (Kind::Exit, lane + 1));
-        }
+        self.events.add_exit(lane, next);
+        self.events.add_exit(lane + 1, first);
     }
 
     /// [`Network::cross_ahead`] for the first packet on the way out of `pair`, which is lane number `lane`.
     #[inline(always)]
     pub fn cross_lean(&mut self, now: Time, lane: u32, pair: u32) {
-        let (size, link) = self.access_pairs.leaving(pair);
+        let pair = self.access_pairs.using(pair);
+        let (size, link) = pair.leaving();
         let arrival = self.topology.lanes.admit(link, now, Bytes(size.into()));
-        let (next, first) = self.access_pairs.turn(pair, arrival);
-        if let Some(exit) = next {
-            self.events.add(exit, (Kind::Exit, lane));
-        }
-        if let Some(exit) = first {
-            self.events.add(exit, (Kind::Exit, lane + 1));
-        }
-    }
-
-    /// The first packet on the way back of `pair`, which is lane number `lane`, leaves that.
-    #[inline(always)]
-    pub fn leave_lean(&mut self, lane: u32, pair: u32) {
-        if let Some(exit) = self.access_pairs.pass(pair) {
-            self.events.add(exit, (Kind::Exit, lane));
-        }
+        let (next, first) = pair.turn(arrival);
+        self.events.add_exit(lane, next);
+        self.events.add_exit(lane + 1, first);
     }
 
     /// Puts `packet` onto `link`, which has admitted it until `exit`.
     pub fn put(&mut self, link: u32, exit: Time, packet: &Packet) {
-        if let Some(exit) = self.topology.lanes.put(link, exit, || *packet) {
-            self.events.add(exit, (Kind::Exit, link));
-        }
+        let exit = self.topology.lanes.put(link, exit, || *packet);
+        self.events.add_exit(link, exit);
     }
 
     /// `packet` leaves `lane` with another fate than [`Fate::Intact`]. Returns whether it goes on along its
@@ -250,9 +230,8 @@ impl Network {
         // A corrupted packet does not match its checksum: for the receiver, it has not arrived.
         let Some(detour) = self.topology.detour(lane, fate) else { return false };
         let packet = Packet { hop: packet.hop - 1, ..*packet };
-        if let Some(exit) = self.topology.lanes.arrive(detour, now, &packet) {
-            self.events.add(exit, (Kind::Exit, detour));
-        }
+        let exit = self.topology.lanes.arrive(detour, now, &packet);
+        self.events.add_exit(detour, exit);
         fate == Fate::Duplicated
     }
 }
