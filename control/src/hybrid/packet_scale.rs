@@ -50,12 +50,11 @@ impl PacketScale {
 }
 
 impl PacketScaleSender {
-    /// Takes over, now, from a window protocol that sent at `rate`, with what `classifier` has seen of the path. With
-    /// `search`, the path may carry much more.
-    pub fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier, search: bool) {
+    /// Takes over, now, from a window protocol that sent at `rate`, with what `classifier` has seen of the path.
+    pub fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
         match self {
             PacketScaleSender::Rapid(sender) => sender.take_over(now, rate, rtt),
-            PacketScaleSender::Thalweg(sender) => sender.take_over(now, rate, rtt, classifier, search),
+            PacketScaleSender::Thalweg(sender) => sender.take_over(now, rate, rtt, classifier),
         }
     }
 

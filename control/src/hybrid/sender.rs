@@ -126,10 +126,9 @@ impl HybridSender {
         let held = (window * self.packet.0 as f64).min((ack.in_flight + ack.acked).0 as f64);
         let rests = now < self.rests_until || self.catch_up.is_some();
         let is_enough = !rests && held * rtt.least.as_secs() > self.threshold(self.margin) * rtt.newest.as_secs();
-        let small_by_errors = self.lowered_by_errors();
-        if is_enough && !(small_by_errors && self.classifier.exceeds_error_share()) {
+        if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             let rate = Bytes(held as u64).over(rtt.newest);
-            self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier, small_by_errors);
+            self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
             // A window protocol that nothing has stopped yet would go on with its slow start.
             let unstopped = self.window.is_unstopped();
             let behind_queue = rtt.newest > rtt.least.scale(QUEUE);

@@ -174,16 +174,9 @@ impl ThalwegSender {
     }
 
     /// Takes over, now, from another protocol that sent at `rate`, with what `classifier` has seen of the path. There
-    /// is no slow start, as streams around that rate find out whether more is available. With `search`, that may be much
-    /// more, and the rate grows as after slow start.
-    pub(crate) fn take_over(
-        &mut self,
-        now: Time,
-        rate: Rate,
-        rtt: Duration,
-        classifier: &LossClassifier,
-        search: bool,
-    ) {
+    /// is no slow start, as streams around that rate find out whether more is available. There is no search either: the
+    /// other protocol has found its share.
+    pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
         self.parts.classifier = classifier.clone();
         self.mode = Mode::Probing;
         self.set_average(rate);
@@ -191,7 +184,7 @@ impl ThalwegSender {
         (self.timeouts, self.ceiling, self.idle) = (0, None, false);
         self.parts.rule.forget_queues();
         self.parts.rule.forget_collapses();
-        self.parts.rule.search(search);
+        self.parts.rule.search(false);
         self.arrivals.forget(now, rtt);
         // Estimates of streams from before the other protocol took over are out of date.
         self.estimate = None;
