@@ -218,8 +218,8 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// How many packets of `size` the bytes in [`Ack::acked`] are. Most acknowledgments tell of one, for which there is
-    /// nothing to divide.
+    /// How many packets of `size` the bytes in [`Ack::acked`] are. Most acknowledgments tell of one packet, which needs
+    /// no division.
     #[inline(always)]
     pub(crate) fn packets(&self, size: Bytes) -> f64 {
         if self.acked == size { 1.0 } else { self.acked.0 as f64 / size.0 as f64 }

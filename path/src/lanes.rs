@@ -32,10 +32,6 @@ impl<P: Packet> Timed for Delayed<P> {
     fn time(&self) -> Time {
         self.exit
     }
-    #[inline(always)]
-    fn set_time(&mut self, time: Time) {
-        self.exit = time;
-    }
 }
 
 enum Lane<P> {
@@ -159,7 +155,8 @@ impl<P: Packet> Lanes<P> {
         };
         let was_empty = onto.packets.is_empty();
         let exit = time + onto.delay;
-        let place = self.delayed.push_front_of(&from.packets, &mut onto.packets, exit).expect("a packet is due");
+        let place = self.delayed.push_front_of(&from.packets, &mut onto.packets).expect("a packet is due");
+        place.exit = exit;
         change(&mut place.packet);
         onto.direct(&mut place.packet);
         self.delayed.pop(&mut from.packets);

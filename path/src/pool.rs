@@ -23,8 +23,6 @@ const NONE: u32 = u32::MAX;
 pub trait Timed: Copy + Default {
     /// The time.
     fn time(&self) -> Time;
-    /// Gives it another time.
-    fn set_time(&mut self, time: Time);
 }
 
 /// The memory, in chunks, each of which belongs to one queue or to none.
@@ -170,18 +168,16 @@ impl<T: Timed> Pool<T> {
         &mut self.places[place]
     }
 
-    /// Adds a copy of the first value of `from` at the end of `queue`, with this time. Returns it to be changed; none if
-    /// `from` is empty.
+    /// Adds a copy of the first value of `from` at the end of `queue`. Returns the copy, whose time the caller changes;
+    /// none if `from` is empty.
     #[inline(always)]
-    pub fn push_front_of(&mut self, from: &Fifo, queue: &mut Fifo, time: Time) -> Option<&mut T> {
+    pub fn push_front_of(&mut self, from: &Fifo, queue: &mut Fifo) -> Option<&mut T> {
         if from.is_empty() {
             return None;
         }
         let place = self.add_place(queue) as usize;
         self.places[place] = self.places[from.head as usize];
-        let place = &mut self.places[place];
-        place.set_time(time);
-        Some(place)
+        Some(&mut self.places[place])
     }
 
     #[inline(always)]
@@ -299,9 +295,6 @@ mod tests {
         fn time(&self) -> Time {
             self.0
         }
-        fn set_time(&mut self, time: Time) {
-            self.0 = time;
-        }
     }
 
     fn queues_agree(mut pool: Pool<Number>) {
@@ -347,9 +340,9 @@ mod tests {
     #[test]
     fn a_value_goes_from_one_queue_to_another() {
         let (mut pool, mut from, mut onto) = (Pool::new(), Fifo::new(), Fifo::new());
-        assert_eq!(pool.push_front_of(&from, &mut onto, Time(1)), None);
+        assert_eq!(pool.push_front_of(&from, &mut onto), None);
         *pool.push_place(&mut from) = Number(Time(2), 7);
-        pool.push_front_of(&from, &mut onto, Time(3)).unwrap().1 += 1;
+        *pool.push_front_of(&from, &mut onto).unwrap() = Number(Time(3), 8);
         assert_eq!(pool.front(&from), Some(&Number(Time(2), 7)));
         assert_eq!(pool.front(&onto), Some(&Number(Time(3), 8)));
     }

@@ -8,8 +8,8 @@ use path::{Fifo, Pool, Timed, prefetch};
 
 /// The access links of all flows. See the [module](self).
 pub struct AccessPairs {
-    /// The lane that stands for the way out of the first pair. Each pair takes two lanes, of which the second stands for
-    /// its way back; so a lane tells its pair without a table.
+    /// The lane of the way out of the first pair. Each pair has two lanes, of which the second is that of its way back.
+    /// So the pair of a lane follows from the lane's number, without a table.
     first: u32,
     pairs: Vec<AccessPair>,
     packets: Pool<Lean>,
@@ -104,10 +104,6 @@ impl Timed for Lean {
     fn time(&self) -> Time {
         self.exit
     }
-    #[inline(always)]
-    fn set_time(&mut self, time: Time) {
-        self.exit = time;
-    }
 }
 
 impl Lean {
@@ -125,8 +121,8 @@ impl AccessPairs {
         AccessPairs { first: 0, pairs: Vec::new(), packets: Pool::new() }
     }
 
-    /// The access links that are `lane` and the next lane, on which no packet is, are a pair from now on. Pairs lie side
-    /// by side, up to `most` of them from the first one on; lanes that are elsewhere stay as they are.
+    /// Makes a pair of `lane` and the next lane, on which no packet is yet. The lanes of pairs follow each other, up to
+    /// `most` pairs from the first one on. A lane that is not in this row stays as it is.
     pub fn connect(&mut self, lane: u32, most: usize, connection: &Connection) {
         if self.pairs.is_empty() {
             self.first = lane;
@@ -234,8 +230,12 @@ impl Pair<'_> {
         (Head::of_word(first.word).size(), self.links.link)
     }
 
-    /// The packet of [`Pair::leaving`] leaves, and will arrive at the sink at `arrival`, if at all. Returns when the next
-    /// packet leaves the way out, and the time of the next exit from the way back if that has changed.
+    /// The packet of [`Pair::leaving`] leaves. It will arrive at the sink at `arrival`, or is dropped if there is none.
+    /// Returns when the next packet leaves the way out, and the time of the next exit from the way back if that has
+    /// changed.
+    ///
+    /// # Panics
+    /// If no packet is there.
     #[inline(always)]
     pub fn turn(self, arrival: Option<Time>) -> (Option<Time>, Option<Time>) {
         let AccessPair { out, back, .. } = self.links;
@@ -243,7 +243,7 @@ impl Pair<'_> {
         if let Some(arrival) = arrival {
             let exit = arrival + back.delay;
             first = back.packets.is_empty().then_some(exit);
-            self.packets.push_front_of(&out.packets, &mut back.packets, exit);
+            self.packets.push_front_of(&out.packets, &mut back.packets).expect("a packet is due").exit = exit;
         }
         self.packets.pop(&mut out.packets);
         (self.packets.time(&out.packets), first)

@@ -110,8 +110,8 @@ impl Simulation<'_> {
         flow.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
     }
 
-    /// The first packet on `lane`, which is not that of [`Network::echo`], leaves it. Returns false, and does nothing, if
-    /// that is to be handled as it is where nothing is done ahead.
+    /// The first packet on `lane`, which is not that of [`Network::echo`], leaves it. Returns false, and does nothing,
+    /// where nothing of this is done ahead.
     #[inline(always)]
     pub(crate) fn exit_ahead(&mut self, now: Time, lane: u32) -> bool {
         let (flow, link) = match self.network.ahead.get(lane as usize) {
@@ -143,7 +143,7 @@ impl Simulation<'_> {
         let Network { access_pairs, events, .. } = &mut self.network;
         let pair = access_pairs.using(pair);
         let (link, flow) = (pair.link_back(), &mut self.flows[pair.flow() as usize]);
-        // Not one packet of two kinds, so that that of the usual kind stays in registers.
+        // The two kinds of packets are handled apart, so that a packet of the usual kind stays in registers.
         if pair.is_settled() {
             let ack = pair.settled(flow.sink.ack_size());
             events.add_exit(lane, pair.pass());

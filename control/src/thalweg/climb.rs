@@ -16,8 +16,9 @@
 //! their surges begin later than those of fast flows.
 //!
 //! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
-//! overload it. So a *search* follows it: the rate may grow by half until an effect of that is heard, as long as every
-//! estimate is above it.
+//! overload the path. So a *search* follows slow start: as long as every estimate is above the average rate, the rate
+//! may grow by half within the time that feedback takes. (If a flow begins with all that slow start found, this
+//! estimate is not above its rate, and there is no search.)
 //!
 //! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau
 //! and all other times of the rule are those of the parameters where feedback takes `slow_feedback` or longer, and
@@ -105,7 +106,7 @@ const STREAMS: (f64, f64) = (8.0, 32.0);
 /// The largest product of kappa and the surge. In effect it is no bound, because streams show at most two or three times
 /// their average rate.
 const LARGEST: f64 = 8.0;
-/// The share of its rate by which a flow that searches may climb before it hears of that.
+/// The share of its rate by which a flow that searches may climb within the time that feedback takes.
 const SEARCH: f64 = 0.5;
 /// A stream is heard of when it is over, and until the next one begins the rate does not change: so feedback takes a
 /// round trip and so many streams.
@@ -212,7 +213,7 @@ impl Climb {
         if !self.searching {
             return step;
         }
-        // The part of a step that is adopted meanwhile is feedback / tau.
+        // Within the time that feedback takes, the share feedback / tau of a step is adopted.
         step.max(SEARCH * average * self.tau() / feedback(start.rtt, start.duration).as_secs())
     }
 

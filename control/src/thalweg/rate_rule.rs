@@ -106,8 +106,7 @@ impl RateRule {
         self.climb.on_loss();
     }
 
-    /// Begins a search, or ends it: while it goes on, the flow may climb fast, until an estimate is as low as the average
-    /// rate.
+    /// Begins a search, in which the flow may climb fast until an estimate is as low as the average rate, or ends it.
     pub fn search(&mut self, searching: bool) {
         self.climb.search(searching);
     }

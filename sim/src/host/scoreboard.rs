@@ -431,9 +431,9 @@ impl Scoreboard {
     }
 }
 
-/// The segment whose number is `segment` modulo 2^32, if it is not before `una`. It must be less than 2^31 segments away
-/// from `una`. A segment that was sent again is: before the flow has sent 2^31 more packets, it has been acknowledged or
-/// counted as lost.
+/// The segment whose number is `segment` modulo 2^32, if it is not before `una`. It must be less than 2^31 segments
+/// away from `una`. A segment that was sent again is: before the flow has sent 2^31 more packets, it has been
+/// acknowledged or counted as lost.
 fn outstanding(una: u64, segment: u32) -> Option<u64> {
     u64::try_from(segment.wrapping_sub(una as u32) as i32).ok().map(|ahead| una + ahead)
 }

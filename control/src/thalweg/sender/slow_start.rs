@@ -77,7 +77,8 @@ impl ThalwegSender {
         } else if allowed < estimate || is_low {
             let found = doubted.map_or(allowed, |before| of_two(self.below_ceiling(before), allowed));
             self.estimate = Some(found);
-            // Two streams that found about the same leave less doubt, and after a timeout the ceiling bounds what is found.
+            // Two streams that found about the same leave less doubt, and after a timeout the ceiling bounds what is
+            // found.
             let is_sure = doubted.is_some() || self.ceiling.is_some();
             self.set_average(if is_sure { found } else { found * AFTER_SLOW_START });
             self.ceiling = None;
