@@ -32,12 +32,13 @@ pub use climb::{Climb, ClimbParameters, StreamStart};
 pub use error_share::ErrorShare;
 pub use rate_rule::{RateRule, RateRuleParameters};
 pub use receiver::ThalwegReceiver;
+use sender::SLOW_START;
 pub use sender::{Parts, ThalwegSender};
 pub use standing_queue::StandingQueue;
 
 use crate::parameters::within;
 use crate::protocol::Protocol;
-use crate::pstream::{Analysis, Estimator, SMOOTHING, SlowStart, check_range, check_resolution};
+use crate::pstream::{Analysis, Estimator, SMOOTHING, check_range, check_resolution};
 use crate::roles::{Conditions, Receiver, Sender};
 use crate::setting::Setting;
 use crate::units::{Duration, Rate};
@@ -213,7 +214,7 @@ impl Protocol for Thalweg {
     }
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
-        let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
+        let longest = usize::from(self.stream.max(SLOW_START.longest));
         let analysis = Analysis::on(host, self.estimator, Estimator::MinimumFiltered, self.resolution, longest);
         Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.error_share(), longest)))
     }

@@ -5,7 +5,7 @@
 //! trips, its rate follows the rate at which packets arrive.
 //!
 //! **After k timeouts more than estimates since**, slow start begins at the initial rate over 2^k (already the first
-//! timeout halves it), with a stream of 20 packets over 2^k or three. No slow start after a timeout ends above half of
+//! timeout halves it), with a stream of 10 packets over 2^k or three. No slow start after a timeout ends above half of
 //! the rate before the first of them (of the mean rate of its stream, if that was slow start), and none begins above
 //! that rate over 2^k. Its first stream ends at about twice that rate. Slow flows send shorter streams.
 //!
@@ -22,6 +22,8 @@ mod recovery;
 mod slow_start;
 #[cfg(test)]
 mod tests;
+
+pub(super) use slow_start::SLOW_START;
 
 use super::arrivals::Arrivals;
 use super::classifier::LossClassifier;

@@ -4,6 +4,10 @@ use super::{Mode, SHORTEST_STREAM, ThalwegSender, at_least};
 use crate::pstream::SlowStart;
 use crate::units::{Bytes, Duration, Rate, Time};
 
+/// Slow start as in PACKET-SCALE-2017, but its first stream has no more packets than the initial window of TCP (RFC
+/// 6928). Flows that begin at the same time on a slow path send them before they hear of each other.
+pub(in crate::thalweg) const SLOW_START: SlowStart = SlowStart { first: 10, ..SlowStart::PACKET_SCALE_2017 };
+
 /// Slow start ends at this share of the estimate of a single stream, or at this share of its rate if packets are lost.
 /// The rates of its streams double from packet to packet, so that an estimate is right within a factor of two. And
 /// others that begin at the same time may have found the same.
@@ -22,13 +26,12 @@ impl ThalwegSender {
     pub(super) fn restart(&mut self) {
         self.estimate = None;
         self.parts.rule.search(true);
-        let slow_start = SlowStart::PACKET_SCALE_2017;
         let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
         // A stream whose rates double takes as long as two packets at its first rate.
         let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
         // So many flows may share a slow path that even the first streams are more than it carries.
-        let most = (slow_start.first >> self.timeouts.min(15)).max(SHORTEST_STREAM);
-        let len = self.ceiling.map_or(most, |ceiling| slow_start.len_up_to(first, ceiling * 2.0).min(most));
+        let most = (SLOW_START.first >> self.timeouts.min(15)).max(SHORTEST_STREAM);
+        let len = self.ceiling.map_or(most, |ceiling| SLOW_START.len_up_to(first, ceiling * 2.0).min(most));
         self.begin_slow_start(len, first, None);
     }
 
@@ -40,9 +43,9 @@ impl ThalwegSender {
     /// Sends a stream of slow start: up to `len` bursts whose rates start at `first`. If it repeats one, `doubted` is
     /// the estimate of that.
     pub(super) fn begin_slow_start(&mut self, len: u16, first: Rate, doubted: Option<Rate>) {
-        let stream = SlowStart::PACKET_SCALE_2017.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
+        let stream = SLOW_START.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
         self.average = stream.average();
-        let top = SlowStart::PACKET_SCALE_2017.highest_estimate(&stream, self.outgoing.bursts());
+        let top = SLOW_START.highest_estimate(&stream, self.outgoing.bursts());
         self.mode = Mode::SlowStart { len, first, top, doubted };
         self.outgoing.begin(stream);
     }
@@ -85,7 +88,7 @@ impl ThalwegSender {
             self.mode = Mode::Probing;
             self.outgoing.end();
         } else {
-            self.begin_slow_start(SlowStart::PACKET_SCALE_2017.len_after(len), estimate, None);
+            self.begin_slow_start(SLOW_START.len_after(len), estimate, None);
         }
         // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no
         // gap. (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves

@@ -185,7 +185,7 @@ fn the_least_average_is_two_packets_per_round_trip_or_a_tenth_of_the_initial_rat
     assert_eq!(least, [100.0, 100.0, 16.0], "kbps");
 }
 
-/// Twenty packets would be ten round trips' share of this flow.
+/// Ten packets would be five round trips' share of this flow.
 #[test]
 fn slow_start_of_a_slow_flow_after_timeouts_is_short_and_begins_at_half_its_rate_after_each() {
     let mut sender = new_sender();
@@ -199,7 +199,7 @@ fn slow_start_of_a_slow_flow_after_timeouts_is_short_and_begins_at_half_its_rate
         (sender.outgoing.stream().length(), (low.as_mbps() * 1e5).round() / 100.0, (high.as_mbps() * 1e3).round())
     });
     // In kbps; half the rate before is 32 kbps. Two packets within 20 s are 0.8 kbps.
-    assert_eq!(streams, [(3, 16.0, 64.0), (4, 8.0, 64.0), (3, 4.0, 16.0), (3, 2.0, 8.0), (3, 0.8, 3.0)]);
+    assert_eq!(streams, [(3, 16.0, 64.0), (3, 8.0, 32.0), (3, 4.0, 16.0), (3, 2.0, 8.0), (3, 0.8, 3.0)]);
     // The stream takes up to 20 s, and then the sender waits for four round trips.
     let timeout = sender.feedback_deadline().since(Time::ZERO).as_secs();
     assert!((20.0..=24.0).contains(&timeout), "{timeout} s");
@@ -253,7 +253,7 @@ fn a_loss_in_slow_start_tells_that_a_stream_per_round_trip_was_too_much() {
         sender.on_loss(Time::ZERO, &Loss::Event);
         (sender.recovery_rate().as_mbps() * 1e3).round()
     };
-    assert_eq!([recovery(1000), recovery(1)], [80.0, 5000.0], "kbps: half of 20 packets, and half of the mean rate");
+    assert_eq!([recovery(1000), recovery(1)], [40.0, 2502.0], "kbps: half of 10 packets, and half of the mean rate");
 }
 
 #[test]
