@@ -55,16 +55,41 @@ fn the_second_command_is_what_ci_runs() {
     assert!(ci.lines().any(|line| line == commands()[1]), ".ci/run has no line `{}`", commands()[1]);
 }
 
+/// The name under which a link leads to this heading on GitHub: lower case, hyphens for spaces, and no other punctuation.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().chars().filter(|&c| c.is_alphanumeric() || " -_".contains(c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// Whether the page has a section of this name.
+fn has_section(page: &Path, name: &str) -> bool {
+    let text = fs::read_to_string(page).unwrap();
+    let mut headings = text.lines().filter(|line| line.starts_with('#'));
+    headings.any(|heading| anchor(heading.trim_start_matches('#')) == name)
+}
+
 #[test]
-fn links_lead_to_files_that_exist() {
+fn a_heading_is_linked_to_without_punctuation() {
+    assert_eq!(anchor(" Slow start, and `m_SS`: (2009)"), "slow-start-and-m_ss-2009");
+}
+
+#[test]
+fn links_lead_to_files_and_sections_that_exist() {
     let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
     pages.extend(["docs", "docs/controllers"].map(files).concat());
     for page in pages.iter().filter(|page| page.extension().is_some_and(|ending| ending == "md")) {
         let text = fs::read_to_string(page).unwrap();
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| !link.contains("://")) {
-            let file = link.split('#').next().unwrap();
-            assert!(page.parent().unwrap().join(file).exists(), "{}: {link}", page.display());
+            let (file, section) = link.split_once('#').unwrap_or((link, ""));
+            let linked = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            assert!(linked.exists(), "{}: {link}", page.display());
+            let is_page = linked.extension().is_some_and(|ending| ending == "md");
+            assert!(
+                !is_page || section.is_empty() || has_section(&linked, section),
+                "{}: {link} leads to no section",
+                page.display()
+            );
         }
         // A name behind a slash is in another folder, such as that of a paper.
         let scenarios = text.match_indices("scenarios/").filter(|&(at, _)| !text[..at].ends_with('/'));
