@@ -76,6 +76,11 @@ impl Ecn {
         }
     }
 
+    /// Packets have at most this size from now on: a larger one is a probe of the path MTU.
+    pub(crate) fn limit(&mut self, mtu: Bytes) {
+        self.largest = self.largest.min(mtu);
+    }
+
     pub(crate) fn state(&self) -> EcnState {
         self.state
     }
@@ -310,6 +315,20 @@ mod tests {
         ecn.on_acked(Bytes(900), true); // the probe was built at the same time, and is smaller than earlier packets
         assert_eq!(ack(&mut ecn, 0, 0, Some([1, 0, 0])), 0);
         assert_eq!(ecn.state(), EcnState::Testing);
+    }
+
+    #[test]
+    fn a_probe_that_is_larger_than_a_lowered_path_mtu_is_none_either() {
+        let mut ecn = testing();
+        send(&mut ecn, MS(0), 10);
+        assert_eq!(ack(&mut ecn, 10, 0, Some([10, 0, 0])), 0);
+        ecn.limit(Bytes(800));
+        ecn.is_capable(MS(100), TIMEOUT);
+        ecn.on_sent(MS(100), Bytes(800));
+        ecn.on_acked(Bytes(900), true); // the probe was built at the same time, and is smaller than earlier packets
+        ecn.on_acked(Bytes(800), true);
+        assert_eq!(ack(&mut ecn, 0, 0, Some([11, 0, 0])), 0);
+        assert_eq!(ecn.state(), EcnState::Capable);
     }
 
     #[test]

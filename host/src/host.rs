@@ -214,6 +214,12 @@ impl Host {
         self.departures.forget_ecn();
     }
 
+    /// Packets have at most this size from now on, but for probes of the path MTU, which are not ECN-capable. To be
+    /// called when the path MTU has become smaller.
+    pub fn on_mtu(&mut self, mtu: Bytes) {
+        self.ecn.limit(mtu);
+    }
+
     /// What is known of ECN on the path.
     pub fn ecn_state(&self) -> EcnState {
         self.ecn.state()

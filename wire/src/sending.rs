@@ -297,6 +297,9 @@ impl SendingFlow {
     /// quinn's packets have up to `mtu` bytes from now on.
     pub(crate) fn on_mtu(&self, mtu: u16) {
         self.mtu.store(u64::from(mtu), Ordering::Relaxed);
+        if self.ecn.is_some() {
+            self.lock().host.on_mtu(Bytes(mtu.into()));
+        }
     }
 
     /// quinn has built packets of `size` bytes together.
