@@ -76,7 +76,7 @@ impl Ecn {
         }
     }
 
-    /// Packets have at most this size from now on: a larger one is a probe of the path MTU.
+    /// The path MTU is `mtu` from now on: a larger packet probes for a larger one.
     pub(crate) fn limit(&mut self, mtu: Bytes) {
         self.largest = self.largest.min(mtu);
     }

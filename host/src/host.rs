@@ -214,8 +214,8 @@ impl Host {
         self.departures.forget_ecn();
     }
 
-    /// Packets have at most this size from now on, but for probes of the path MTU, which are not ECN-capable. To be
-    /// called when the path MTU has become smaller.
+    /// The path MTU is `mtu` from now on. Only packets that probe for a larger one, which are not ECN-capable, are
+    /// larger. The stack need not tell of an increase.
     pub fn on_mtu(&mut self, mtu: Bytes) {
         self.ecn.limit(mtu);
     }

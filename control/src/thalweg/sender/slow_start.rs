@@ -4,8 +4,8 @@ use super::{Mode, SHORTEST_STREAM, ThalwegSender, at_least};
 use crate::pstream::SlowStart;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Slow start as in PACKET-SCALE-2017, but its first stream has no more packets than the initial window of TCP (RFC
-/// 6928). Flows that begin at the same time on a slow path send them before they hear of each other.
+/// Slow start as in PACKET-SCALE-2017, but its first stream has as many packets as TCP's initial window (RFC 6928):
+/// flows that begin at the same time on a slow path send their first streams before they hear of each other.
 pub(in crate::thalweg) const SLOW_START: SlowStart = SlowStart { first: 10, ..SlowStart::PACKET_SCALE_2017 };
 
 /// Slow start ends at this share of the estimate of a single stream, or at this share of its rate if packets are lost.
