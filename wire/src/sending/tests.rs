@@ -300,3 +300,30 @@ fn what_is_due_within_a_quantum_leaves_together_and_the_sender_sees_its_schedule
     let planned = |i: u64| first.0 + Duration::from_millis(i) + if i == 5 { late } else { Duration::ZERO };
     assert_eq!(*left.lock().unwrap(), (0..10).map(planned).collect::<Vec<_>>());
 }
+
+/// RFC 9000, section 13.4.2.1. After a black hole, quinn lowers the path MTU and probes it anew.
+#[test]
+fn a_probe_of_a_lowered_path_mtu_does_not_fail_the_validation_of_ecn() {
+    let window = Arc::new(AtomicU64::new(100 * PACKET)); // only packets that a window admits are ECN-capable
+    let (timers, sender) = (Arc::new(TimerQueue::new()), checked(Box::new(Unlimited { window })));
+    let ecn = SendingEcn { codepoint: EcnCodepoint::Ect0, watch: Arc::default() };
+    let flow = SendingFlow::new(Clock::start(), timers, PACKET, Duration::ZERO, sender, Some(ecn));
+    flow.enable_ecn();
+    let sent = Instant::now();
+    let acked = |sent, sizes: &[u64], ect0| {
+        let now = Instant::now();
+        let ack = Some(AckFrame { largest: ect0, counts: Some([ect0, 0, 0]) });
+        let end = QuinnAckEnd { now, in_flight: sizes.iter().sum(), app_limited: false, ack };
+        let packets: Vec<_> = sizes.iter().map(|&bytes| QuinnAcked { now, sent, bytes }).collect();
+        flow.on_ack(&packets, &[], Some(end));
+        flow.ecn_state()
+    };
+    assert!(!push(&flow, sent, 1452));
+    assert_eq!(acked(sent, &[1452], 1), EcnState::Capable);
+    flow.on_mtu(1200);
+    // The probe is built at the same time as a packet, and is acknowledged first. It is not ECN-capable.
+    let later = sent + to_std(Duration::from_millis(1));
+    assert!(!push(&flow, later, 1200));
+    assert_eq!(acked(later, &[1400], 1), EcnState::Capable);
+    assert_eq!(acked(later, &[1200], 2), EcnState::Capable);
+}
