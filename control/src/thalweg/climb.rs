@@ -11,9 +11,9 @@
 //!   higher floor.
 //!
 //! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows
-//! have left. So a *surge* multiplies kappa: it doubles after each time of a round trip and some streams in which no
-//! estimate was near r, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and
-//! their surges begin later than those of fast flows.
+//! have left. So a *surge* multiplies kappa: it doubles after each time of a round trip and 32 streams in which no
+//! estimate was near r, but not more often than every four times of tau, and an estimate near r ends it. Slow flows, of
+//! which there may be many, have long streams, and their surges grow more slowly than those of fast flows.
 //!
 //! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
 //! overload the path. So a *search* follows slow start: as long as every estimate is above the average rate, the rate
@@ -99,10 +99,12 @@ pub struct Climb {
 const NEAR: f64 = 1.25;
 /// The factor by which a surge grows each time.
 const SURGE: f64 = 2.0;
-/// A surge grows after a round trip and so many streams with much to spare: from the first number, if streams are
-/// short, to the second, if they take a quarter of tau or longer. To a slow flow, whose streams take long, a small part
-/// of the path is much to spare.
-const STREAMS: (f64, f64) = (8.0, 32.0);
+/// A surge grows after a round trip and so many streams with much to spare. To a slow flow, whose streams take long, a
+/// small part of the path is much to spare.
+const SURGE_STREAMS: f64 = 32.0;
+/// The least time in which a surge grows, in times of tau. If it were that of the streams of fast flows, one of them
+/// would have taken all that is to spare before the others see it.
+const SURGE_TIME: f64 = 4.0;
 /// The largest product of kappa and the surge. In effect it is no bound, because streams show at most two or three times
 /// their average rate.
 const LARGEST: f64 = 8.0;
@@ -181,8 +183,8 @@ impl Climb {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
-            let streams = STREAMS.0 + (STREAMS.1 - STREAMS.0) * (4.0 * pace).min(1.0);
-            if self.spared >= start.rtt + start.duration.scale(streams) {
+            let streams = start.duration.scale(SURGE_STREAMS);
+            if self.spared >= start.rtt + streams.max(self.parameters.tau.scale(self.time_scale * SURGE_TIME)) {
                 self.surge = (self.surge * SURGE).min(LARGEST / self.kappa).max(1.0);
                 self.spared = Duration::ZERO;
             }
@@ -291,14 +293,14 @@ mod tests {
     fn a_surge_doubles_while_much_is_to_spare_and_ends_near_the_rate() {
         let mut climb = climb();
         (climb.kappa, climb.parameters.regrow) = (0.1, 0.0);
-        // Streams of 2.5 ms are a hundredth of tau. A round trip and 8.96 of them are 49 streams.
-        streams(&mut climb, 48, 150.0, 2.5);
+        // A round trip and four times tau are 440 streams of 2.5 ms.
+        streams(&mut climb, 439, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
         streams(&mut climb, 1, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 20.0);
-        streams(&mut climb, 49, 150.0, 2.5);
+        streams(&mut climb, 440, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 40.0);
-        streams(&mut climb, 4900, 150.0, 2.5);
+        streams(&mut climb, 4400, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 800.0, "the largest");
         streams(&mut climb, 1, 120.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
@@ -307,7 +309,7 @@ mod tests {
     #[test]
     fn a_flow_of_long_streams_surges_later() {
         let mut climb = climb();
-        // Streams of 100 ms are more than a quarter of tau. A round trip and 32 of them are 33 streams.
+        // A round trip and 32 streams of 100 ms are 33 streams.
         streams(&mut climb, 32, 150.0, 100.0);
         assert_eq!(step_mbps(&climb, 100.0), 80.0);
         streams(&mut climb, 1, 150.0, 100.0);

@@ -13,7 +13,8 @@
 //! - [`ErrorShare`]: losses that half of the rate does not end are errors, too;
 //! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
 //!   hide the onset of congestion;
-//! - [`ThalwegSender`]: where much is lost, its rate follows the rate at which packets arrive.
+//! - [`ThalwegSender`]: after slow start, its rate goes up a ramp to what that has found; where much is lost, it follows
+//!   the rate at which packets arrive.
 
 mod arrivals;
 mod classifier;

@@ -1,4 +1,5 @@
-//! The sending party: when each packet of the p-streams leaves, in slow start, while probing and in recovery.
+//! The sending party: when each packet of the p-streams leaves, in slow start, on the ramp after it, while probing and in
+//! recovery.
 //!
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
 //! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
@@ -18,11 +19,13 @@
 //! **Without an estimate.** Each loss ends the present stream. A flow whose streams take longer than the time between
 //! two losses has no estimate, and climbs slowly all the same ([`RateRule::without_estimate`]).
 
+mod ramp;
 mod recovery;
 mod slow_start;
 #[cfg(test)]
 mod tests;
 
+use ramp::Ramp;
 pub(super) use slow_start::SLOW_START;
 
 use super::arrivals::Arrivals;
@@ -57,12 +60,12 @@ pub struct Parts {
 }
 
 /// The sender's state machine. Its states and transitions are RAPID's ([`RapidSender`](crate::rapid::RapidSender)), but
-/// for losses:
+/// for the ramp between slow start and probing, and for losses:
 ///
 /// | from | event | to |
 /// |---|---|---|
-/// | slow start, probing | a loss event that errors do not explain | recovery |
-/// | probing | during a repair, more losses than errors explain by chance | recovery |
+/// | slow start, ramp, probing | a loss event that errors do not explain | recovery |
+/// | ramp, probing | during a repair, more losses than errors explain by chance | recovery |
 /// | recovery | a loss event that errors do not explain | recovery, at beta times the rate, or the rate that arrives |
 /// | recovery | a loss event that errors explain | probing, unless that would raise the rate |
 /// | recovery | less arrives than is sent | recovery, at beta times the rate that arrives |
@@ -105,6 +108,8 @@ enum Mode {
     /// `top`, then waits for that estimate. `doubted` is the estimate of the stream that this one repeats, if it
     /// repeats one.
     SlowStart { len: u16, first: Rate, top: Rate, doubted: Option<Rate> },
+    /// Sends p-streams, at a rate that grows in steps to what slow start has found.
+    Ramp(Ramp),
     /// Sends p-streams.
     Probing,
     /// Repairs a loss, and measures how much arrives meanwhile.
@@ -222,7 +227,9 @@ impl ThalwegSender {
         let two_thirds = self.duration(self.parts.len * 2 / 3);
         self.longest = self.parts.longest_stream.min(self.rtt.max(two_thirds)).scale(draw_share(now));
         let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
-        if let Some(estimate) = self.estimate {
+        if let Mode::Ramp(_) = self.mode {
+            // The rate changes with the steps of the ramp.
+        } else if let Some(estimate) = self.estimate {
             let bursts = at_most(self.burst(), self.len());
             let fullness = f64::from(bursts) / f64::from(self.parts.len);
             let burst = self.packets_in_burst();
@@ -274,7 +281,9 @@ impl ThalwegSender {
                 let stream = self.duration(self.outgoing.stream().length());
                 stream + feedback_timeout(self.rtt, Duration::ZERO)
             }
-            Mode::Probing | Mode::Recovery { .. } => feedback_timeout(self.rtt, self.duration(self.len())),
+            Mode::Ramp(_) | Mode::Probing | Mode::Recovery { .. } => {
+                feedback_timeout(self.rtt, self.duration(self.len()))
+            }
         };
         self.feedback.deadline(timeout)
     }
@@ -298,8 +307,10 @@ impl ThalwegSender {
         let estimate = at_most_highest(estimate);
         self.timeouts = (self.timeouts - 1).max(0);
         self.estimate = Some(estimate);
-        if let Mode::SlowStart { .. } = self.mode {
-            self.on_estimate_in_slow_start(estimate);
+        match self.mode {
+            Mode::SlowStart { .. } => self.on_estimate_in_slow_start(estimate),
+            Mode::Ramp(_) => self.on_estimate_in_ramp(estimate),
+            Mode::Probing | Mode::Recovery { .. } => {}
         }
     }
 }
@@ -323,7 +334,7 @@ impl Sender for ThalwegSender {
                     return Next::At((self.feedback_deadline() + Duration(1)).max(now + Duration(1)));
                 }
                 // A uniform stream has no end, so this is reached only while probing.
-                Mode::Probing | Mode::Recovery { .. } => self.begin_stream(now, pipe),
+                Mode::Ramp(_) | Mode::Probing | Mode::Recovery { .. } => self.begin_stream(now, pipe),
             }
         }
         self.outgoing.next(now)
@@ -346,7 +357,8 @@ impl Sender for ThalwegSender {
         if self.parts.classifier.on_ack(now, ack, self.outgoing.burst(), sent_at) {
             self.parts.rule.forget_collapses();
         }
-        if ack.recovery && self.mode == Mode::Probing && self.parts.classifier.exceeds_chance() {
+        if ack.recovery && matches!(self.mode, Mode::Ramp(_) | Mode::Probing) && self.parts.classifier.exceeds_chance()
+        {
             self.begin_recovery(now, Interrupted::Probing);
         }
         if let Some(Report::Available { stream, rate, interval }) = ack.report {
@@ -386,7 +398,7 @@ impl Sender for ThalwegSender {
     fn state(&self) -> State {
         let (phase, rate) = match self.mode {
             Mode::SlowStart { .. } => (Phase::SlowStart, self.average),
-            Mode::Probing => (Phase::Probing, self.average),
+            Mode::Ramp(_) | Mode::Probing => (Phase::Probing, self.average),
             Mode::Recovery { .. } => (Phase::Recovery, self.recovery_rate()),
         };
         State { window: None, rate: Some(rate), phase }

@@ -83,10 +83,8 @@ impl ThalwegSender {
             // Two streams that found about the same leave less doubt, and after a timeout the ceiling bounds what is
             // found.
             let is_sure = doubted.is_some() || self.ceiling.is_some();
-            self.set_average(if is_sure { found } else { found * AFTER_SLOW_START });
             self.ceiling = None;
-            self.mode = Mode::Probing;
-            self.outgoing.end();
+            self.ramp_up_to(if is_sure { found } else { found * AFTER_SLOW_START });
         } else {
             self.begin_slow_start(SLOW_START.len_after(len), estimate, None);
         }

@@ -144,12 +144,18 @@ fn found(sender: &ThalwegSender, mbps: f32, recovery: bool) -> Ack {
     Ack { report, recovery, ..Ack::default() }
 }
 
+/// The rate at which the ramp of this sender ends, Mbps.
+fn goal(sender: &ThalwegSender) -> f64 {
+    let Mode::Ramp(ramp) = sender.mode else { panic!("{:?}", sender.mode) };
+    ramp.goal.as_mbps()
+}
+
 /// Behind a full queue, slow start finds higher rates than are available.
 #[test]
 fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
     let mut sender = after_a_timeout();
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
-    assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 50.0));
+    assert_eq!(goal(&sender), 50.0);
 
     let mut sender = after_a_timeout();
     sender.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
@@ -164,13 +170,51 @@ fn slow_start_after_a_timeout_ends_at_half_the_rate_before_it() {
 
     let mut sender = new_sender();
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
-    assert_eq!(sender.average.as_mbps(), 200.0, "half of what the first slow start found, which has no limit");
+    assert_eq!(goal(&sender), 200.0, "half of what the first slow start found, which has no limit");
 
     let mut sender = new_sender();
     let mean = sender.average;
     lose_all(&mut sender);
     sender.on_ack(Time::ZERO, &found(&sender, 400.0, false));
-    assert_eq!((sender.mode, sender.average), (Mode::Probing, mean * 0.5), "of the first stream, nothing arrived");
+    assert_eq!(goal(&sender), mean.as_mbps() * 0.5, "of the first stream, nothing arrived");
+}
+
+/// If all flows that begin together sent at what each of them has found, they would overload the path by their number.
+#[test]
+fn after_slow_start_the_rate_is_raised_in_steps_while_estimates_confirm_it() {
+    let pipe = Pipe { backlog: Bytes(u64::MAX), packet: PACKET, ..Pipe::default() };
+    let ramp = || {
+        let mut sender = new_sender();
+        sender.rtt = Duration::from_millis(100);
+        sender.on_ack(Time::ZERO, &found(&sender, 480.0, false));
+        assert_eq!((sender.average.as_mbps().round(), goal(&sender)), (3.0, 240.0), "four times ten packets in 100 ms");
+        sender
+    };
+    // The next stream leaves, and has this estimate, as a multiple of its average rate.
+    let next = |sender: &mut ThalwegSender, over: f64| {
+        sender.begin_stream(Time::ZERO, &pipe);
+        let estimate = (sender.average.as_mbps() * over) as f32;
+        sender.on_ack(Time::ZERO, &found(sender, estimate, false));
+        (sender.average.as_mbps() * 10.0).round() / 10.0
+    };
+    let mut alone = ramp();
+    assert_eq!([2.0; 3].map(|over| next(&mut alone, over)), [12.8, 204.8, 240.0], "a factor of 4, 16, and the goal");
+    assert_eq!(alone.mode, Mode::Probing);
+    let mut overloaded = ramp();
+    assert_eq!([1.5, 1.5, 0.9].map(|over| next(&mut overloaded, over)), [12.8, 204.8, 12.8], "one step back");
+    assert_eq!(overloaded.mode, Mode::Probing);
+    let mut late = ramp();
+    late.begin_stream(Time::ZERO, &pipe);
+    let (first, low) = (found(&late, 50.0, false), 1.0);
+    late.begin_stream(Time::ZERO, &pipe);
+    let second = found(&late, low, false);
+    [first, second].iter().for_each(|ack| late.on_ack(Time::ZERO, ack));
+    assert_eq!((late.average.as_mbps() * 10.0).round(), 128.0, "a stream sent before the step says nothing of it");
+    let mut lossy = ramp();
+    next(&mut lossy, 2.0);
+    lossy.parts.classifier = LossClassifier::new(ErrorShare::new(0.0, 0.0));
+    lossy.on_loss(Time::ZERO, &Loss::Event);
+    assert!(matches!(lossy.mode, Mode::Recovery { interrupted: Interrupted::Probing, .. }), "{:?}", lossy.mode);
 }
 
 /// RFC 5681, equation 4: the least slow-start threshold is two packets.
