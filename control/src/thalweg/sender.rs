@@ -25,7 +25,6 @@ mod slow_start;
 #[cfg(test)]
 mod tests;
 
-use ramp::Ramp;
 pub(super) use slow_start::SLOW_START;
 
 use super::arrivals::Arrivals;
@@ -108,8 +107,8 @@ enum Mode {
     /// `top`, then waits for that estimate. `doubted` is the estimate of the stream that this one repeats, if it
     /// repeats one.
     SlowStart { len: u16, first: Rate, top: Rate, doubted: Option<Rate> },
-    /// Sends p-streams, at a rate that grows in steps to what slow start has found.
-    Ramp(Ramp),
+    /// Sends p-streams, at a rate that grows in steps to `goal`.
+    Ramp { goal: Rate },
     /// Sends p-streams.
     Probing,
     /// Repairs a loss, and measures how much arrives meanwhile.
@@ -227,7 +226,7 @@ impl ThalwegSender {
         let two_thirds = self.duration(self.parts.len * 2 / 3);
         self.longest = self.parts.longest_stream.min(self.rtt.max(two_thirds)).scale(draw_share(now));
         let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
-        if let Mode::Ramp(_) = self.mode {
+        if let Mode::Ramp { .. } = self.mode {
             // The rate changes with the steps of the ramp.
         } else if let Some(estimate) = self.estimate {
             let bursts = at_most(self.burst(), self.len());
@@ -281,7 +280,7 @@ impl ThalwegSender {
                 let stream = self.duration(self.outgoing.stream().length());
                 stream + feedback_timeout(self.rtt, Duration::ZERO)
             }
-            Mode::Ramp(_) | Mode::Probing | Mode::Recovery { .. } => {
+            Mode::Ramp { .. } | Mode::Probing | Mode::Recovery { .. } => {
                 feedback_timeout(self.rtt, self.duration(self.len()))
             }
         };
@@ -309,7 +308,7 @@ impl ThalwegSender {
         self.estimate = Some(estimate);
         match self.mode {
             Mode::SlowStart { .. } => self.on_estimate_in_slow_start(estimate),
-            Mode::Ramp(_) => self.on_estimate_in_ramp(estimate),
+            Mode::Ramp { .. } => self.on_estimate_in_ramp(estimate),
             Mode::Probing | Mode::Recovery { .. } => {}
         }
     }
@@ -334,7 +333,7 @@ impl Sender for ThalwegSender {
                     return Next::At((self.feedback_deadline() + Duration(1)).max(now + Duration(1)));
                 }
                 // A uniform stream has no end, so this is reached only while probing.
-                Mode::Ramp(_) | Mode::Probing | Mode::Recovery { .. } => self.begin_stream(now, pipe),
+                Mode::Ramp { .. } | Mode::Probing | Mode::Recovery { .. } => self.begin_stream(now, pipe),
             }
         }
         self.outgoing.next(now)
@@ -357,7 +356,9 @@ impl Sender for ThalwegSender {
         if self.parts.classifier.on_ack(now, ack, self.outgoing.burst(), sent_at) {
             self.parts.rule.forget_collapses();
         }
-        if ack.recovery && matches!(self.mode, Mode::Ramp(_) | Mode::Probing) && self.parts.classifier.exceeds_chance()
+        if ack.recovery
+            && matches!(self.mode, Mode::Ramp { .. } | Mode::Probing)
+            && self.parts.classifier.exceeds_chance()
         {
             self.begin_recovery(now, Interrupted::Probing);
         }
@@ -398,7 +399,7 @@ impl Sender for ThalwegSender {
     fn state(&self) -> State {
         let (phase, rate) = match self.mode {
             Mode::SlowStart { .. } => (Phase::SlowStart, self.average),
-            Mode::Ramp(_) | Mode::Probing => (Phase::Probing, self.average),
+            Mode::Ramp { .. } | Mode::Probing => (Phase::Probing, self.average),
             Mode::Recovery { .. } => (Phase::Recovery, self.recovery_rate()),
         };
         State { window: None, rate: Some(rate), phase }

@@ -34,7 +34,7 @@ impl ThalwegSender {
         self.outgoing.on_loss(now);
         let interrupted = match self.mode {
             Mode::SlowStart { .. } => Interrupted::SlowStart,
-            Mode::Ramp(_) | Mode::Probing => Interrupted::Probing,
+            Mode::Ramp { .. } | Mode::Probing => Interrupted::Probing,
             Mode::Recovery { interrupted, .. } => {
                 // Packets that were sent during recovery were lost, too. Such a loss begins another measurement of
                 // what arrives, so that none is completed while more is sent than the path carries.

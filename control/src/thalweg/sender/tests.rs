@@ -146,8 +146,8 @@ fn found(sender: &ThalwegSender, mbps: f32, recovery: bool) -> Ack {
 
 /// The rate at which the ramp of this sender ends, Mbps.
 fn goal(sender: &ThalwegSender) -> f64 {
-    let Mode::Ramp(ramp) = sender.mode else { panic!("{:?}", sender.mode) };
-    ramp.goal.as_mbps()
+    let Mode::Ramp { goal } = sender.mode else { panic!("{:?}", sender.mode) };
+    goal.as_mbps()
 }
 
 /// Behind a full queue, slow start finds higher rates than are available.
@@ -198,10 +198,12 @@ fn after_slow_start_the_rate_is_raised_in_steps_while_estimates_confirm_it() {
         (sender.average.as_mbps() * 10.0).round() / 10.0
     };
     let mut alone = ramp();
-    assert_eq!([2.0; 3].map(|over| next(&mut alone, over)), [12.8, 204.8, 240.0], "a factor of 4, 16, and the goal");
+    assert_eq!([2.0; 4].map(|over| next(&mut alone, over)), [12.8, 51.2, 204.8, 240.0], "steps, and the goal");
+    assert_eq!(goal(&alone), 240.0, "an estimate has to confirm it");
+    next(&mut alone, 2.0);
     assert_eq!(alone.mode, Mode::Probing);
     let mut overloaded = ramp();
-    assert_eq!([1.5, 1.5, 0.9].map(|over| next(&mut overloaded, over)), [12.8, 204.8, 12.8], "one step back");
+    assert_eq!([1.5, 1.5, 0.9].map(|over| next(&mut overloaded, over)), [12.8, 51.2, 12.8], "one step back");
     assert_eq!(overloaded.mode, Mode::Probing);
     let mut late = ramp();
     late.begin_stream(Time::ZERO, &pipe);
