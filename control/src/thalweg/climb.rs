@@ -11,9 +11,9 @@
 //!   higher floor.
 //!
 //! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows
-//! have left. So a *surge* multiplies kappa: it doubles after each time of a round trip and 32 streams in which no
-//! estimate was near r, but not more often than every four times of tau, and an estimate near r ends it. Slow flows, of
-//! which there may be many, have long streams, and their surges grow more slowly than those of fast flows.
+//! have left. So a *surge* multiplies kappa: it doubles each time that no estimate was near r for a round trip and 32
+//! streams, or four times tau if the streams take less, and an estimate near r ends it. Slow flows, of which there may
+//! be many, have long streams, and their surges grow more slowly than those of fast flows.
 //!
 //! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
 //! overload the path. So a *search* follows slow start: as long as every estimate is above the average rate, the rate
@@ -102,8 +102,8 @@ const SURGE: f64 = 2.0;
 /// A surge grows after a round trip and so many streams with much to spare. To a slow flow, whose streams take long, a
 /// small part of the path is much to spare.
 const SURGE_STREAMS: f64 = 32.0;
-/// The least time in which a surge grows, in times of tau. If it were that of the streams of fast flows, one of them
-/// would have taken all that is to spare before the others see it.
+/// The least time for which these streams count, in multiples of tau. The streams of a fast flow take so little time
+/// that it would have taken all that is to spare before the others see it.
 const SURGE_TIME: f64 = 4.0;
 /// The largest product of kappa and the surge. In effect it is no bound, because streams show at most two or three times
 /// their average rate.
@@ -183,8 +183,8 @@ impl Climb {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
-            let streams = start.duration.scale(SURGE_STREAMS);
-            if self.spared >= start.rtt + streams.max(self.parameters.tau.scale(self.time_scale * SURGE_TIME)) {
+            let (streams, least) = (start.duration.scale(SURGE_STREAMS), Duration::from_secs(self.tau() * SURGE_TIME));
+            if self.spared >= start.rtt + streams.max(least) {
                 self.surge = (self.surge * SURGE).min(LARGEST / self.kappa).max(1.0);
                 self.spared = Duration::ZERO;
             }

@@ -220,33 +220,37 @@ impl ThalwegSender {
         at_least(rate, if window < share { window } else { share } * libm::scalbn(1.0, -self.timeouts))
     }
 
-    /// Begins the next p-stream, after the average rate has followed the newest estimate.
+    /// Begins the next p-stream.
     fn begin_stream(&mut self, now: Time, pipe: &Pipe) {
         // The sender never waits for more data. If there is less than a full stream, it sends a shorter one.
         let two_thirds = self.duration(self.parts.len * 2 / 3);
         self.longest = self.parts.longest_stream.min(self.rtt.max(two_thirds)).scale(draw_share(now));
-        let at_most = |size: Bytes, bursts: u16| pipe.backlog.0.div_ceil(size.0).clamp(1, u64::from(bursts)) as u16;
-        if let Mode::Ramp { .. } = self.mode {
-            // The rate changes with the steps of the ramp.
-        } else if let Some(estimate) = self.estimate {
-            let bursts = at_most(self.burst(), self.len());
-            let fullness = f64::from(bursts) / f64::from(self.parts.len);
-            let burst = self.packets_in_burst();
-            let start = StreamStart { estimate, duration: self.duration(bursts), fullness, burst, rtt: self.rtt };
-            let average = self.parts.rule.apply(self.average, &start);
-            self.set_average(average);
-        } else {
-            let stream = self.duration(self.len());
-            let since = now.since(self.followed).min(self.rtt.max(stream));
-            let average = self.parts.rule.without_estimate(self.average, since, self.rtt, stream);
-            self.set_average(average);
+        // The rate on a ramp changes with its steps.
+        if !matches!(self.mode, Mode::Ramp { .. }) {
+            self.follow_estimate(now, pipe);
         }
         self.followed = now;
-        let len = at_most(self.burst(), self.len());
+        let len = self.len_of_data(pipe);
         // A shorter stream has the same range of rates: if it saw only what is near its average rate, a flow at its
         // least rate would climb by a few per cent with each stream.
         let spread = libm::pow(self.parts.spread, f64::from(self.parts.len) / f64::from(len));
         self.outgoing.begin(Stream::new(self.outgoing.next_id(), len, spread, self.average, Layout::AllRising));
+    }
+
+    /// Adjusts the average rate for the next stream to the newest estimate, or to the time without one.
+    fn follow_estimate(&mut self, now: Time, pipe: &Pipe) {
+        let average = if let Some(estimate) = self.estimate {
+            let bursts = self.len_of_data(pipe);
+            let fullness = f64::from(bursts) / f64::from(self.parts.len);
+            let burst = self.packets_in_burst();
+            let start = StreamStart { estimate, duration: self.duration(bursts), fullness, burst, rtt: self.rtt };
+            self.parts.rule.apply(self.average, &start)
+        } else {
+            let stream = self.duration(self.len());
+            let since = now.since(self.followed).min(self.rtt.max(stream));
+            self.parts.rule.without_estimate(self.average, since, self.rtt, stream)
+        };
+        self.set_average(average);
     }
 
     /// The number of packets in a burst of the next stream.
@@ -266,6 +270,11 @@ impl ThalwegSender {
         // timeout.
         let least = (MIN_STREAM_BURSTS >> self.timeouts.min(15)).max(SHORTEST_STREAM);
         self.parts.len.min((most as u16).max(least))
+    }
+
+    /// The number of bursts in the next stream: no more than there is data for, but one at least.
+    fn len_of_data(&self, pipe: &Pipe) -> u16 {
+        pipe.backlog.0.div_ceil(self.burst().0).clamp(1, u64::from(self.len())) as u16
     }
 
     /// How long this many bursts take at the average rate.

@@ -4,9 +4,9 @@
 //! of them sent at that rate at once, a hundred flows would overload the path a hundredfold, until they hear of it a
 //! round trip later, and those that began first would keep most of it. So a flow begins with [`STEP`] times what slow
 //! start sent in its last round trip, and takes a step of the same factor after each estimate that is not below its
-//! rate, from a stream that was sent since the step before. All flows together can then overload the path by no more
-//! than this factor and by those that have begun since. A flow that is alone has 50 Gbps after six steps, on a path of
-//! 100 Gbps and 100 ms.
+//! rate, from a stream that was sent since the step before. All flows on ramps together then overload the path by about
+//! this factor at most. A flow that is alone on 100 Gbps and 100 ms, with packets of 9000 bytes, goes from 58 Mbps to 33
+//! Gbps in five steps.
 
 use super::{Mode, ThalwegSender};
 use crate::units::{Bytes, Rate};

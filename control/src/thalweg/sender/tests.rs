@@ -207,9 +207,9 @@ fn after_slow_start_the_rate_is_raised_in_steps_while_estimates_confirm_it() {
     assert_eq!(overloaded.mode, Mode::Probing);
     let mut late = ramp();
     late.begin_stream(Time::ZERO, &pipe);
-    let (first, low) = (found(&late, 50.0, false), 1.0);
+    let first = found(&late, 50.0, false);
     late.begin_stream(Time::ZERO, &pipe);
-    let second = found(&late, low, false);
+    let second = found(&late, 1.0, false);
     [first, second].iter().for_each(|ack| late.on_ack(Time::ZERO, ack));
     assert_eq!((late.average.as_mbps() * 10.0).round(), 128.0, "a stream sent before the step says nothing of it");
     let mut lossy = ramp();
