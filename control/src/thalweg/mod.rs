@@ -27,6 +27,7 @@ mod receiver;
 mod sender;
 mod standing_queue;
 mod unexplained;
+mod wander;
 
 pub use classifier::LossClassifier;
 pub use climb::{Climb, ClimbParameters, StreamStart};

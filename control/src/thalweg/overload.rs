@@ -13,7 +13,12 @@
 //! grows, and this looks as if all of the stream's rates fitted. A flow whose estimates remain too high for some tens
 //! of seconds takes several times its share. If the least delay grew by most of the range of the stream's delays, the
 //! queue grew, whatever the analysis says.
+//!
+//! **Where the delay wanders by itself**, as over radio, every second stream finds that it has grown. So growth counts
+//! only while the delay is farther above its least of the last seconds than it wanders ([`Wander`]). A queue that grows
+//! gets there soon, and counts from then on.
 
+use super::wander::Wander;
 use crate::pstream::{Received, Sample};
 use crate::units::Bytes;
 
@@ -22,6 +27,17 @@ use crate::units::Bytes;
 pub struct Overload {
     /// The packet of the last stream with the least delay.
     before: Option<Sample>,
+    lowest: Lowest,
+    wander: Wander,
+}
+
+/// The least of the delays of the last one to two seconds, ps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lowest {
+    /// The least in the previous second and in the present one.
+    delays: [Option<i64>; 2],
+    /// When the present second began.
+    since: i64,
 }
 
 /// What a stream shows of the growth of the queue.
@@ -44,6 +60,17 @@ const WIDEST: f64 = 16.0;
 /// The growth of a queue is plain if the least delay grew by more than this share of the range of the stream's delays.
 const PLAIN: f64 = 0.65;
 
+/// A delay that wanders comes back to its lowest values in so long, ps.
+const LOWEST: i64 = 1_000_000_000_000;
+/// Delays that wander stay within this multiple of their scale above the lowest. It is many times their deviation,
+/// because one overload takes more from a flow than it gains in seconds.
+const WANDERS: i64 = 150;
+/// Where delays wander by less than this, ps, all growth counts: streams of other flows move the delay by so much.
+const LEAST_WANDER: i64 = 10_000_000_000;
+/// The same where delays wander by less than so many gaps between the stream's packets. A slow flow meets the queue of
+/// others at so few moments that its delays turn back although the queue does not.
+const GAPS: i64 = 3;
+
 /// A host was interrupted if a stream had less than this share of the rate that was planned for it. Its packets then
 /// left in a burst, which is a queue of their own.
 const INTERRUPTED: f64 = 0.9;
@@ -62,14 +89,44 @@ impl Overload {
             return None;
         }
         let gaps = last.index.checked_sub(first.index)?;
+        let lost = received.holes.all().iter().any(|hole| hole.missing > 0);
         let average = received.size_of_burst(packet).as_bits() * f64::from(gaps) / (span as f64 * 1e-12);
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
-        let grown = least.delay.wrapping_sub(before.delay).max(0) as f64;
+        let counts = !self.may_wander(&least, lost, span / i64::from(gaps.max(1)));
+        let grown = if counts { least.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
         let range = samples.iter().map(|sample| sample.delay.wrapping_sub(least.delay)).max().unwrap_or(0) as f64;
-        let is_plain = grown > PLAIN * range;
+        let is_plain = counts && grown > PLAIN * range;
         Some(Growth { average, overload: grown / since as f64, is_plain })
+    }
+
+    /// Whether the path may have come by itself to `least`, the packet with the least delay of a stream whose packets
+    /// have this gap, ps, and of which some may have been lost.
+    fn may_wander(&mut self, least: &Sample, lost: bool, gap: i64) -> bool {
+        if lost {
+            self.wander.forget();
+        }
+        let wanders = self.wander.scale().saturating_mul(WANDERS);
+        self.wander.on_least(least.sent(), least.delay);
+        let above = self.lowest.on_delay(least.sent(), least.delay);
+        wanders >= LEAST_WANDER.max(gap.saturating_mul(GAPS)) && above <= wanders
+    }
+}
+
+impl Lowest {
+    /// A packet that was sent at `sent` had this delay. Returns by how much it exceeds the lowest.
+    fn on_delay(&mut self, sent: i64, delay: i64) -> i64 {
+        let since = sent.wrapping_sub(self.since);
+        if since >= LOWEST {
+            let before = self.delays[1].filter(|_| since < 2 * LOWEST);
+            (self.delays, self.since) = ([before, None], sent);
+        }
+        let lower = self.delays[1].is_none_or(|lowest| delay.wrapping_sub(lowest) < 0);
+        if lower {
+            self.delays[1] = Some(delay);
+        }
+        self.delays.iter().flatten().map(|lowest| delay.wrapping_sub(*lowest)).max().unwrap_or(0)
     }
 }
 
@@ -83,6 +140,14 @@ pub(super) fn mean_rate(first: f64, last: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_lowest_delay_is_that_of_the_last_one_to_two_seconds() {
+        let mut lowest = Lowest::default();
+        let heard = [(1, 50), (2, 70), (11, 60), (19, 60), (21, 60), (22, 65), (23, 40), (24, 45), (60, 80)];
+        let above = heard.map(|(tenths, delay)| lowest.on_delay(tenths * LOWEST / 10, delay));
+        assert_eq!(above, [0, 20, 10, 10, 0, 5, 0, 5, 0]);
+    }
 
     #[test]
     fn the_mean_rate_is_that_of_many_packets() {

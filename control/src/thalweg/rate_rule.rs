@@ -101,9 +101,10 @@ impl RateRule {
                 * self.climb.share_of_tau(since)
     }
 
-    /// Slows the climb, because more packets were lost than errors explain.
+    /// Slows the climb, because more packets were lost than errors explain. That moves round-trip times, too.
     pub fn on_loss(&mut self) {
         self.climb.on_loss();
+        self.standing_queue.on_loss();
     }
 
     /// Begins a search, in which the flow may climb fast until an estimate is as low as the average rate, or ends it.
@@ -129,7 +130,7 @@ impl RateRule {
         let estimate = start.estimate.as_bps();
         let measured = self.standing_queue.measure();
         let queue = Duration(measured.0.saturating_sub(self.standing_queue.tolerated().0));
-        if queue <= self.parameters.tolerance {
+        if queue <= self.parameters.tolerance.max(self.standing_queue.wanders()) {
             self.giving_way = None;
             return estimate;
         }

@@ -176,6 +176,40 @@ mod tests {
         overloaded_in_bursts(1, growth, gain)
     }
 
+    /// The reports, in Mbps, on such streams of 3.1 Mbps, one each 60 ms, whose least delays are these, us.
+    fn with_delays(least: impl IntoIterator<Item = u64>) -> Vec<f64> {
+        let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 25.0, ErrorShare::new(0.0, 0.0), 90);
+        let mut rates = Vec::new();
+        for (stream, least) in (0..).zip(least) {
+            let mut sent = u64::from(stream) * 60_000 * 1_000_000;
+            for index in 0..20u16 {
+                let rate = 2.8e6 * 1.01f64.powi(i32::from(index));
+                sent += (8e15 / rate) as u64;
+                let delay = 1000 + least + u64::from(index.saturating_sub(5)) * 20;
+                let stamp = Stamp::Probe { stream, index, len: 20, rate: rate as f32, sent: Time(sent) };
+                let report = receiver.on_arrival(Time(sent + delay * 1_000_000), &stamp, Bytes(1000));
+                if let Some(Report::Available { rate, .. }) = report {
+                    rates.push(f64::from(rate) / 1e6);
+                }
+            }
+        }
+        rates
+    }
+
+    #[test]
+    fn a_delay_that_wanders_is_no_overload_until_the_queue_is_longer_than_it_wanders() {
+        // Changes of 0.2 ms in 60 ms are an overload of 0.33 %, which takes a twelfth of the rate.
+        let wanders = with_delays((0..60).map(|stream| stream % 2 * 200));
+        let low = |rates: &[f64]| rates.iter().filter(|&&mbps| mbps < 2.9).count();
+        assert!(low(&wanders[..16]) >= 6, "nothing is known of the path yet: {wanders:?}");
+        assert_eq!(low(&wanders[18..]), 0, "{wanders:?}");
+        // From the 40th stream on, a queue grows by 8 ms with each.
+        let grows = with_delays((0..70).map(|stream: u64| stream % 2 * 200 + 8000 * stream.saturating_sub(40)));
+        assert_eq!(low(&grows[18..40]), 0, "{grows:?}");
+        assert_eq!(low(&grows[46..]), grows.len() - 46, "from 30 ms of queue on: {grows:?}");
+    }
+
     /// The same with so many packets in place of each, and so many times the growth and the time.
     fn overloaded_in_bursts(burst: u64, growth: u64, gain: f64) -> Vec<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);

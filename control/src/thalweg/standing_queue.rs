@@ -4,7 +4,10 @@
 //! the capacity of the link. It delays all packets of a stream by the same time, so that their one-way delays do not
 //! show it. But then even the shortest round-trip time of a stream is longer than the shortest one that the path once
 //! had. As the standing queue is measured by round-trip times, a queue on the way back counts, too.
+//!
+//! Where the round-trip time wanders by itself ([`Wander`]), a queue as long as it wanders does not count.
 
+use super::wander::Wander;
 use crate::least_rtt::LeastRtt;
 use crate::units::{Duration, Time};
 
@@ -23,10 +26,16 @@ pub struct StandingQueue {
     /// time; how many are left.
     tolerated: Duration,
     windows: u32,
+    /// How the least round-trip times of the measurements wander.
+    wander: Wander,
+    /// When a packet was last acknowledged.
+    heard: Time,
 }
 
 /// The least number of round-trip times in a measurement. With fewer, jitter would count as a queue.
 const MIN_SAMPLES: u32 = 8;
+/// Round-trip times that wander stay within this multiple of their scale: four deviations, if they are normal.
+const WANDERS: u64 = 40;
 
 impl Default for StandingQueue {
     fn default() -> StandingQueue {
@@ -37,6 +46,8 @@ impl Default for StandingQueue {
             queue: Duration::ZERO,
             tolerated: Duration::ZERO,
             windows: 0,
+            wander: Wander::default(),
+            heard: Time::ZERO,
         }
     }
 }
@@ -47,6 +58,7 @@ impl StandingQueue {
         if self.least.on_rtt(now, rtt) {
             self.windows = self.windows.saturating_sub(1);
         }
+        self.heard = now;
         self.least_since = self.least_since.min(rtt);
         self.samples = self.samples.saturating_add(1);
     }
@@ -62,11 +74,22 @@ impl StandingQueue {
         if self.windows > 0 { self.tolerated } else { Duration::ZERO }
     }
 
+    /// The queueing delay that may be the wandering of the path.
+    pub fn wanders(&self) -> Duration {
+        Duration((self.wander.scale() as u64).saturating_mul(WANDERS))
+    }
+
+    /// Packets were dropped by a full queue, so that the round-trip time wandered because of its flows.
+    pub fn on_loss(&mut self) {
+        self.wander.forget();
+    }
+
     /// The least time that any packet acknowledged since the last measurement waited in queues. If fewer than
     /// eight were acknowledged since, returns the last result.
     pub fn measure(&mut self) -> Duration {
         if self.samples >= MIN_SAMPLES {
             self.samples = 0;
+            self.wander.on_least(self.heard.0 as i64, self.least_since.0 as i64);
             self.queue = Duration(self.least_since.0.saturating_sub(self.least.get().0));
             self.least_since = Duration::MAX;
         }
@@ -94,6 +117,24 @@ mod tests {
         assert_eq!(queue(&mut standing, 3, &[140]), 40);
         assert_eq!(queue(&mut standing, 4, &[]), 40, "nothing new");
         assert_eq!(queue(&mut standing, 5, &[150, 90, 150, 150, 150, 150, 150, 150]), 0);
+    }
+
+    #[test]
+    fn a_round_trip_time_that_wanders_is_no_queue() {
+        let hear = |rtts: [u64; 2]| {
+            let mut standing = StandingQueue::default();
+            for i in 0..40 {
+                let now = Time::ZERO + Duration::from_millis(60 * i);
+                (0..8).for_each(|_| standing.on_rtt(now, Duration::from_millis(rtts[i as usize % 2])));
+                standing.measure();
+            }
+            standing
+        };
+        assert_eq!(hear([100, 100]).wanders(), Duration::ZERO);
+        let mut standing = hear([100, 103]);
+        assert_eq!(standing.wanders(), Duration::from_millis(120));
+        standing.on_loss();
+        assert_eq!(standing.wanders(), Duration::ZERO);
     }
 
     #[test]
