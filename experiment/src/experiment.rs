@@ -5,6 +5,7 @@ use control::{Bytes, Duration, Rate, Recovery, Time};
 use path::topology::listed_directions;
 use path::{Ecn, HostPair, LinkDirection, LinkSetup, Route};
 use serde_json::Value;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// One run.
@@ -60,9 +61,36 @@ impl Experiment {
     }
 }
 
-/// One transfer. What it has in common with thousands of others is shared.
+/// One transfer. Most flows differ from thousands of others by their start and round-trip time alone, and share the
+/// rest. That is read as if it were a part of the flow; if it is changed, the flow has a copy of its own from then on.
 #[derive(Clone, Debug)]
 pub struct Flow {
+    /// When the flow begins to send.
+    pub start: Time,
+    /// Round-trip propagation delay, at least that of the route's links. The rest is the delay of access links: half
+    /// before data's way, half before that of acknowledgments.
+    pub rtt: Duration,
+    /// All else.
+    pub settings: Arc<FlowSettings>,
+}
+
+impl Deref for Flow {
+    type Target = FlowSettings;
+
+    fn deref(&self) -> &FlowSettings {
+        &self.settings
+    }
+}
+
+impl DerefMut for Flow {
+    fn deref_mut(&mut self) -> &mut FlowSettings {
+        Arc::make_mut(&mut self.settings)
+    }
+}
+
+/// What flows have in common.
+#[derive(Clone, Debug)]
+pub struct FlowSettings {
     /// A controller of [`control::registry`].
     pub controller: Arc<str>,
     /// All of its parameters, from [`control::Controller::parameters`].
@@ -71,13 +99,8 @@ pub struct Flow {
     pub recovery: Recovery,
     /// Which links the data crosses; acknowledgments return over the same ones.
     pub route: Arc<Route>,
-    /// Round-trip propagation delay, at least that of the route's links. The rest is the delay of access links: half
-    /// before data's way, half before that of acknowledgments.
-    pub rtt: Duration,
     /// Rate of the source's access link; none if it is no limit.
     pub access: Option<Rate>,
-    /// When the flow begins to send.
-    pub start: Time,
     /// When it stops sending new data, if before the end.
     pub stop: Option<Time>,
     /// How many bytes it sends; none for a flow that does not end.

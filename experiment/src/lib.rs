@@ -19,7 +19,7 @@ pub mod traffic;
 
 pub use acquire::{ACQUIRED_RTTS, ACQUIRED_SHARE, Acquire, spare_capacity};
 pub use emulator::EmulatorSummary;
-pub use experiment::{Cross, Experiment, Flow, Misbehaviour, Pattern, Workload};
+pub use experiment::{Cross, Experiment, Flow, FlowSettings, Misbehaviour, Pattern, Workload};
 pub use fairness::{jain_over_windows, median_jain, shares_of_active};
 pub use identity::{Identity, Place, describe};
 pub use link::mean_queue;

@@ -69,16 +69,12 @@ pub fn of_packets(experiment: &Experiment, record: &Record) -> Measured {
         packets_delivered: record.delivered[data as usize].packets,
         events: record.arrived.iter().chain(&record.delivered).map(|all| all.packets).sum(),
     };
+    let mut emulated = Flow { start: Time::ZERO, ..experiment.flows[0].clone() };
+    (emulated.controller, emulated.size, emulated.stop) = (EMULATED.into(), None, None);
     let experiment = Experiment {
         duration: end.since(Time::ZERO),
         measure: (from.at, to.at),
-        flows: vec![Flow {
-            controller: EMULATED.into(),
-            size: None,
-            start: Time::ZERO,
-            stop: None,
-            ..experiment.flows[0].clone()
-        }],
+        flows: vec![emulated],
         cross: Vec::new(),
         workloads: Vec::new(),
         ..experiment.clone()

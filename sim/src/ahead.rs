@@ -256,19 +256,14 @@ mod tests {
     /// often.
     fn flows(controller: &Controller) -> Experiment {
         let plain = experiment(controller);
-        let flow = Flow { rtt: MS(41), ..plain.flows[0].clone() };
-        let back = Arc::new(Route { links: vec![0], reverse: true });
-        let flows = vec![
-            flow.clone(),
-            Flow { rtt: MS(70), start: Time::ZERO + MS(130), ..flow.clone() },
-            Flow { rtt: MS(90), stop: Some(Time::ZERO + MS(1500)), ..flow.clone() },
-            Flow { rtt: MS(55), size: Some(Bytes(200_500)), start: Time::ZERO + MS(400), ..flow.clone() },
-            Flow { rtt: MS(63), route: back, start: Time::ZERO + MS(700), ..flow.clone() },
-            Flow { delayed_ack: Some(MS(40)), start: Time::ZERO + MS(800), ..flow.clone() },
-            Flow { rtt: MS(30), start: Time::ZERO + MS(900), ..flow },
-        ];
+        let mut flows = [(41, 0), (70, 130), (90, 0), (55, 400), (63, 700), (41, 800), (30, 900)]
+            .map(|(rtt, start)| Flow { rtt: MS(rtt), start: Time::ZERO + MS(start), ..plain.flows[0].clone() });
+        flows[2].stop = Some(Time::ZERO + MS(1500));
+        flows[3].size = Some(Bytes(200_500));
+        flows[4].route = Arc::new(Route { links: vec![0], reverse: true });
+        flows[5].delayed_ack = Some(MS(40));
         let measure = (Time::ZERO + MS(1234), Time::ZERO + MS(2500));
-        Experiment { flows, sample: MS(7), measure, duration: MS(3000), ..plain }
+        Experiment { flows: flows.into(), sample: MS(7), measure, duration: MS(3000), ..plain }
     }
 
     /// Everything but the number of events, for comparison: series have samples that are no numbers.

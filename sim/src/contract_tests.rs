@@ -5,7 +5,7 @@
 use control::registry::{self, Controller, Family};
 use control::{Bytes, Duration, EcnSupport, Rate, Recovery, Time};
 use experiment::traffic::Mix;
-use experiment::{Experiment, Flow, Outcome, Workload};
+use experiment::{Experiment, Flow, FlowSettings, Outcome, Workload};
 use path::queue::registry::find;
 use path::{Buffer, Ecn, Errors, LinkSetup, QueueSetup, Reorder, Route};
 use std::sync::Arc;
@@ -16,28 +16,33 @@ pub const END: Duration = Duration::from_millis(4000);
 /// Two flows of `controller` over 10 Mbps and 40 ms, one of which ends.
 pub fn experiment(controller: &Controller) -> Experiment {
     let flow = |start: u64| Flow {
-        controller: controller.name.into(),
-        parameters: Arc::new(controller.defaults().clone()),
-        recovery: controller.recovery,
-        route: Arc::new(Route { links: vec![0], reverse: false }),
-        rtt: Duration::from_millis(40),
-        access: None,
         start: Time::ZERO + Duration::from_millis(start),
-        stop: None,
-        size: None,
-        packet: Bytes(1000),
-        ack_size: Bytes(40),
-        receive_window: None,
-        max_burst: None,
-        pacing: None,
-        delayed_ack: None,
-        coalesce: None,
-        jitter: None,
-        quantum: None,
-        min_rto: Duration::from_millis(200),
-        ecn: Ecn::NotEct,
-        misbehaviour: None,
+        rtt: Duration::from_millis(40),
+        settings: FlowSettings {
+            controller: controller.name.into(),
+            parameters: Arc::new(controller.defaults().clone()),
+            recovery: controller.recovery,
+            route: Arc::new(Route { links: vec![0], reverse: false }),
+            access: None,
+            stop: None,
+            size: None,
+            packet: Bytes(1000),
+            ack_size: Bytes(40),
+            receive_window: None,
+            max_burst: None,
+            pacing: None,
+            delayed_ack: None,
+            coalesce: None,
+            jitter: None,
+            quantum: None,
+            min_rto: Duration::from_millis(200),
+            ecn: Ecn::NotEct,
+            misbehaviour: None,
+        }
+        .into(),
     };
+    let mut ends = flow(500);
+    ends.size = Some(Bytes(200_500));
     let (rate, delay) = (Rate::from_mbps(10.0), Duration::from_millis(15));
     Experiment {
         seed: 1,
@@ -45,7 +50,7 @@ pub fn experiment(controller: &Controller) -> Experiment {
         sample: Duration::from_millis(100),
         measure: (Time::ZERO, Time::ZERO + END),
         links: vec![LinkSetup::plain("a", rate, delay, Buffer::Packets(20))],
-        flows: vec![flow(0), Flow { size: Some(Bytes(200_500)), ..flow(500) }],
+        flows: vec![flow(0), ends],
         cross: Vec::new(),
         workloads: Vec::new(),
     }
@@ -176,7 +181,7 @@ fn marks_in_place_of_drops() {
 #[test]
 fn connections_that_come_and_go() {
     let change = |experiment: &mut Experiment| {
-        let Flow { controller, parameters, recovery, route, .. } = experiment.flows.remove(0);
+        let FlowSettings { controller, parameters, recovery, route, .. } = (*experiment.flows[0].settings).clone();
         experiment.flows.clear();
         experiment.links[0].forward.errors = Errors::Uniform(0.02);
         let (packet, header, load) = (Bytes(1000), Bytes(40), Rate::from_mbps(8.0));

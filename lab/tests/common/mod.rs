@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use control::{Bytes, Duration, Phase, Rate, Recovery, Time};
-use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, LinkOutcome, LinkSeries, Outcome};
+use experiment::{Experiment, Flow, FlowOutcome, FlowSeries, FlowSettings, LinkOutcome, LinkSeries, Outcome};
 use experiment::{Finished, Identity, Place, Run};
 use path::{Buffer, LinkSetup, Route};
 use serde_json::json;
@@ -76,27 +76,30 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
     let controller = if window { "reno" } else { "rapid" };
     let duration = Duration::from_secs(seconds as f64);
     let flow = |i: usize| Flow {
-        controller: controller.into(),
-        parameters: json!({"increase": 1.0}).into(),
-        recovery: Recovery::Sack,
-        route: Route { links: vec![0], reverse: false }.into(),
-        rtt: Duration::from_millis(100 + 10 * i as u64),
-        access: None,
         start: Time::ZERO + start(i),
-        stop: None,
-        size: None,
-        packet: Bytes(1000),
-        ack_size: Bytes(40),
-        receive_window: None,
-        max_burst: None,
-        pacing: None,
-        delayed_ack: None,
-        coalesce: None,
-        jitter: None,
-        quantum: None,
-        min_rto: Duration::from_millis(200),
-        ecn: Default::default(),
-        misbehaviour: None,
+        rtt: Duration::from_millis(100 + 10 * i as u64),
+        settings: FlowSettings {
+            controller: controller.into(),
+            parameters: json!({"increase": 1.0}).into(),
+            recovery: Recovery::Sack,
+            route: Route { links: vec![0], reverse: false }.into(),
+            access: None,
+            stop: None,
+            size: None,
+            packet: Bytes(1000),
+            ack_size: Bytes(40),
+            receive_window: None,
+            max_burst: None,
+            pacing: None,
+            delayed_ack: None,
+            coalesce: None,
+            jitter: None,
+            quantum: None,
+            min_rto: Duration::from_millis(200),
+            ecn: Default::default(),
+            misbehaviour: None,
+        }
+        .into(),
     };
     let experiment = Experiment {
         seed: 1,

@@ -1,7 +1,7 @@
 //! Paths drawn at random.
 
 use control::{Bytes, Duration, Rate, Recovery, Time};
-use experiment::{Experiment, Flow};
+use experiment::{Experiment, Flow, FlowSettings};
 use path::{Buffer, Errors, LinkSetup, Route};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -77,27 +77,30 @@ impl Path {
         let mut link = LinkSetup::plain("path", rate, rtt.scale(0.5), Buffer::Packets(self.buffer.max(1)));
         link.forward.errors = Errors::Uniform(self.loss);
         let flow = Flow {
-            controller: "agent".into(),
-            parameters: Value::Null.into(),
-            recovery: Recovery::Sack,
-            route: Route { links: vec![0], reverse: false }.into(),
-            rtt,
-            access: None,
             start: Time::ZERO,
-            stop: None,
-            size: None,
-            packet: PACKET,
-            ack_size: Bytes(40),
-            receive_window: None,
-            max_burst: None,
-            pacing: None,
-            delayed_ack: None,
-            coalesce: None,
-            jitter: None,
-            quantum: None,
-            min_rto: Duration::from_millis(200),
-            ecn: Default::default(),
-            misbehaviour: None,
+            rtt,
+            settings: FlowSettings {
+                controller: "agent".into(),
+                parameters: Value::Null.into(),
+                recovery: Recovery::Sack,
+                route: Route { links: vec![0], reverse: false }.into(),
+                access: None,
+                stop: None,
+                size: None,
+                packet: PACKET,
+                ack_size: Bytes(40),
+                receive_window: None,
+                max_burst: None,
+                pacing: None,
+                delayed_ack: None,
+                coalesce: None,
+                jitter: None,
+                quantum: None,
+                min_rto: Duration::from_millis(200),
+                ecn: Default::default(),
+                misbehaviour: None,
+            }
+            .into(),
         };
         // Longer than any episode, and without samples, which nobody reads.
         let duration = Duration::from_secs(1e6);

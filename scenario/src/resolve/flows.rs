@@ -9,7 +9,7 @@ use crate::keys;
 use crate::problems::Problems;
 use crate::values::time_range::TimeRange;
 use control::{Bytes, Time};
-use experiment::{Flow, Misbehaviour};
+use experiment::{Flow, FlowSettings, Misbehaviour};
 use path::Route;
 use std::sync::Arc;
 
@@ -95,30 +95,33 @@ fn group(flow: &keys::Flow, index: usize, context: &Context, problems: &mut Prob
         rtt,
         start: flow.start,
         template: Flow {
-            controller: controller.name.into(),
-            parameters: Arc::new(context.parameters_of(controller.name)),
-            recovery: flow.recovery.unwrap_or(controller.recovery),
-            route: Arc::new(route),
-            rtt: rtt.low,
-            access: flow.access.or(network.default_access()),
             start: Time(flow.start.low.0),
-            stop: flow.stop.map(|stop| Time(stop.0)),
-            size: flow.size,
-            packet: flow.packet.unwrap_or(scenario.packet),
-            ack_size: scenario.ack,
-            receive_window: flow.receive_window,
-            max_burst: flow.max_burst,
-            pacing: flow.pacing.or(scenario.pacing),
-            delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
-            coalesce: flow.coalesce.or(scenario.coalesce),
-            jitter: flow.jitter.or(scenario.jitter),
-            quantum: flow.quantum.or(scenario.quantum),
-            min_rto: scenario.min_rto,
-            ecn,
-            misbehaviour: flow.misbehaviour.map(|kind| match kind {
-                keys::Misbehaviour::OptimisticAcks => Misbehaviour::OptimisticAcks,
-                keys::Misbehaviour::FalseReports => Misbehaviour::FalseReports,
-            }),
+            rtt: rtt.low,
+            settings: FlowSettings {
+                controller: controller.name.into(),
+                parameters: Arc::new(context.parameters_of(controller.name)),
+                recovery: flow.recovery.unwrap_or(controller.recovery),
+                route: Arc::new(route),
+                access: flow.access.or(network.default_access()),
+                stop: flow.stop.map(|stop| Time(stop.0)),
+                size: flow.size,
+                packet: flow.packet.unwrap_or(scenario.packet),
+                ack_size: scenario.ack,
+                receive_window: flow.receive_window,
+                max_burst: flow.max_burst,
+                pacing: flow.pacing.or(scenario.pacing),
+                delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
+                coalesce: flow.coalesce.or(scenario.coalesce),
+                jitter: flow.jitter.or(scenario.jitter),
+                quantum: flow.quantum.or(scenario.quantum),
+                min_rto: scenario.min_rto,
+                ecn,
+                misbehaviour: flow.misbehaviour.map(|kind| match kind {
+                    keys::Misbehaviour::OptimisticAcks => Misbehaviour::OptimisticAcks,
+                    keys::Misbehaviour::FalseReports => Misbehaviour::FalseReports,
+                }),
+            }
+            .into(),
         },
     })
 }
