@@ -135,6 +135,34 @@ pub struct FlowSettings {
     pub misbehaviour: Option<Misbehaviour>,
 }
 
+impl FlowSettings {
+    /// A flow of `controller` over a route, whose packets have this size on the wire. It has data without end, its
+    /// acknowledgments have 40 bytes, and nothing that can be absent limits or delays it.
+    pub fn plain(controller: &str, parameters: Value, recovery: Recovery, route: Route, packet: Bytes) -> FlowSettings {
+        FlowSettings {
+            controller: controller.into(),
+            parameters: parameters.into(),
+            recovery,
+            route: route.into(),
+            access: None,
+            stop: None,
+            size: None,
+            packet,
+            ack_size: Bytes(40),
+            receive_window: None,
+            max_burst: None,
+            pacing: None,
+            delayed_ack: None,
+            coalesce: None,
+            jitter: None,
+            quantum: None,
+            min_rto: Duration::from_millis(200),
+            ecn: Ecn::NotEct,
+            misbehaviour: None,
+        }
+    }
+}
+
 /// How a receiver breaks the rules to get more than honest ones (RFC 9743, section 7.6). Senders do not defend
 /// themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,27 +18,13 @@ pub fn experiment(controller: &Controller) -> Experiment {
     let flow = |start: u64| Flow {
         start: Time::ZERO + Duration::from_millis(start),
         rtt: Duration::from_millis(40),
-        settings: FlowSettings {
-            controller: controller.name.into(),
-            parameters: Arc::new(controller.defaults().clone()),
-            recovery: controller.recovery,
-            route: Arc::new(Route { links: vec![0], reverse: false }),
-            access: None,
-            stop: None,
-            size: None,
-            packet: Bytes(1000),
-            ack_size: Bytes(40),
-            receive_window: None,
-            max_burst: None,
-            pacing: None,
-            delayed_ack: None,
-            coalesce: None,
-            jitter: None,
-            quantum: None,
-            min_rto: Duration::from_millis(200),
-            ecn: Ecn::NotEct,
-            misbehaviour: None,
-        }
+        settings: FlowSettings::plain(
+            controller.name,
+            controller.defaults().clone(),
+            controller.recovery,
+            Route { links: vec![0], reverse: false },
+            Bytes(1000),
+        )
         .into(),
     };
     let mut ends = flow(500);

@@ -97,7 +97,7 @@ impl Overload {
         let counts = !self.may_wander(&least, lost, span / i64::from(gaps.max(1)));
         let grown = if counts { least.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
         let range = samples.iter().map(|sample| sample.delay.wrapping_sub(least.delay)).max().unwrap_or(0) as f64;
-        let is_plain = counts && grown > PLAIN * range;
+        let is_plain = grown > PLAIN * range;
         Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 

@@ -11,6 +11,8 @@
 /// The scale on which the delay of a path wanders.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wander {
+    /// The scale, ps; zero if too little is known.
+    scale: i64,
     /// The last reversals, of which `noted` were written since they were last forgotten.
     reversals: [i64; NOTED],
     noted: usize,
@@ -42,16 +44,22 @@ impl Wander {
             let reversal = if turned_back { change.saturating_abs().min(before.saturating_abs()) } else { 0 };
             self.reversals[self.noted % NOTED] = reversal;
             (self.noted, self.at) = (self.noted + 1, now);
+            self.scale = self.quantile();
         }
     }
 
     /// Forgets all reversals.
     pub fn forget(&mut self) {
-        self.noted = 0;
+        (self.noted, self.scale) = (0, 0);
     }
 
     /// The scale, ps; zero if too little is known.
     pub fn scale(&self) -> i64 {
+        self.scale
+    }
+
+    /// The quantile of the reversals; zero if there are too few.
+    fn quantile(&self) -> i64 {
         let noted = self.noted.min(NOTED);
         if noted < ENOUGH {
             return 0;

@@ -78,27 +78,13 @@ pub fn finished(name: &str, flows: usize, window: bool) -> Finished {
     let flow = |i: usize| Flow {
         start: Time::ZERO + start(i),
         rtt: Duration::from_millis(100 + 10 * i as u64),
-        settings: FlowSettings {
-            controller: controller.into(),
-            parameters: json!({"increase": 1.0}).into(),
-            recovery: Recovery::Sack,
-            route: Route { links: vec![0], reverse: false }.into(),
-            access: None,
-            stop: None,
-            size: None,
-            packet: Bytes(1000),
-            ack_size: Bytes(40),
-            receive_window: None,
-            max_burst: None,
-            pacing: None,
-            delayed_ack: None,
-            coalesce: None,
-            jitter: None,
-            quantum: None,
-            min_rto: Duration::from_millis(200),
-            ecn: Default::default(),
-            misbehaviour: None,
-        }
+        settings: FlowSettings::plain(
+            controller,
+            json!({"increase": 1.0}),
+            Recovery::Sack,
+            Route { links: vec![0], reverse: false },
+            Bytes(1000),
+        )
         .into(),
     };
     let experiment = Experiment {

@@ -79,27 +79,13 @@ impl Path {
         let flow = Flow {
             start: Time::ZERO,
             rtt,
-            settings: FlowSettings {
-                controller: "agent".into(),
-                parameters: Value::Null.into(),
-                recovery: Recovery::Sack,
-                route: Route { links: vec![0], reverse: false }.into(),
-                access: None,
-                stop: None,
-                size: None,
-                packet: PACKET,
-                ack_size: Bytes(40),
-                receive_window: None,
-                max_burst: None,
-                pacing: None,
-                delayed_ack: None,
-                coalesce: None,
-                jitter: None,
-                quantum: None,
-                min_rto: Duration::from_millis(200),
-                ecn: Default::default(),
-                misbehaviour: None,
-            }
+            settings: FlowSettings::plain(
+                "agent",
+                Value::Null,
+                Recovery::Sack,
+                Route { links: vec![0], reverse: false },
+                PACKET,
+            )
             .into(),
         };
         // Longer than any episode, and without samples, which nobody reads.
