@@ -5,6 +5,9 @@ use crate::units::Bytes;
 
 /// The weight of the newest number of packets between two errors in the moving average of these numbers.
 const WEIGHT: f64 = 0.125;
+/// So many errors make an estimate. Beside other flows, a buffer also drops packets while the round-trip time is short,
+/// which looks like an error. After one or two of these, a small path would be taken for one that loses packets.
+const LEAST_ERRORS: u32 = 3;
 
 /// Estimates the mean window of a loss-based protocol at this error rate.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +17,8 @@ pub struct ErrorWindow {
     between: Option<f64>,
     /// Packets since the last error.
     since: f64,
+    /// The number of errors, up to [`LEAST_ERRORS`].
+    errors: u32,
 }
 
 impl ErrorWindow {
@@ -26,14 +31,17 @@ impl ErrorWindow {
     pub fn on_error(&mut self) {
         let between = self.between.map_or(self.since, |between| between + WEIGHT * (self.since - between));
         (self.between, self.since) = (Some(between), 0.0);
+        self.errors = (self.errors + 1).min(LEAST_ERRORS);
     }
 
     /// The window in packets: Reno's, sqrt(3/(2p)) (Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997), where p is the
     /// rate of errors. The packets since the last error count once they exceed the average between errors (RFC 5348,
-    /// section 5.4). Infinite if there was no error.
+    /// section 5.4). Infinite before the third error.
     pub fn packets(&self) -> f64 {
-        let between = self.between.map_or(f64::INFINITY, |between| between.max(self.since));
-        libm::sqrt(1.5 * between)
+        match self.between {
+            Some(between) if self.errors == LEAST_ERRORS => libm::sqrt(1.5 * between.max(self.since)),
+            _ => f64::INFINITY,
+        }
     }
 }
 
@@ -50,6 +58,7 @@ mod tests {
             window.on_error();
             window.packets()
         };
+        assert_eq!([(); 2].map(|()| after(600)), [f64::INFINITY; 2], "too few errors");
         assert_eq!(after(600), 30.0, "the root of 1.5 times 600");
         assert_eq!(after(1400), (1.5f64 * 700.0).sqrt(), "an eighth of the way to 1400");
         window.on_ack(&Ack { acked: Bytes(2_400_000), ..Ack::default() }, packet);

@@ -98,10 +98,10 @@ impl Default for Hybrid {
 }
 
 impl Hybrid {
-    /// With `thalweg` in RAPID's place, and the slow start that RFC 9438, section 4.10, recommends.
+    /// With `thalweg` in RAPID's place. Where the path holds less than the threshold and loses no packets to errors, it
+    /// is CUBIC, with the slow start that `cubic` has: one that ends sooner gets less beside flows that do not.
     pub fn of_thalweg() -> Hybrid {
-        let slow_start = SlowStart::HyStartPlusPlus;
-        Hybrid { packet_scale: PacketScale::Thalweg, slow_start, ..Hybrid::default() }
+        Hybrid { packet_scale: PacketScale::Thalweg, ..Hybrid::default() }
     }
 }
 

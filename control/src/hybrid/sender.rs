@@ -417,8 +417,7 @@ mod tests {
     #[test]
     fn where_others_have_filled_the_buffer_a_loss_does_not_end_slow_start() {
         let lossy_phases = |queued: Duration| {
-            let hybrid = Hybrid { slow_start: SlowStart::Standard, ..Hybrid::of_thalweg() };
-            let mut sender = grown_as(&hybrid, &Conditions::exact(PACKET), queued, 3500);
+            let mut sender = grown_as(&Hybrid::of_thalweg(), &Conditions::exact(PACKET), queued, 3500);
             sender.on_ack(Time::ZERO, &Ack { in_flight: Bytes(3_500_000), ..ack(1024, queued) });
             assert_eq!(sender.state().phase, Phase::Probing);
             let mut now = Time::ZERO;
