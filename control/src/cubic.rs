@@ -110,14 +110,18 @@ impl Protocol for Cubic {
 
 /// CUBIC's window growth rule.
 pub(crate) struct CubicRule {
-    cubic: Cubic,
+    /// Of the parameters, those that the rule needs.
+    c: f64,
+    beta: f64,
+    beta_ecn: f64,
+    fast_convergence: bool,
     /// Size of a full packet.
     packet: Bytes,
     /// alpha_cubic: the growth per round trip with which AIMD(alpha, 1 - beta) has Reno's mean window (section 4.3).
     alpha: f64,
     state: CubicState,
-    /// The state before the last loss event or timeout that may prove spurious.
-    before: CubicState,
+    /// The state before the last loss event or timeout that may prove spurious, if there was one.
+    before: Option<Box<CubicState>>,
     rtt: SmoothedRtt,
     /// When the last acknowledgment arrived.
     last_ack: Time,
@@ -183,11 +187,14 @@ impl CubicRule {
     /// The rule before the first loss, for packets of `packet` bytes.
     pub(crate) fn new(cubic: &Cubic, packet: Bytes) -> CubicRule {
         CubicRule {
-            cubic: cubic.clone(),
+            c: cubic.c,
+            beta: cubic.beta,
+            beta_ecn: cubic.beta_ecn,
+            fast_convergence: cubic.fast_convergence,
             packet,
             alpha: 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta),
             state: CubicState::SlowStart,
-            before: CubicState::SlowStart,
+            before: None,
             rtt: SmoothedRtt::default(),
             last_ack: Time::ZERO,
         }
@@ -195,7 +202,7 @@ impl CubicRule {
 
     /// A congestion event leaves the share `beta` of a window of `w`.
     fn reduce(&mut self, w: f64, beta: f64) -> f64 {
-        let declines = self.cubic.fast_convergence && self.state.wmax().is_some_and(|wmax| w < wmax);
+        let declines = self.fast_convergence && self.state.wmax().is_some_and(|wmax| w < wmax);
         let wmax = if declines { w * (1.0 + beta) / 2.0 } else { w }; // section 4.7
         self.state = CubicState::AfterLoss { wmax, prior: w };
         w * beta
@@ -208,7 +215,7 @@ impl CubicRule {
         }
         // Section 4.8: without a W_max, it is the window at which the stage begins, and K is zero.
         let wmax = self.state.wmax().map_or(w, |wmax| wmax.max(w));
-        let k = cbrt((wmax - w) / self.cubic.c); // section 4.2, figure 2
+        let k = cbrt((wmax - w) / self.c); // section 4.2, figure 2
         Stage { epoch: now, wmax, k, west: w, prior: self.state.prior() }
     }
 }
@@ -229,7 +236,7 @@ impl WindowRule for CubicRule {
         let mut stage = self.stage(now, w);
         let cubic = |t: f64| {
             let from_k = t - stage.k;
-            self.cubic.c * from_k * from_k * from_k + stage.wmax // section 4.2, figure 1: W_cubic(t)
+            self.c * from_k * from_k * from_k + stage.wmax // section 4.2, figure 1: W_cubic(t)
         };
         let t = now.since(stage.epoch).as_secs();
         // Section 4.3: W_est grows by alpha_cubic, and as Reno's window once it has regained what the loss took.
@@ -250,12 +257,12 @@ impl WindowRule for CubicRule {
     /// Section 4.6. The window stands for flight_size, as it does not grow while the application leaves a part of it
     /// unused.
     fn decrease(&mut self, _: Time, w: f64) -> f64 {
-        self.reduce(w, self.cubic.beta)
+        self.reduce(w, self.beta)
     }
 
     /// Section 4.6: as for a loss; RFC 8511 leaves more of the window.
     fn mark(&mut self, _: Time, w: f64) -> f64 {
-        self.reduce(w, self.cubic.beta_ecn)
+        self.reduce(w, self.beta_ecn)
     }
 
     /// Section 4.8.
@@ -274,12 +281,17 @@ impl WindowRule for CubicRule {
     }
 
     fn remember(&mut self) {
-        self.before = self.state;
+        match &mut self.before {
+            Some(before) => **before = self.state,
+            None => self.before = Some(Box::new(self.state)),
+        }
     }
 
     /// Section 4.9: cwnd_prior, W_max, K, t_epoch and W_est as before.
     fn restore(&mut self) {
-        self.state = self.before;
+        if let Some(before) = &self.before {
+            self.state = **before;
+        }
     }
 }
 

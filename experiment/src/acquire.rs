@@ -19,37 +19,46 @@ pub const ACQUIRED_SHARE: f64 = 0.95;
 /// Counts one flow's deliveries in bins of a quarter of a round-trip time, until the flow has acquired the spare
 /// capacity.
 pub struct Acquire {
-    start: Time,
     bin: Duration,
     /// When the current bin ends.
     pub ends: Time,
-    /// The number of the current bin, from 0 at the flow's start.
-    number: usize,
-    /// Bytes delivered in all at the beginning of each of the last bins; bin n is at n modulo [`BINS`].
-    delivered: Delivered,
+    /// Bytes delivered in all at the beginning of the current bin.
+    delivered: u64,
+    /// Bytes delivered in the last [`BINS`] bins.
+    got: u64,
     spare: Arc<[(Time, Rate)]>,
-    /// Bytes that the spare capacity delivers in a window, if the spare capacity is constant.
-    constant_room: Option<f64>,
+    /// The number of the current bin, from 0 at the flow's start.
+    number: u32,
+    /// Size of a full packet.
+    packet: u32,
+    bins: Bins,
 }
 
-/// Numbers of bytes, which take half of the memory as long as all are less than 2^32, as with very many flows.
-enum Delivered {
-    Narrow([u32; BINS]),
-    Wide(Box<[u64; BINS]>),
+/// What was delivered in each of the last bins; bin n is at n modulo [`BINS`].
+enum Bins {
+    /// In packets, as long as that is a whole and small number for each, as with very many flows.
+    Packets([u8; BINS]),
+    Bytes(Box<[u64; BINS]>),
 }
 
-impl Delivered {
-    /// Puts `bytes`, which are no fewer than any number before, into `slot`. Returns what was there.
-    fn replace(&mut self, slot: usize, bytes: u64) -> u64 {
-        match (&mut *self, u32::try_from(bytes)) {
-            (Delivered::Narrow(bins), Ok(bytes)) => std::mem::replace(&mut bins[slot], bytes).into(),
-            (Delivered::Wide(bins), _) => std::mem::replace(&mut bins[slot], bytes),
-            (Delivered::Narrow(bins), Err(_)) => {
-                let mut bins = Box::new(bins.map(u64::from));
-                let before = std::mem::replace(&mut bins[slot], bytes);
-                *self = Delivered::Wide(bins);
+impl Bins {
+    /// Puts `bytes` into `slot`, where packets have `packet` bytes. Returns how many bytes were there.
+    fn replace(&mut self, slot: usize, bytes: u64, packet: u32) -> u64 {
+        let packet = u64::from(packet);
+        match self {
+            Bins::Packets(bins) => {
+                let before = u64::from(bins[slot]) * packet;
+                match u8::try_from(bytes / packet) {
+                    Ok(packets) if bytes.is_multiple_of(packet) => bins[slot] = packets,
+                    _ => {
+                        let mut bins = Box::new(bins.map(|packets| u64::from(packets) * packet));
+                        bins[slot] = bytes;
+                        *self = Bins::Bytes(bins);
+                    }
+                }
                 before
             }
+            Bins::Bytes(bins) => std::mem::replace(&mut bins[slot], bytes),
         }
     }
 }
@@ -59,20 +68,20 @@ impl Acquire {
     pub fn new(flow: &Flow, spare: Arc<[(Time, Rate)]>) -> Acquire {
         let bin = Duration((flow.rtt.0 / STEPS_PER_RTT as u64).max(1_000_000));
         let window = Duration(bin.0 * BINS as u64);
-        let constant_room = (spare.len() == 1).then(|| room(&spare, flow.start, flow.start + window));
         // At most the receiver's window is delivered per round trip. Where that is too little, the flow cannot acquire
         // the spare capacity.
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);
-        let hopeless = constant_room.is_some_and(|room| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room);
-        let ends = if hopeless { Time::MAX } else { flow.start + bin };
+        let is_too_little = |room: f64| most * (ACQUIRED_RTTS as f64) < ACQUIRED_SHARE * room;
+        let hopeless = spare.len() == 1 && is_too_little(room(&spare, flow.start, flow.start + window));
         Acquire {
-            start: flow.start,
             bin,
-            ends,
-            number: 0,
-            delivered: Delivered::Narrow([0; BINS]),
+            ends: if hopeless { Time::MAX } else { flow.start + bin },
+            delivered: 0,
+            got: 0,
             spare,
-            constant_room,
+            number: 0,
+            packet: flow.packet.0 as u32,
+            bins: Bins::Packets([0; BINS]),
         }
     }
 
@@ -82,13 +91,13 @@ impl Acquire {
     pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) -> Option<Duration> {
         while self.ends <= now {
             self.number += 1;
-            let slot = self.number % BINS;
-            let got = delivered.0 - self.delivered.replace(slot, delivered.0);
-            if self.number >= BINS {
-                let began = Time(self.ends.0 - self.bin.0 * BINS as u64);
-                let had = self.constant_room.unwrap_or_else(|| room(&self.spare, began, self.ends));
-                if had > 0.0 && got as f64 >= ACQUIRED_SHARE * had {
-                    return Some(began.since(self.start));
+            let bytes = delivered.0 - std::mem::replace(&mut self.delivered, delivered.0);
+            self.got += bytes;
+            self.got -= self.bins.replace(self.number as usize % BINS, bytes, self.packet);
+            if let Some(before) = self.number.checked_sub(BINS as u32) {
+                let had = room(&self.spare, Time(self.ends.0 - self.bin.0 * BINS as u64), self.ends);
+                if had > 0.0 && self.got as f64 >= ACQUIRED_SHARE * had {
+                    return Some(Duration(self.bin.0 * u64::from(before)));
                 }
             }
             self.ends += self.bin;
@@ -139,13 +148,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_bytes_are_kept_whatever_their_size() {
-        let mut delivered = Delivered::Narrow([0; BINS]);
-        for step in 0..10 * BINS as u64 {
-            let before = delivered.replace(step as usize % BINS, step << 25);
-            assert_eq!(before, step.saturating_sub(BINS as u64) << 25);
+    fn what_a_bin_holds_is_kept_whatever_it_is() {
+        for scale in [1, 42, 43, 1 << 40] {
+            for unit in [1000, 1] {
+                let mut bins = Bins::Packets([0; BINS]);
+                let value = |step: usize| step as u64 % 7 * scale * unit;
+                for step in 0..10 * BINS {
+                    let before = bins.replace(step % BINS, value(step), 1000);
+                    assert_eq!(before, step.checked_sub(BINS).map_or(0, value));
+                }
+                assert_eq!(matches!(bins, Bins::Packets(_)), unit == 1000 && 6 * scale <= 255);
+            }
         }
-        assert!(matches!(delivered, Delivered::Wide(_)));
     }
 
     #[test]

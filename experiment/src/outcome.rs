@@ -85,21 +85,6 @@ pub struct FlowSeries {
     pub phase: Vec<Option<Phase>>,
 }
 
-impl FlowSeries {
-    /// Empty series with room for so many `samples`.
-    pub fn with_capacity(samples: usize) -> FlowSeries {
-        FlowSeries {
-            delivered: Vec::with_capacity(samples),
-            window: Vec::with_capacity(samples),
-            rate: Vec::with_capacity(samples),
-            available: Vec::with_capacity(samples),
-            rtt: Vec::with_capacity(samples),
-            retransmitted: Vec::with_capacity(samples),
-            phase: Vec::with_capacity(samples),
-        }
-    }
-}
-
 /// The results of the connections of a workload. Of a pair, the first is the initiators', the second the acceptors'.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkloadOutcome {

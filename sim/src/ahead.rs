@@ -29,6 +29,7 @@ use crate::access_pairs::{Connection, Way};
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
+use crate::looks::Looks;
 use crate::network::{Ahead, Echo, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
@@ -39,14 +40,14 @@ impl Simulation<'_> {
         let Network { topology, ahead, access_pairs, .. } = &mut self.network;
         *ahead = vec![Ahead::Nothing; topology.lanes.len()];
         let flows = self.flows.len();
-        for (number, flow) in self.flows.iter_mut().enumerate() {
+        for (number, (flow, setup)) in self.flows.iter_mut().zip(&self.experiment.flows).enumerate() {
             let (out, back) = (flow.source.way_out(), flow.sink.way_back());
             let lanes = [out, back].map(|way| topology.access_lane(way));
             if flow.sink.answers_at_once() {
                 topology.answer_at_once([out, back]);
             }
             if let Some(lane) = lanes[0] {
-                flow.ahead_until = flow.record.stop.unwrap_or(Time::MAX).min(self.end + Duration(1));
+                flow.ahead_until = setup.stop.unwrap_or(Time::MAX).min(self.end + Duration(1));
                 if let Some(link) = topology.lanes.onto(lane).and_then(|position| topology.answered_over(position)) {
                     ahead[lane as usize] = Ahead::Cross(link);
                 }
@@ -178,8 +179,8 @@ impl Simulation<'_> {
         let flow = &mut self.flows[ack.flow as usize];
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let Some(arrival) = self.network.topology.lanes.admit(link, now, Bytes(ack.head.size().into())) else { return };
-        if arrival < flow.ahead_until && pass_timers(flow, ack.flow, arrival, &self.recorder.looks, &mut self.network) {
-            flow.look_until(arrival, &self.recorder.looks);
+        if arrival < flow.ahead_until && pass_timers(flow, arrival, &mut self.recorder.looks, &mut self.network) {
+            flow.look_until(arrival, &mut self.recorder.looks);
             let mut environment = FlowEnvironment { network: &mut self.network, now: arrival, flow: ack.flow };
             flow.source.on_ack(arrival, ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
         } else if arrival <= self.end {
@@ -225,13 +226,14 @@ impl Simulation<'_> {
 
 /// Before the source acts at `time`: handles its retransmission timer. Returns whether it can act ahead.
 #[inline(always)]
-fn pass_timers(flow: &mut Flow, number: u32, time: Time, looks: &[Time], network: &mut Network) -> bool {
+fn pass_timers(flow: &mut Flow, time: Time, looks: &mut Looks, network: &mut Network) -> bool {
     loop {
         match flow.source.next_timer() {
             None => return false,
             Some(timer) if timer >= time => return true,
             Some(timer) => {
                 flow.look_until(timer, looks);
+                let number = flow.source.flow();
                 flow.source.on_timer(timer, &mut FlowEnvironment { network: &mut *network, now: timer, flow: number });
             }
         }

@@ -134,7 +134,7 @@ impl<'a> Simulation<'a> {
             if let Some(stop) = flow.stop {
                 network.events.add(stop, (Kind::Wake, i as u32));
             }
-            flows.push(Flow::new(source, sink, (flow.start, flow.stop), acquire, &recorder.looks));
+            flows.push(Flow::new(source, sink, flow.start, acquire, &recorder.looks));
         }
         let mut cross = Vec::new();
         for (i, traffic) in experiment.cross.iter().enumerate() {
@@ -233,7 +233,7 @@ impl<'a> Simulation<'a> {
                 let Some(flow) = self.flows.get_mut(index as usize) else {
                     return self.connections.on_flow_event(now, kind, index, &mut self.network);
                 };
-                if flow.record.stop.is_some_and(|stop| now >= stop) {
+                if self.experiment.flows[index as usize].stop.is_some_and(|stop| now >= stop) {
                     flow.source.stop();
                 }
                 flow.source.on_wake(now, &mut FlowEnvironment { network: &mut self.network, now, flow: index });
@@ -415,14 +415,18 @@ impl<'a> Simulation<'a> {
 
     pub(crate) fn outcome(mut self) -> Outcome {
         self.settle(self.end);
-        let measured = self.experiment.measure;
         let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
             + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();
         let Simulation { experiment, network, flows, connections, mut recorder, events, .. } = self;
         // The network and each flow make room for the results.
         drop((network, connections));
-        let flows = flows.into_iter().map(|flow| flow.outcome(|series| recorder.mean_window(series, measured)));
+        let samples = |flow| {
+            let series = recorder.series(flow);
+            let mean_window = recorder.mean_window(&series);
+            (series, mean_window)
+        };
+        let flows = flows.into_iter().map(|flow| flow.outcome(samples));
         let flows = flows.collect();
         let (links, sampled) = recorder.finish(experiment);
         Outcome { flows, workloads, links, sampled, packets_delivered, events }

@@ -20,9 +20,11 @@ mod event_queue;
 mod flow;
 mod flow_environment;
 pub mod host;
+mod looks;
 mod network;
 pub mod packet;
 mod recorder;
+mod samples;
 mod traffic;
 
 pub use engine::{Simulation, named, run, run_with};

@@ -1,17 +1,21 @@
 //! Samples links and flows at regular times, and takes their totals at the ends of the measured interval.
 
 use crate::flow::Flow;
+use crate::looks::Looks;
 use crate::network::Network;
-use control::{Duration, Time};
+use control::Time;
 use experiment::{Experiment, FlowSeries, LinkOutcome, LinkSeries};
 use path::{Counters, LinkDirection};
 
 /// See the [module](self).
 pub struct Recorder {
-    /// When flows are looked at, in order: at the ends of the measured interval and of the sampling intervals.
-    pub looks: Vec<Time>,
+    /// When flows are looked at, and their samples.
+    pub looks: Looks,
     /// How many of these times have come.
     looked: usize,
+    /// The measured interval.
+    measured: (Time, Time),
+    /// The ends of the sampling intervals so far.
     sampled: Vec<Time>,
     links: Vec<LinkRecord>,
 }
@@ -52,7 +56,8 @@ impl Recorder {
             series: LinkSeries::default(),
         };
         let links = experiment.listed_directions().into_iter().map(link).collect();
-        Recorder { looks: looks(experiment), looked: 0, sampled: Vec::new(), links }
+        let (looks, measured) = (Looks::new(experiment), experiment.measure);
+        Recorder { looks, looked: 0, measured, sampled: Vec::new(), links }
     }
 
     /// The directions of links that are recorded.
@@ -71,10 +76,7 @@ impl Recorder {
                 link.measured.1 = Counters { max_queue: link.max_measured.unwrap_or(0), ..counters };
             }
         }
-        for flow in flows {
-            flow.measure(begins, self.looked, &self.looks);
-        }
-        self.looked += 1;
+        self.settle(flows);
     }
 
     /// A sampling interval ends.
@@ -87,14 +89,25 @@ impl Recorder {
             let router = network.topology.link(link.direction).control();
             link.series.push(&before, &counters, max_queue, router);
         }
+        self.settle(flows);
+    }
+
+    /// The time of the next look has come.
+    fn settle(&mut self, flows: &mut [Flow]) {
         for flow in flows {
-            flow.sample(now, self.looked, &self.looks);
+            flow.settle(self.looked, &mut self.looks);
         }
         self.looked += 1;
     }
 
+    /// The samples of `flow`.
+    pub fn series(&self, flow: u32) -> FlowSeries {
+        self.looks.samples.series(flow, self.sampled.len())
+    }
+
     /// Mean window, in packets, over the samples of the measured interval; none if the controller has no window.
-    pub fn mean_window(&self, series: &FlowSeries, (from, to): (Time, Time)) -> Option<f64> {
+    pub fn mean_window(&self, series: &FlowSeries) -> Option<f64> {
+        let (from, to) = self.measured;
         let inside = self
             .sampled
             .iter()
@@ -112,16 +125,4 @@ impl Recorder {
         };
         (std::mem::take(&mut self.links).into_iter().map(outcome).collect(), std::mem::take(&mut self.sampled))
     }
-}
-
-/// See [`Recorder::looks`].
-fn looks(experiment: &Experiment) -> Vec<Time> {
-    let end = Time::ZERO + experiment.duration;
-    let samples = (1..)
-        .map(|number| Time::ZERO + Duration(experiment.sample.0.saturating_mul(number)))
-        .take_while(|&at| at <= end);
-    let measured = [experiment.measure.0, experiment.measure.1].into_iter().filter(|&at| at <= end);
-    let mut looks: Vec<Time> = measured.chain(samples).collect();
-    looks.sort();
-    looks
 }

@@ -2,6 +2,7 @@
 
 pub mod interface;
 pub mod rack;
+pub mod round_trips;
 pub mod rto;
 pub mod scoreboard;
 pub mod sink;

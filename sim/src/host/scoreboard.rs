@@ -31,13 +31,13 @@ pub const DUP_THRESH: u32 = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// How many times a segment was found lost.
-    pub lost: u64,
+    pub lost: u32,
     /// How many segments have arrived that counted as lost, or had been sent again.
-    pub late: u64,
+    pub late: u32,
     /// Of these, how many had not been sent again.
-    pub never_resent: u64,
+    pub never_resent: u32,
     /// How many segments that were sent once have arrived after later ones.
-    pub reordered: u64,
+    pub reordered: u32,
 }
 
 /// The outstanding segments of one flow.
@@ -172,7 +172,7 @@ impl Scoreboard {
         marks.lost += (state == SegmentState::Lost) as u64;
         marks.sacked -= (before == SegmentState::Sacked) as u64;
         marks.sacked += (state == SegmentState::Sacked) as u64;
-        self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u64;
+        self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u32;
         self.marked += (before == SegmentState::InFlight) as u64;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
         self.in_flight += (state == SegmentState::Resent) as u64;
@@ -221,9 +221,9 @@ impl Scoreboard {
             for segment in from..to {
                 let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
                 self.marked -= (state != SegmentState::InFlight) as u64;
-                self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u64;
-                self.news.never_resent += (state == SegmentState::Lost) as u64;
-                self.news.reordered += (state == SegmentState::InFlight && segment < marks.highest[0]) as u64;
+                self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u32;
+                self.news.never_resent += (state == SegmentState::Lost) as u32;
+                self.news.reordered += (state == SegmentState::InFlight && segment < marks.highest[0]) as u32;
                 match state {
                     SegmentState::Sacked => {
                         newly -= 1;
@@ -249,11 +249,11 @@ impl Scoreboard {
         if before == SegmentState::Sacked {
             return false;
         }
-        self.news.late += matches!(before, SegmentState::Lost | SegmentState::Resent) as u64;
-        self.news.never_resent += (before == SegmentState::Lost) as u64;
+        self.news.late += matches!(before, SegmentState::Lost | SegmentState::Resent) as u32;
+        self.news.never_resent += (before == SegmentState::Lost) as u32;
         self.mark(segment, SegmentState::Sacked);
         if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
-            self.news.reordered += (before == SegmentState::InFlight && segment < highest[0]) as u64;
+            self.news.reordered += (before == SegmentState::InFlight && segment < highest[0]) as u32;
             if segment > highest[0] {
                 *highest = [segment, highest[0], highest[1]];
             } else if segment > highest[1] {

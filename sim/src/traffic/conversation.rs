@@ -353,8 +353,8 @@ impl Place<'_, '_> {
         for (source, sink) in self.slot.halves.iter().filter_map(|half| half.ends.as_ref()) {
             self.class.outcome.packets_delivered += sink.packets();
             self.class.outcome.retransmitted_packets += source.counters.retransmitted;
-            self.class.outcome.loss_events += source.counters.loss_events;
-            self.class.outcome.timeouts += source.counters.timeouts;
+            self.class.outcome.loss_events += u64::from(source.counters.loss_events);
+            self.class.outcome.timeouts += u64::from(source.counters.timeouts);
         }
     }
 }

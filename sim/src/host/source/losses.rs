@@ -63,8 +63,8 @@ impl Source {
         // An old acknowledgment that later ones overtook has a lower count.
         let marks = (marked.wrapping_sub(self.heard_marked) as i32).max(0) as u32;
         self.heard_marked = self.heard_marked.wrapping_add(marks);
-        let bytes = |segments: u64| Bytes(segments * u64::from(self.backlog.packet));
-        (bytes(news.lost), bytes(if is_original { news.late } else { 0 }), bytes(u64::from(marks)))
+        let bytes = |segments: u32| Bytes(u64::from(segments) * u64::from(self.backlog.packet));
+        (bytes(news.lost), bytes(if is_original { news.late } else { 0 }), bytes(marks))
     }
 
     /// Whether packet number `order` was sent before the last reduction. Then it is an original: what was sent again

@@ -149,6 +149,11 @@ impl Source {
         self.controller.available()
     }
 
+    /// The flow's number.
+    pub fn flow(&self) -> u32 {
+        self.flow
+    }
+
     /// The position in the topology at which the flow's data begins.
     pub fn way_out(&self) -> u32 {
         self.way_out
@@ -241,8 +246,7 @@ impl Source {
         let acked = self.read_ack(now, packet, out_of_order, sink);
         let rtt = now.since(packet.sent);
         self.timer.timeout.sample(rtt);
-        self.counters.rtt_sum += u128::from(rtt.0);
-        self.counters.rtt_samples += 1;
+        self.counters.round_trips.add(rtt);
         // One branch for what is rare: losses found, and marks.
         let rare = self.board.has_news() | (marked != self.heard_marked);
         let (lost, spurious, marked) = if rare { self.read_news(packet.order, marked) } else { Default::default() };

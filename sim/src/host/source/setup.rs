@@ -1,5 +1,6 @@
 //! What a source is made of, and what it counts.
 
+use crate::host::round_trips::RoundTrips;
 use control::{Bytes, Duration, Recovery, Sender};
 use path::Ecn;
 
@@ -37,11 +38,9 @@ pub struct SourceCounters {
     /// Packets sent again.
     pub retransmitted: u64,
     /// Loss events, timeouts included.
-    pub loss_events: u64,
+    pub loss_events: u32,
     /// Timeouts.
-    pub timeouts: u64,
-    /// Sum of the round-trip samples in picoseconds. At 40 Gbps and 100 ms, 64 bits would overflow after 37 s.
-    pub rtt_sum: u128,
-    /// Number of the round-trip samples.
-    pub rtt_samples: u64,
+    pub timeouts: u32,
+    /// The samples of the round-trip time.
+    pub round_trips: RoundTrips,
 }

@@ -79,7 +79,7 @@ mod tests {
                 flow.run_until(ms(6000));
                 let counters = flow.source.counters;
                 // Sent again: the first segment, by each timeout, and the last one by a probe before.
-                assert!(counters.retransmitted <= timeouts + 1, "{recovery:?}: {}", counters.retransmitted);
+                assert!(counters.retransmitted <= u64::from(timeouts) + 1, "{recovery:?}: {}", counters.retransmitted);
                 assert_eq!(counters.loss_events, timeouts, "{recovery:?}: no loss event follows");
             }
         }

@@ -1,0 +1,89 @@
+//! The samples of all flows, in columns: what is the same for all flows of a run, as that no controller shows a rate,
+//! takes no memory.
+
+use crate::host::Source;
+use control::Phase;
+use experiment::FlowSeries;
+
+/// See the [module](self). In each column, the samples of a flow follow each other.
+pub struct Samples {
+    /// How many samples each flow will have.
+    each: usize,
+    delivered: Vec<u64>,
+    window: Vec<f64>,
+    rate: Rare,
+    available: Rare,
+    rtt: Vec<f64>,
+    retransmitted: Vec<u32>,
+    phase: Vec<Option<Phase>>,
+}
+
+/// A column of numbers that many runs have none of: empty while all are NaN.
+#[derive(Default)]
+struct Rare(Vec<f64>);
+
+impl Rare {
+    /// Sets one of `len` numbers.
+    fn set(&mut self, at: usize, value: Option<f64>, len: usize) {
+        if self.0.is_empty() && value.is_some() {
+            self.0.resize(len, f64::NAN);
+        }
+        if let Some(place) = self.0.get_mut(at) {
+            *place = value.unwrap_or(f64::NAN);
+        }
+    }
+
+    fn from(&self, first: usize, len: usize) -> Vec<f64> {
+        self.0.get(first..first + len).map_or_else(|| vec![f64::NAN; len], <[f64]>::to_vec)
+    }
+}
+
+impl Samples {
+    /// Room for so many samples of each of so many flows.
+    pub fn new(flows: usize, each: usize) -> Samples {
+        let len = flows * each;
+        Samples {
+            each,
+            delivered: vec![0; len],
+            window: vec![0.0; len],
+            rate: Rare::default(),
+            available: Rare::default(),
+            rtt: vec![0.0; len],
+            retransmitted: vec![0; len],
+            phase: vec![None; len],
+        }
+    }
+
+    /// Sets what the source of `flow` shows in a sample: of what it is, nothing unless it is `active`; and since the
+    /// sample before, its mean round-trip time in seconds, and how many packets it sent again.
+    pub fn see(&mut self, flow: u32, sample: usize, source: &Source, active: bool, rtt: f64, retransmitted: u64) {
+        let (at, len) = (flow as usize * self.each + sample, self.window.len());
+        let state = active.then(|| source.state());
+        self.window[at] = state.and_then(|state| state.window).unwrap_or(f64::NAN);
+        self.rate.set(at, state.and_then(|state| state.rate).map(|rate| rate.as_bps()), len);
+        self.available.set(at, source.available().filter(|_| active).map(|rate| rate.as_bps()), len);
+        self.rtt[at] = rtt;
+        self.retransmitted[at] = retransmitted as u32;
+        self.phase[at] = state.map(|state| state.phase);
+    }
+
+    /// Sets the bytes that were delivered since the sample before.
+    pub fn deliver(&mut self, flow: u32, sample: usize, bytes: u64) {
+        self.delivered[flow as usize * self.each + sample] = bytes;
+    }
+
+    /// The first `len` samples of `flow`.
+    pub fn series(&self, flow: u32, len: usize) -> FlowSeries {
+        let first = flow as usize * self.each;
+        let samples = first..first + len;
+        FlowSeries {
+            delivered: self.delivered[samples.clone()].to_vec(),
+            window: self.window[samples.clone()].to_vec(),
+            rate: self.rate.from(first, len),
+            available: self.available.from(first, len),
+            rtt: self.rtt[samples.clone()].to_vec(),
+            retransmitted: self.retransmitted[samples.clone()].to_vec(),
+            phase: self.phase[samples].to_vec(),
+        }
+    }
+}
