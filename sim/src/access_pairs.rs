@@ -1,8 +1,8 @@
 //! The access links of flows whose packets carry no stamps that anybody reads, as those of window protocols: what is
-//! handled ahead on them ([`ahead`](crate::ahead)) needs half of a packet, so that two packets share a cache line, and
-//! the two links of a flow are in one line.
+//! handled ahead on them ([`ahead`](crate::ahead)) needs a quarter of a packet on the way out and half of one on the way
+//! back, so that several packets share a cache line, and the two links of a flow are in one line.
 
-use crate::packet::{Body, Head, Packet};
+use crate::packet::{Body, Head, Heads, Packet};
 use control::{Duration, Stamp, Time};
 use path::{Fifo, Pool, Timed, prefetch};
 
@@ -12,7 +12,15 @@ pub struct AccessPairs {
     /// So the pair of a lane follows from the lane's number, without a table.
     first: u32,
     pairs: Vec<AccessPair>,
-    packets: Pool<Lean>,
+    memory: Memory,
+}
+
+/// What is on all access links, and between those of a flow.
+struct Memory {
+    out: Pool<Leaving>,
+    back: Pool<Returning>,
+    /// Thousands of flows share one of these.
+    between: Vec<Between>,
 }
 
 /// The two access links of a flow, both of which are delays.
@@ -22,32 +30,28 @@ pub struct AccessPair {
     out: Side,
     back: Side,
     flow: u32,
-    /// The link behind `out`, which is plain; [`NONE`] if the two lanes are no such access links.
-    link: u32,
-    /// The link behind `back`; [`NONE`] if it is not plain.
-    link_back: u32,
-    /// The position of a route at which acknowledgments go on behind `back`.
-    onto: u32,
+    /// What is between the two, by its number in [`Memory::between`]; [`NONE`] if the two lanes are no such access
+    /// links.
+    between: u32,
 }
 
 /// A pair that is used: what is done with it at one event looks it up once.
 pub struct Pair<'a> {
     links: &'a mut AccessPair,
-    packets: &'a mut Pool<Lean>,
+    memory: &'a mut Memory,
 }
 
-/// How the access links of a flow are connected.
-pub struct Connection {
-    /// The number of the flow.
-    pub flow: u32,
-    /// The delays of the links before data's and acknowledgments' ways.
-    pub delays: [Duration; 2],
-    /// The link behind the first one, which is plain.
+/// What is between the access links of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Between {
+    /// The link behind the way out, which is plain.
     pub link: u32,
-    /// The link behind the other one, if that is plain.
+    /// The link behind the way back, if that is plain.
     pub link_back: Option<u32>,
-    /// The position of a route at which acknowledgments go on behind the other one.
+    /// The position of a route at which acknowledgments go on behind the way back.
     pub onto: u32,
+    /// What the flow's packets look like.
+    pub heads: Heads,
 }
 
 /// One of the two access links of a flow.
@@ -73,70 +77,94 @@ impl Side {
 }
 
 impl AccessPair {
-    const ABSENT: AccessPair = AccessPair {
-        out: Side::new(Duration::ZERO),
-        back: Side::new(Duration::ZERO),
-        flow: NONE,
-        link: NONE,
-        link_back: NONE,
-        onto: NONE,
-    };
+    const ABSENT: AccessPair =
+        AccessPair { out: Side::new(Duration::ZERO), back: Side::new(Duration::ZERO), flow: NONE, between: NONE };
 }
 
 /// In place of a number: there is none.
 const NONE: u32 = u32::MAX;
 
-/// What is kept of a packet: all but its flow and its place on its route, which the access link tells, and its stamp.
+/// What is kept of a packet on the way out. The access link tells its flow and its way, and when it was sent; its
+/// segment tells its head.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(16))]
+struct Leaving {
+    /// When it leaves the access link.
+    exit: Time,
+    /// Modulo 2^32.
+    segment: u32,
+    order: u32,
+}
+
+/// What is kept of a packet on the way back.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
-struct Lean {
+struct Returning {
     /// When it leaves the access link.
     exit: Time,
     sent: Time,
+    /// Of data, modulo 2^32.
     segment: u64,
     order: u32,
-    /// Of data, its [`Head`]; of an acknowledgment, how many segments have arrived out of order.
-    word: u32,
+    /// Of an acknowledgment, how many segments have arrived out of order.
+    out_of_order: u32,
 }
 
-impl Timed for Lean {
+impl Timed for Leaving {
     #[inline(always)]
     fn time(&self) -> Time {
         self.exit
     }
 }
 
-impl Lean {
-    /// Data of `flow` that goes on at position `hop`.
+impl Timed for Returning {
     #[inline(always)]
-    fn data(&self, flow: u32, hop: u32) -> Packet {
-        let &Lean { sent, segment, order, word, .. } = self;
-        Packet { flow, head: Head::of_word(word), hop, order, segment, sent, body: Body::Data(Stamp::None) }
+    fn time(&self) -> Time {
+        self.exit
+    }
+}
+
+impl Returning {
+    /// Data of `flow`, at whose sink all segments before `cumulative` have arrived.
+    #[inline(always)]
+    fn data(&self, flow: u32, between: &Between, cumulative: u64) -> Packet {
+        let &Returning { sent, segment, order, .. } = self;
+        let head = between.heads.of(segment as u32);
+        // It is less than 2^31 segments away.
+        let segment = cumulative.wrapping_add_signed((segment as u32).wrapping_sub(cumulative as u32) as i32 as i64);
+        Packet { flow, head, hop: between.onto, order, segment, sent, body: Body::Data(Stamp::None) }
     }
 }
 
 impl AccessPairs {
     /// No flow has such access links.
     pub fn new() -> AccessPairs {
-        AccessPairs { first: 0, pairs: Vec::new(), packets: Pool::new() }
+        let memory = Memory { out: Pool::new(), back: Pool::new(), between: Vec::new() };
+        AccessPairs { first: 0, pairs: Vec::new(), memory }
     }
 
-    /// Makes a pair of `lane` and the next lane, on which no packet is yet. The lanes of pairs follow each other, up to
-    /// `most` pairs from the first one on. A lane that is not in this row stays as it is.
-    pub fn connect(&mut self, lane: u32, most: usize, connection: &Connection) {
+    /// Makes a pair of `lane` and the next lane, on which no packet is yet, and which have these `delays`, for `flow`.
+    /// The lanes of pairs follow each other, up to `most` pairs from the first one on. A lane that is not in this row
+    /// stays as it is.
+    pub fn connect(&mut self, lane: u32, most: usize, flow: u32, delays: [Duration; 2], between: &Between) {
+        let Memory { out, back, between: all } = &mut self.memory;
         if self.pairs.is_empty() {
             self.first = lane;
             self.pairs.reserve_exact(most);
-            self.packets.expect(2 * most);
+            out.expect(2 * most);
+            back.expect(2 * most);
         }
         let (at, is_back) = ((lane - self.first) as usize / 2, (lane - self.first) % 2 == 1);
         if is_back || at >= most {
             return;
         }
-        let &Connection { flow, delays: [out, back], link, link_back, onto } = connection;
+        // Flows of a group follow each other.
+        if all.last() != Some(between) {
+            all.push(*between);
+        }
+        let [out, back] = delays.map(Side::new);
         self.pairs.resize_with(at + 1, || AccessPair::ABSENT);
-        let link_back = link_back.unwrap_or(NONE);
-        self.pairs[at] = AccessPair { out: Side::new(out), back: Side::new(back), flow, link, link_back, onto };
+        self.pairs[at] = AccessPair { out, back, flow, between: all.len() as u32 - 1 };
     }
 
     /// The access link that is this lane, if it is one of a pair.
@@ -144,7 +172,7 @@ impl AccessPairs {
     pub fn find(&self, lane: u32) -> Option<Way> {
         let at = lane.wrapping_sub(self.first);
         let pair = self.pairs.get((at / 2) as usize)?;
-        (pair.link != NONE).then_some(if at.is_multiple_of(2) { Way::Out(at / 2) } else { Way::Back(at / 2) })
+        (pair.between != NONE).then_some(if at.is_multiple_of(2) { Way::Out(at / 2) } else { Way::Back(at / 2) })
     }
 
     /// Where the pair of `lane` is in memory, if there is any.
@@ -156,7 +184,7 @@ impl AccessPairs {
     /// The pair number `pair`, to be used.
     #[inline(always)]
     pub fn using(&mut self, pair: u32) -> Pair<'_> {
-        Pair { links: &mut self.pairs[pair as usize], packets: &mut self.packets }
+        Pair { links: &mut self.pairs[pair as usize], memory: &mut self.memory }
     }
 
     /// The flow of `pair`.
@@ -165,17 +193,24 @@ impl AccessPairs {
         self.pairs[pair as usize].flow
     }
 
-    /// Makes the acknowledgments of what has arrived at the sink by `now`.
-    pub fn settle(&mut self, now: Time, pair: u32, mut acknowledge: impl FnMut(Time, &Packet) -> Packet) {
-        let AccessPair { back, flow, onto, .. } = &mut self.pairs[pair as usize];
-        self.packets.visit(&mut back.packets, |lean| {
-            let arrival = lean.exit - back.delay;
+    /// Makes the acknowledgments of what has arrived at the sink by `now`. `acknowledge` is given the time of each
+    /// arrival, and what makes the data that arrives, after all segments before the one that it is told.
+    pub fn settle(
+        &mut self,
+        now: Time,
+        pair: u32,
+        mut acknowledge: impl FnMut(Time, &dyn Fn(u64) -> Packet) -> Packet,
+    ) {
+        let AccessPair { back, flow, between, .. } = &mut self.pairs[pair as usize];
+        let between = &self.memory.between[*between as usize];
+        self.memory.back.visit(&mut back.packets, |packet| {
+            let arrival = packet.exit - back.delay;
             if arrival > now {
                 return false;
             }
-            let ack = acknowledge(arrival, &lean.data(*flow, *onto));
+            let ack = acknowledge(arrival, &|cumulative| packet.data(*flow, between, cumulative));
             if let Body::Ack { out_of_order, .. } = ack.body {
-                (lean.segment, lean.word) = (ack.segment, out_of_order);
+                (packet.segment, packet.out_of_order) = (ack.segment, out_of_order);
             }
             true
         });
@@ -184,12 +219,19 @@ impl AccessPairs {
     /// Prefetches the packet behind `before` others on an access link.
     #[inline(always)]
     pub fn prefetch_packet(&self, way: Way, before: usize) {
-        let side = match way {
-            Way::Out(pair) => self.pairs.get(pair as usize).map(|pair| &pair.out),
-            Way::Back(pair) => self.pairs.get(pair as usize).map(|pair| &pair.back),
-        };
-        if let Some(packet) = side.and_then(|side| self.packets.get(&side.packets, before)) {
-            prefetch::lines(packet);
+        match way {
+            Way::Out(pair) => {
+                let pair = self.pairs.get(pair as usize);
+                pair.and_then(|pair| self.memory.out.get(&pair.out.packets, before))
+                    .into_iter()
+                    .for_each(prefetch::lines);
+            }
+            Way::Back(pair) => {
+                let pair = self.pairs.get(pair as usize);
+                pair.and_then(|pair| self.memory.back.get(&pair.back.packets, before))
+                    .into_iter()
+                    .for_each(prefetch::lines);
+            }
         }
     }
 }
@@ -201,22 +243,27 @@ impl Pair<'_> {
         self.links.flow
     }
 
+    #[inline(always)]
+    fn between(&self) -> &Between {
+        &self.memory.between[self.links.between as usize]
+    }
+
     /// The link behind the way back, if that is plain.
     #[inline(always)]
     pub fn link_back(&self) -> Option<u32> {
-        let link = self.links.link_back;
-        (link != NONE).then_some(link)
+        self.between().link_back
     }
 
-    /// `packet`, which carries data, is put onto the way out. Returns the time of the next exit there, if that has
-    /// changed.
+    /// `packet`, which carries data and is sent `now`, is put onto the way out. Returns the time of the next exit
+    /// there, if that has changed.
     #[inline(always)]
     pub fn send(self, now: Time, packet: &Packet) -> Option<Time> {
-        let &Packet { head, order, segment, sent, .. } = packet;
+        debug_assert_eq!((packet.sent, packet.head), (now, self.between().heads.of(packet.segment as u32)));
         let out = &mut self.links.out;
         let was_empty = out.packets.is_empty();
         let exit = now + out.delay;
-        *self.packets.push_place(&mut out.packets) = Lean { exit, sent, segment, order, word: head.word() };
+        let place = self.memory.out.push_place(&mut out.packets);
+        *place = Leaving { exit, segment: packet.segment as u32, order: packet.order };
         was_empty.then_some(exit)
     }
 
@@ -226,8 +273,9 @@ impl Pair<'_> {
     /// If no packet is there.
     #[inline(always)]
     pub fn leaving(&self) -> (u32, u32) {
-        let first = self.packets.front(&self.links.out.packets).expect("a packet is due");
-        (Head::of_word(first.word).size(), self.links.link)
+        let first = self.memory.out.front(&self.links.out.packets).expect("a packet is due");
+        let between = self.between();
+        (between.heads.of(first.segment).size(), between.link)
     }
 
     /// The packet of [`Pair::leaving`] leaves. It will arrive at the sink at `arrival`, or is dropped if there is none.
@@ -239,14 +287,16 @@ impl Pair<'_> {
     #[inline(always)]
     pub fn turn(self, arrival: Option<Time>) -> (Option<Time>, Option<Time>) {
         let AccessPair { out, back, .. } = self.links;
+        let memory = self.memory;
         let mut first = None;
         if let Some(arrival) = arrival {
-            let exit = arrival + back.delay;
+            let &Leaving { exit: left, segment, order } = memory.out.front(&out.packets).expect("a packet is due");
+            let (exit, sent, segment) = (arrival + back.delay, left - out.delay, u64::from(segment));
             first = back.packets.is_empty().then_some(exit);
-            self.packets.push_front_of(&out.packets, &mut back.packets).expect("a packet is due").exit = exit;
+            *memory.back.push_place(&mut back.packets) = Returning { exit, sent, segment, order, out_of_order: 0 };
         }
-        self.packets.pop(&mut out.packets);
-        (self.packets.time(&out.packets), first)
+        memory.out.pop(&mut out.packets);
+        (memory.out.time(&out.packets), first)
     }
 
     /// Whether the packet that leaves the way back next is an acknowledgment of [`AccessPairs::settle`], and not data
@@ -256,15 +306,16 @@ impl Pair<'_> {
         self.links.back.packets.is_visited()
     }
 
-    /// The data that leaves the way back next, and when it came there and arrived at the sink.
+    /// The data that leaves the way back next, and when it came there and arrived at the sink, where all segments
+    /// before `cumulative` have arrived.
     ///
     /// # Panics
     /// If no packet is there.
     #[inline(always)]
-    pub fn returning(&self) -> (Packet, Time) {
-        let &AccessPair { ref back, flow, onto, .. } = &*self.links;
-        let first = self.packets.front(&back.packets).expect("a packet is due");
-        (first.data(flow, onto), first.exit - back.delay)
+    pub fn returning(&self, cumulative: u64) -> (Packet, Time) {
+        let &AccessPair { ref back, flow, .. } = &*self.links;
+        let first = self.memory.back.front(&back.packets).expect("a packet is due");
+        (first.data(flow, self.between(), cumulative), first.exit - back.delay)
     }
 
     /// The acknowledgment that leaves the way back next, of `size` bytes.
@@ -273,18 +324,19 @@ impl Pair<'_> {
     /// If no packet is there.
     #[cold]
     pub fn settled(&self, size: u32) -> Packet {
-        let &AccessPair { ref back, flow, onto, .. } = &*self.links;
-        let &Lean { sent, segment, order, word, .. } = self.packets.front(&back.packets).expect("a packet is due");
-        let body = Body::Ack { out_of_order: word, marked: 0, report: None };
-        Packet { flow, head: Head::plain(size), hop: onto, order, segment, sent, body }
+        let &AccessPair { ref back, flow, .. } = &*self.links;
+        let first = self.memory.back.front(&back.packets).expect("a packet is due");
+        let &Returning { sent, segment, order, out_of_order, .. } = first;
+        let body = Body::Ack { out_of_order, marked: 0, report: None };
+        Packet { flow, head: Head::plain(size), hop: self.between().onto, order, segment, sent, body }
     }
 
     /// The packet that leaves the way back next does so. Returns when the next one does.
     #[inline(always)]
     pub fn pass(self) -> Option<Time> {
         let back = &mut self.links.back;
-        self.packets.pop(&mut back.packets);
-        self.packets.time(&back.packets)
+        self.memory.back.pop(&mut back.packets);
+        self.memory.back.time(&back.packets)
     }
 }
 
@@ -293,7 +345,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_packets_or_the_links_of_a_flow_take_a_cache_line() {
-        assert_eq!((size_of::<Lean>(), size_of::<AccessPair>()), (32, 64));
+    fn several_packets_or_the_links_of_a_flow_take_a_cache_line() {
+        assert_eq!((size_of::<Leaving>(), size_of::<Returning>(), size_of::<AccessPair>()), (16, 32, 64));
+    }
+
+    #[test]
+    fn a_segment_is_known_by_its_number_modulo_2_to_the_32() {
+        let heads = Heads { full: Head::plain(1000), last: Head::plain(1000), segments: u64::MAX };
+        let between = Between { link: 0, link_back: None, onto: 0, heads };
+        for cumulative in [0, 7, (1 << 32) - 2, 1 << 32, (5 << 32) + 7_u64] {
+            for segment in [cumulative.saturating_sub(5), cumulative, cumulative + 100] {
+                let packet = Returning { segment: u64::from(segment as u32), ..Returning::default() };
+                assert_eq!(packet.data(0, &between, cumulative).segment, segment);
+            }
+        }
     }
 }

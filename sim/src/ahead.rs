@@ -25,7 +25,7 @@
 //! Each link still meets its packets in the order of time, and each flow what reaches its hosts; only the flows do not
 //! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
-use crate::access_pairs::{Connection, Way};
+use crate::access_pairs::{Between, Way};
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
@@ -63,9 +63,11 @@ impl Simulation<'_> {
                 && let Ahead::Hear { flow: number, link: link_back } = ahead[back as usize]
                 && let Some(onto) = topology.lanes.onto(back)
                 && !flow.sink.reads_stamps()
+                && flow.source.heads().are_known_modulo()
             {
                 let delays = [lane, back].map(|lane| topology.lanes.delay(lane));
-                access_pairs.connect(lane, flows, &Connection { flow: number, delays, link, link_back, onto });
+                let between = Between { link, link_back, onto, heads: flow.source.heads() };
+                access_pairs.connect(lane, flows, number, delays, &between);
             }
         }
         self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
@@ -150,7 +152,7 @@ impl Simulation<'_> {
             events.add_exit(lane, pair.pass());
             return self.pass_settled(now, link, &ack);
         }
-        let (packet, arrived) = pair.returning();
+        let (packet, arrived) = pair.returning(flow.sink.cumulative());
         let ack = flow.acknowledge(arrived, &packet, packet.hop);
         events.add_exit(lane, pair.pass());
         self.pass_ack(now, link, &ack);
@@ -197,8 +199,11 @@ impl Simulation<'_> {
             let Network { topology, access_pairs, .. } = &mut self.network;
             let Some(lane) = topology.access_lane(self.flows[flow].sink.way_back()) else { continue };
             if let Some(Way::Back(pair)) = access_pairs.find(lane) {
-                let acknowledge = |arrival, packet: &Packet| self.flows[flow].acknowledge(arrival, packet, packet.hop);
-                access_pairs.settle(now, pair, acknowledge);
+                let flow = &mut self.flows[flow];
+                access_pairs.settle(now, pair, |arrival, data| {
+                    let data = data(flow.sink.cumulative());
+                    flow.acknowledge(arrival, &data, data.hop)
+                });
             } else {
                 self.settle_lane(now, lane);
             }

@@ -50,18 +50,6 @@ impl Head {
         Head(self.0 | size)
     }
 
-    /// The word.
-    #[inline(always)]
-    pub fn word(self) -> u32 {
-        self.0
-    }
-
-    /// The head of which this is the word.
-    #[inline(always)]
-    pub fn of_word(word: u32) -> Head {
-        Head(word)
-    }
-
     /// Size on the wire, in bytes.
     #[inline(always)]
     pub fn size(self) -> u32 {
@@ -85,6 +73,30 @@ impl Head {
     #[inline(always)]
     pub fn ecn(self) -> Ecn {
         Ecn::of_bits(self.0 >> 30)
+    }
+}
+
+/// The heads of a flow's data packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heads {
+    /// That of a full packet.
+    pub full: Head,
+    /// That of the last packet.
+    pub last: Head,
+    /// Number of segments in all; `u64::MAX` if the flow does not end.
+    pub segments: u64,
+}
+
+impl Heads {
+    /// Whether the head of a packet is known from its segment's number modulo 2^32.
+    pub fn are_known_modulo(&self) -> bool {
+        self.full == self.last || self.segments <= u64::from(u32::MAX)
+    }
+
+    /// The head of the packet of `segment`, modulo 2^32.
+    #[inline(always)]
+    pub fn of(&self, segment: u32) -> Head {
+        if segment.wrapping_add(1) == self.segments as u32 { self.last } else { self.full }
     }
 }
 

@@ -19,7 +19,7 @@ pub use setup::{Setup, SourceCounters};
 use super::rto::RetransmissionTimeout;
 use super::scoreboard::Scoreboard;
 use super::sink::Sink;
-use crate::packet::{Body, Head, Packet};
+use crate::packet::{Body, Head, Heads, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
 use frto::Frto;
@@ -162,6 +162,13 @@ impl Source {
     /// The size of its least packet; the backlog is not added to.
     pub fn least_packet(&self) -> Bytes {
         Bytes(u64::from(self.backlog.size_of(self.backlog.size.saturating_sub(1))))
+    }
+
+    /// The heads of its packets; the backlog is not added to.
+    pub fn heads(&self) -> Heads {
+        let Backlog { size: segments, packet, .. } = self.backlog;
+        let last = self.head.with_size(self.backlog.size_of(segments.saturating_sub(1)));
+        Heads { full: self.head.with_size(packet), last, segments }
     }
 
     /// When the event queue will next ask for the retransmission timer, if acknowledgments and this timer are all that
