@@ -323,10 +323,8 @@ impl<P: Packet> Lanes<P> {
     /// Prefetches the lane's packet behind `before` others, if the lane is a delay.
     #[inline]
     pub fn prefetch_packet(&self, lane: u32, before: usize) {
-        if let Shown::Delay(delay, pool) = self.show(lane)
-            && let Some(packet) = pool.get(&delay.packets, before)
-        {
-            prefetch::lines(packet);
+        if let Shown::Delay(delay, pool) = self.show(lane) {
+            pool.prefetch(&delay.packets, before);
         }
     }
 

@@ -155,6 +155,20 @@ impl<T: Timed> Pool<T> {
         self.places.get(place as usize)
     }
 
+    /// Prefetches the value of `queue` behind `before` others, of which there are fewer than a chunk has places, and
+    /// what tells the chunk behind it.
+    #[inline]
+    pub fn prefetch(&self, queue: &Fifo, before: usize) {
+        let Some(value) = self.get(queue, before) else { return };
+        prefetch::lines(value);
+        let behind = queue.head + before as u32 + 2;
+        if self.chunk_of(behind) != self.chunk_of(queue.head)
+            && let Some(next) = self.next.get(self.chunk_of(queue.head) as usize)
+        {
+            prefetch::lines(next);
+        }
+    }
+
     /// The place behind `place`, which is not the last one of its queue.
     #[inline(always)]
     fn behind(&self, place: u32) -> u32 {

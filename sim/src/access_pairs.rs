@@ -4,7 +4,7 @@
 
 use crate::packet::{Body, Head, Heads, Packet};
 use control::{Duration, Stamp, Time};
-use path::{Fifo, Pool, Timed, prefetch};
+use path::{Fifo, Pool, Timed};
 
 /// The access links of all flows. See the [module](self).
 pub struct AccessPairs {
@@ -219,19 +219,11 @@ impl AccessPairs {
     /// Prefetches the packet behind `before` others on an access link.
     #[inline(always)]
     pub fn prefetch_packet(&self, way: Way, before: usize) {
+        let (Way::Out(pair) | Way::Back(pair)) = way;
+        let Some(pair) = self.pairs.get(pair as usize) else { return };
         match way {
-            Way::Out(pair) => {
-                let pair = self.pairs.get(pair as usize);
-                pair.and_then(|pair| self.memory.out.get(&pair.out.packets, before))
-                    .into_iter()
-                    .for_each(prefetch::lines);
-            }
-            Way::Back(pair) => {
-                let pair = self.pairs.get(pair as usize);
-                pair.and_then(|pair| self.memory.back.get(&pair.back.packets, before))
-                    .into_iter()
-                    .for_each(prefetch::lines);
-            }
+            Way::Out(_) => self.memory.out.prefetch(&pair.out.packets, before),
+            Way::Back(_) => self.memory.back.prefetch(&pair.back.packets, before),
         }
     }
 }

@@ -31,16 +31,17 @@ pub struct Wheel {
 /// Slots of equal length.
 #[derive(Debug)]
 struct Level {
-    /// The first chunk of each slot's events, or [`NONE`].
-    slots: Vec<u32>,
+    /// The newest events of each slot; older ones are in other chunks. So what begins after each other is side by side
+    /// in memory, and most events take one look there. Empty until there is an event.
+    slots: Vec<Chunk>,
     /// One bit per slot that is not empty.
     occupied: Vec<u64>,
     /// Number of events in all slots.
     waiting: usize,
 }
 
-/// Events in chunks, which are lent to slots and returned, so that the memory is that of the events that wait, however
-/// they are spread over slots.
+/// Events that do not fit into their slots, in chunks, which are lent to slots and returned, so that the memory is that
+/// of the events that wait, however they are spread over slots.
 #[derive(Debug)]
 struct Bags {
     chunks: Vec<Chunk>,
@@ -48,7 +49,7 @@ struct Bags {
     free: u32,
 }
 
-/// Two cache lines.
+/// Events of a slot, in two cache lines.
 #[derive(Clone, Debug)]
 struct Chunk {
     entries: [Entry; CHUNK],
@@ -56,6 +57,14 @@ struct Chunk {
     len: u32,
     /// The next chunk of the same slot, or the next free one; or [`NONE`].
     next: u32,
+}
+
+impl Chunk {
+    const EMPTY: Chunk = Chunk { entries: [0; CHUNK], len: 0, next: NONE };
+
+    fn events(&self) -> &[Entry] {
+        &self.entries[..self.len as usize]
+    }
 }
 
 const CHUNK: usize = 7;
@@ -103,7 +112,7 @@ impl Wheel {
                 self.turned = Time(slot as u64 * FINE);
                 if first >= self.turned {
                     self.turned = Time((slot as u64 + 1) * FINE);
-                    self.fine.empty(slot, &mut self.bags, |entry| due.push(entry));
+                    self.fine.empty(slot, &mut self.bags, due);
                     due.sort_unstable_by(|a, b| b.cmp(a));
                     return;
                 }
@@ -125,10 +134,10 @@ impl Wheel {
             let Some(next) = self.fine.next(slot) else { return };
             slot = next + usize::from(step + 1 < steps);
         }
-        let mut chunk = self.fine.slots[slot % FINE_SLOTS];
-        while let Some(Chunk { entries, len, next }) = self.bags.chunks.get(chunk as usize) {
-            entries[..*len as usize].iter().for_each(|&entry| each(entry));
-            chunk = *next;
+        let mut chunk = self.fine.slots.get(slot % FINE_SLOTS);
+        while let Some(events) = chunk {
+            events.events().iter().for_each(|&entry| each(entry));
+            chunk = self.bags.chunks.get(events.next as usize);
         }
     }
 
@@ -143,19 +152,17 @@ impl Wheel {
         }
         self.opened = number;
         let Wheel { coarse, fine, bags, .. } = self;
-        let mut chunk = coarse.take(number as usize);
-        while chunk != NONE {
-            let Chunk { entries, len, next } = bags.chunks[chunk as usize].clone();
-            bags.give_back(chunk);
-            coarse.waiting -= len as usize;
-            for &entry in &entries[..len as usize] {
+        let mut chunk = Some(coarse.take(number as usize));
+        while let Some(events) = chunk {
+            coarse.waiting -= events.events().len();
+            for &entry in events.events() {
                 if time_of(entry).0 / COARSE == number {
                     due.push(entry);
                 } else {
                     coarse.put(number as usize, entry, bags);
                 }
             }
-            chunk = next;
+            chunk = bags.take(events.next);
         }
         if due.len() > FEW {
             due.drain(..).for_each(|entry| fine.put((time_of(entry).0 / FINE) as usize, entry, bags));
@@ -168,16 +175,30 @@ impl Wheel {
 
 impl Level {
     fn new(slots: usize) -> Level {
-        Level { slots: vec![NONE; slots], occupied: vec![0; slots / 64], waiting: 0 }
+        Level { slots: Vec::new(), occupied: vec![0; slots / 64], waiting: 0 }
     }
 
     /// Adds an entry to slot `number` modulo the number of slots.
     #[inline]
     fn put(&mut self, number: usize, entry: Entry, bags: &mut Bags) {
-        let slot = number & (self.slots.len() - 1);
+        let slot = number & self.mask();
         self.occupied[slot / 64] |= 1 << (slot % 64);
         self.waiting += 1;
-        bags.put(&mut self.slots[slot], entry);
+        if self.slots.is_empty() {
+            self.slots.resize(self.mask() + 1, Chunk::EMPTY);
+        }
+        let events = &mut self.slots[slot];
+        if events.len as usize == CHUNK {
+            *events = Chunk { next: bags.keep(events), ..Chunk::EMPTY };
+        }
+        events.entries[events.len as usize] = entry;
+        events.len += 1;
+    }
+
+    /// The number of slots, which is a power of two, less one.
+    #[inline(always)]
+    fn mask(&self) -> usize {
+        self.occupied.len() * 64 - 1
     }
 
     /// The number, at or after `from` and within a turn, of the next slot that is not empty.
@@ -185,7 +206,7 @@ impl Level {
         if self.waiting == 0 {
             return None;
         }
-        let mask = self.slots.len() - 1;
+        let mask = self.mask();
         let words = self.occupied.len(); // a power of two, as the number of slots is
         let (first, bit) = ((from & mask) / 64, from % 64);
         for step in 0..=words {
@@ -201,61 +222,57 @@ impl Level {
         None
     }
 
-    /// Empties slot `number` modulo the number of slots without giving its chunks back. Returns the first of them.
-    fn take(&mut self, number: usize) -> u32 {
-        let slot = number & (self.slots.len() - 1);
+    /// Empties slot `number` modulo the number of slots. Returns its newest events, behind which others may be.
+    fn take(&mut self, number: usize) -> Chunk {
+        let slot = number & self.mask();
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        std::mem::replace(&mut self.slots[slot], NONE)
+        std::mem::replace(&mut self.slots[slot], Chunk::EMPTY)
     }
 
     /// Empties slot `number` modulo the number of slots.
-    fn empty(&mut self, number: usize, bags: &mut Bags, mut each: impl FnMut(Entry)) {
-        let mut chunk = self.take(number);
-        while chunk != NONE {
-            let Chunk { entries, len, next } = &bags.chunks[chunk as usize];
-            let (len, next) = (*len as usize, *next);
-            entries[..len].iter().for_each(|&entry| each(entry));
-            self.waiting -= len;
-            bags.give_back(chunk);
-            chunk = next;
+    fn empty(&mut self, number: usize, bags: &mut Bags, due: &mut Vec<Entry>) {
+        let slot = number & self.mask();
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let events = &mut self.slots[slot];
+        due.extend_from_slice(events.events());
+        events.len = 0;
+        let mut next = std::mem::replace(&mut events.next, NONE);
+        while let Some(events) = bags.chunks.get(next as usize) {
+            due.extend_from_slice(events.events());
+            next = bags.give_back(next);
         }
+        self.waiting -= due.len();
     }
 }
 
 impl Bags {
-    /// Adds an entry to the slot that begins with chunk `first`.
-    #[inline]
-    fn put(&mut self, first: &mut u32, entry: Entry) {
-        if let Some(chunk) = self.chunks.get_mut(*first as usize)
-            && (chunk.len as usize) < CHUNK
-        {
-            chunk.entries[chunk.len as usize] = entry;
-            chunk.len += 1;
-            return;
-        }
-        *first = self.lend(*first, entry);
-    }
-
-    /// A chunk with `entry`, which `next` follows.
-    fn lend(&mut self, next: u32, entry: Entry) -> u32 {
+    /// Keeps the events of a full chunk. Returns their number.
+    #[cold]
+    fn keep(&mut self, events: &Chunk) -> u32 {
         let number = self.free;
-        let number = match self.chunks.get(number as usize) {
+        match self.chunks.get_mut(number as usize) {
             Some(chunk) => {
                 self.free = chunk.next;
+                chunk.clone_from(events);
                 number
             }
             None => {
-                self.chunks.push(Chunk { entries: [0; CHUNK], len: 0, next: NONE });
+                self.chunks.push(events.clone());
                 self.chunks.len() as u32 - 1
             }
-        };
-        let chunk = &mut self.chunks[number as usize];
-        (chunk.entries[0], chunk.len, chunk.next) = (entry, 1, next);
-        number
+        }
     }
 
-    fn give_back(&mut self, number: u32) {
-        self.chunks[number as usize].next = self.free;
-        self.free = number;
+    /// Takes out the chunk of this number, if it is one.
+    fn take(&mut self, number: u32) -> Option<Chunk> {
+        let events = self.chunks.get(number as usize)?.clone();
+        self.give_back(number);
+        Some(events)
+    }
+
+    /// A chunk is in use no longer. Returns the number of the next one of its slot.
+    fn give_back(&mut self, number: u32) -> u32 {
+        let free = std::mem::replace(&mut self.free, number);
+        std::mem::replace(&mut self.chunks[number as usize].next, free)
     }
 }
