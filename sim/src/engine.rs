@@ -122,8 +122,7 @@ impl<'a> Simulation<'a> {
                 way_out,
                 ecn: flow.ecn,
             });
-            let mut sink =
-                Sink::new(parties.receiver, source.size(), flow.ack_size.0 as u32, way_back, flow.delayed_ack);
+            let mut sink = Sink::new(parties.receiver, flow.ack_size.0 as u32, way_back, flow.delayed_ack);
             if let Some(kind) = flow.misbehaviour {
                 sink.misbehave(kind);
             }

@@ -51,7 +51,9 @@ pub struct Scoreboard {
     /// What was found since [`Scoreboard::take_news`].
     news: News,
     /// Number of segments whose state is not [`SegmentState::InFlight`].
-    marked: u64,
+    marked: u32,
+    /// A packet was found lost since [`Scoreboard::forget_lost`].
+    lost: bool,
     marks: Option<Box<Marks>>,
 }
 
@@ -144,9 +146,14 @@ impl Scoreboard {
     }
 
     /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and
-    /// `order` the order of the next packet.
+    /// `order` the order of the next packet. That was not before the last [`Scoreboard::forget_lost`] or
+    /// [`Scoreboard::restore`].
     #[inline]
     pub fn lost_since(&self, recover: u64, order: u32) -> bool {
+        self.lost && self.has_lost_since(recover, order)
+    }
+
+    fn has_lost_since(&self, recover: u64, order: u32) -> bool {
         self.marks.as_ref().is_some_and(|marks| {
             marks.highest_lost.is_some_and(|segment| segment >= recover)
                 || marks.last_lost_again.is_some_and(|lost| lost.wrapping_sub(order) as i32 >= 0)
@@ -155,7 +162,8 @@ impl Scoreboard {
 
     /// The controller has been told of the losses so far. (Without this, an old loss would look new 2^31 packets
     /// later.)
-    pub fn forget_lost_again(&mut self) {
+    pub fn forget_lost(&mut self) {
+        self.lost = false;
         if let Some(marks) = &mut self.marks {
             marks.last_lost_again = None;
         }
@@ -173,7 +181,7 @@ impl Scoreboard {
         marks.sacked -= (before == SegmentState::Sacked) as u64;
         marks.sacked += (state == SegmentState::Sacked) as u64;
         self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u32;
-        self.marked += (before == SegmentState::InFlight) as u64;
+        self.marked += (before == SegmentState::InFlight) as u32;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
         self.in_flight += (state == SegmentState::Resent) as u64;
     }
@@ -220,7 +228,7 @@ impl Scoreboard {
         if let Some(marks) = &mut self.marks {
             for segment in from..to {
                 let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
-                self.marked -= (state != SegmentState::InFlight) as u64;
+                self.marked -= (state != SegmentState::InFlight) as u32;
                 self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u32;
                 self.news.never_resent += (state == SegmentState::Lost) as u32;
                 self.news.reordered += (state == SegmentState::InFlight && segment < marks.highest[0]) as u32;
@@ -301,6 +309,7 @@ impl Scoreboard {
     /// The first packet that carried `segment` is lost.
     fn lose_first(&mut self, segment: u64) {
         self.lose(segment);
+        self.lost = true;
         if let Some(marks) = &mut self.marks {
             marks.highest_lost = marks.highest_lost.max(Some(segment));
         }
@@ -309,6 +318,7 @@ impl Scoreboard {
     /// Packet number `order`, with which `segment` was sent again, is lost.
     fn lose_again(&mut self, segment: u64, order: u32) {
         self.mark(segment, SegmentState::Lost);
+        self.lost = true;
         if let Some(marks) = &mut self.marks {
             marks.lost_again.push_back(segment);
             marks.last_lost_again = Some(order);

@@ -12,8 +12,10 @@ pub struct Sink {
     cumulative: u64,
     /// Bytes that have arrived, without duplicates.
     delivered: Bytes,
-    /// Number of segments in all; `u64::MAX` if the flow does not end.
-    segments: u64,
+    /// How many segments after `cumulative` have arrived.
+    ahead: u32,
+    /// How many segments have arrived out of order in all, modulo 2^32.
+    out_of_order: u32,
     reporting: Option<Box<Reporting>>,
     disorder: Option<Box<Disorder>>,
     feedback: Option<Box<Feedback>>,
@@ -42,15 +44,11 @@ impl Reporting {
 /// What has arrived out of order.
 #[derive(Default)]
 struct Disorder {
-    /// How many segments after `cumulative` have arrived.
-    ahead: u64,
     /// One bit per segment from `cumulative` on: segment s is at bit s modulo the number of bits, a power of two. All
-    /// bits are zero while `ahead` is zero.
+    /// bits are zero while [`Sink::ahead`] is zero.
     arrived: Vec<u64>,
     /// The segments that arrived out of order and that the source has not read yet, oldest first.
     record: VecDeque<u64>,
-    /// How many segments have arrived out of order in all, modulo 2^32.
-    out_of_order: u32,
     /// Packets whose segments had arrived before.
     duplicates: u64,
 }
@@ -105,12 +103,10 @@ pub enum Answer {
 }
 
 impl Sink {
-    /// Receives `segments` in all (`u64::MAX` if the flow does not end). Acknowledgments have `ack_size` bytes and
-    /// begin at position `way_back` of the topology. `delayed_ack` is how long an acknowledgment is held at most, if
-    /// every second one is.
+    /// Acknowledgments have `ack_size` bytes and begin at position `way_back` of the topology. `delayed_ack` is how long
+    /// an acknowledgment is held at most, if every second one is.
     pub fn new(
         receiver: Option<Box<dyn Receiver>>,
-        segments: u64,
         ack_size: u32,
         way_back: u32,
         delayed_ack: Option<Duration>,
@@ -118,7 +114,8 @@ impl Sink {
         Sink {
             cumulative: 0,
             delivered: Bytes(0),
-            segments,
+            ahead: 0,
+            out_of_order: 0,
             reporting: receiver.map(|receiver| Box::new(Reporting { receiver, report: None, is_false: false })),
             disorder: None,
             feedback: delayed_ack.map(|delay| Box::new(Feedback { delay: Some(delay), ..Feedback::default() })),
@@ -154,7 +151,8 @@ impl Sink {
     /// Packets that arrived, duplicates included.
     pub fn packets(&self) -> u64 {
         let missing = self.feedback.as_ref().and_then(|it| it.optimism.as_ref()).map_or(0, |it| it.missing);
-        self.cumulative + self.disorder.as_ref().map_or(0, |disorder| disorder.ahead + disorder.duplicates) - missing
+        let duplicates = self.disorder.as_ref().map_or(0, |disorder| disorder.duplicates);
+        self.cumulative + u64::from(self.ahead) + duplicates - missing
     }
 
     /// All segments before this one have arrived, or are acknowledged although they have not.
@@ -193,12 +191,6 @@ impl Sink {
         }
     }
 
-    /// Whether everything has arrived.
-    #[inline]
-    pub fn is_complete(&self) -> bool {
-        self.cumulative == self.segments
-    }
-
     /// A data packet arrives. Inline although there are two callers, one of which is the engine's loop.
     #[inline(always)]
     pub fn on_arrival(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
@@ -225,7 +217,7 @@ impl Sink {
         } else {
             self.on_disorder(packet.segment, size);
         }
-        let out_of_order = self.disorder.as_ref().map_or(0, |disorder| disorder.out_of_order);
+        let out_of_order = self.out_of_order;
         let (marked, early) = self.feedback.as_ref().map_or((0, 0), |feedback| (feedback.marked, feedback.ahead()));
         Packet {
             flow: packet.flow,
@@ -247,7 +239,7 @@ impl Sink {
 
     #[inline(always)]
     fn is_in_order(&self, segment: u64) -> bool {
-        segment == self.cumulative && self.disorder.as_ref().is_none_or(|disorder| disorder.ahead == 0)
+        segment == self.cumulative && self.ahead == 0
     }
 
     #[cold]
@@ -289,14 +281,14 @@ impl Sink {
         if segment > self.cumulative {
             disorder.flip(segment);
             disorder.record.push_back(segment);
-            disorder.ahead += 1;
-            disorder.out_of_order = disorder.out_of_order.wrapping_add(1);
+            self.ahead += 1;
+            self.out_of_order = self.out_of_order.wrapping_add(1);
             return;
         }
         self.cumulative += 1;
-        while disorder.ahead > 0 && disorder.has(self.cumulative) {
+        while self.ahead > 0 && disorder.has(self.cumulative) {
             disorder.flip(self.cumulative);
-            disorder.ahead -= 1;
+            self.ahead -= 1;
             self.cumulative += 1;
         }
     }
@@ -372,7 +364,7 @@ mod tests {
 
     #[test]
     fn segments_are_put_in_order_across_gaps_and_duplicates() {
-        let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
+        let mut sink = Sink::new(None, 40, 0, None);
         let arrivals = [0, 1, 3, 3, 5, 2, 2, 4, 900, 6];
         let acks: Vec<_> = arrivals.iter().filter_map(|&s| arrive(&mut sink, s)).collect();
         let expected = [(1, 0), (2, 0), (2, 1), (2, 1), (2, 2), (4, 2), (4, 2), (6, 2), (6, 3), (7, 3)];
@@ -387,7 +379,7 @@ mod tests {
         for start in [0, 1, 37, 64, 1000] {
             for stride in [3, 7, 1999] {
                 let n = 5000u64;
-                let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
+                let mut sink = Sink::new(None, 40, 0, None);
                 for i in 0..start {
                     arrive(&mut sink, i);
                 }
@@ -403,7 +395,7 @@ mod tests {
 
     #[test]
     fn acknowledgments_are_delayed_for_two_packets_in_order_only() {
-        let mut sink = Sink::new(None, u64::MAX, 40, 0, Some(Duration::from_millis(100)));
+        let mut sink = Sink::new(None, 40, 0, Some(Duration::from_millis(100)));
         assert_eq!(arrive(&mut sink, 0), None);
         assert_eq!(arrive(&mut sink, 1), Some((2, 0)));
         assert_eq!(arrive(&mut sink, 3), Some((2, 1)), "out of order: at once");
@@ -416,7 +408,7 @@ mod tests {
 
     #[test]
     fn an_optimistic_receiver_acknowledges_what_has_not_arrived() {
-        let mut sink = Sink::new(None, u64::MAX, 40, 0, None);
+        let mut sink = Sink::new(None, 40, 0, None);
         sink.misbehave(Misbehaviour::OptimisticAcks);
         let acks: Vec<_> = [0, 1, 5, 3, 6].into_iter().filter_map(|segment| arrive(&mut sink, segment)).collect();
         assert_eq!(acks, [1, 2, 6, 6, 7].map(|segment| (segment + AHEAD, 0)));
@@ -443,7 +435,7 @@ mod tests {
 
     #[test]
     fn marks_are_counted_and_acknowledged_at_once() {
-        let mut sink = Sink::new(None, u64::MAX, 40, 0, Some(Duration::from_millis(100)));
+        let mut sink = Sink::new(None, 40, 0, Some(Duration::from_millis(100)));
         let mut arrive = |segment, ecn| {
             let data = Body::Data(Stamp::None);
             let packet = Packet { segment, head: Head::new(1000, ecn), body: data, ..Packet::default() };

@@ -253,7 +253,7 @@ impl Place<'_, '_> {
         }
         let way_back = slot.access[1 - side].first;
         let ack_size = workload.ack_size.0 as u32;
-        (source, Sink::new(parties.receiver, u64::MAX, ack_size, way_back, workload.delayed_ack))
+        (source, Sink::new(parties.receiver, ack_size, way_back, workload.delayed_ack))
     }
 
     /// A data packet of `side` arrives at the other side.

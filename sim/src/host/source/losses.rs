@@ -142,7 +142,7 @@ impl Source {
 
     /// The controller is about to reduce its rate: losses of packets sent before belong to the same loss event.
     fn note_reduction(&mut self) {
-        self.board.forget_lost_again();
+        self.board.forget_lost();
         self.recover = self.board.next();
         self.reduced = self.order;
     }

@@ -84,7 +84,7 @@ impl Flow {
         let source = Source::new(setup);
         let mut flow = Flow {
             source,
-            sink: Sink::new(None, segments.unwrap_or(u64::MAX), 40, 0, None),
+            sink: Sink::new(None, 40, 0, None),
             calls: Calls::default(),
             now: ms(0),
             held_until: ms(0),
