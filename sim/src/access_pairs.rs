@@ -246,16 +246,15 @@ impl Pair<'_> {
         self.between().link_back
     }
 
-    /// `packet`, which carries data and is sent `now`, is put onto the way out. Returns the time of the next exit
-    /// there, if that has changed.
+    /// The packet of `segment`, modulo 2^32, is sent `now`, and is put onto the way out. Returns the time of the next
+    /// exit there, if that has changed.
     #[inline(always)]
-    pub fn send(self, now: Time, packet: &Packet) -> Option<Time> {
-        debug_assert_eq!((packet.sent, packet.head), (now, self.between().heads.of(packet.segment as u32)));
+    pub fn send(self, now: Time, segment: u32, order: u32) -> Option<Time> {
         let out = &mut self.links.out;
         let was_empty = out.packets.is_empty();
         let exit = now + out.delay;
         let place = self.memory.out.push_place(&mut out.packets);
-        *place = Leaving { exit, segment: packet.segment as u32, order: packet.order };
+        *place = Leaving { exit, segment, order };
         was_empty.then_some(exit)
     }
 

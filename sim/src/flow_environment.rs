@@ -20,11 +20,12 @@ pub struct FlowEnvironment<'a> {
 impl Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
-        let Network { topology, access_pairs, events, .. } = &mut *self.network;
+        let Network { topology, access_pairs, .. } = &mut *self.network;
         let lane = topology.access_lane(hop);
         match lane.and_then(|lane| Some((lane, access_pairs.find(lane)?))) {
             Some((lane, Way::Out(pair))) => {
-                events.add_exit(lane, access_pairs.using(pair).send(self.now, &make()));
+                let Packet { segment, order, .. } = make();
+                self.network.send_lean(self.now, lane, pair, segment as u32, order);
             }
             _ => {
                 self.network.forward(self.now, hop, size, make);
