@@ -104,6 +104,12 @@ impl<P: Packet> Lanes<P> {
         self.len() as u32 - 1
     }
 
+    /// Forgets the lanes from number `from` on, which are not used from now on: the memory that tells of them is free.
+    pub fn forget(&mut self, from: u32) {
+        self.others.truncate((from as usize).saturating_sub(self.links.len()));
+        self.others.shrink_to_fit();
+    }
+
     /// The position at which packets go on behind a lane of [`Lanes::add_delay`] that sets it.
     pub fn onto(&self, lane: u32) -> Option<u32> {
         match self.show(lane) {

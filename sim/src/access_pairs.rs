@@ -175,6 +175,13 @@ impl AccessPairs {
         (pair.between != NONE).then_some(if at.is_multiple_of(2) { Way::Out(at / 2) } else { Way::Back(at / 2) })
     }
 
+    /// The first lane from which on all lanes are those of pairs, up to the last of this number of `lanes`; none if the
+    /// last one is not.
+    pub fn all_from(&self, lanes: usize) -> Option<u32> {
+        let ends = self.first as usize + 2 * self.pairs.len() == lanes;
+        (ends && self.pairs.iter().all(|pair| pair.between != NONE)).then_some(self.first)
+    }
+
     /// Where the pair of `lane` is in memory, if there is any.
     #[inline(always)]
     pub fn place(&self, lane: u32) -> Option<&AccessPair> {

@@ -163,37 +163,41 @@ fn marks_in_place_of_drops() {
     });
 }
 
-/// Connections with a handshake and short transfers in both directions, in place of the flows.
+/// Connections with a handshake and short transfers in both directions, as the first flow of `experiment`.
+pub fn workload(experiment: &Experiment) -> Workload {
+    let FlowSettings { controller, parameters, recovery, route, .. } = (*experiment.flows[0].settings).clone();
+    let (packet, header, load) = (Bytes(1000), Bytes(40), Rate::from_mbps(8.0));
+    let mix = Mix { seed: 1, index: 0, load, duration: END, packet, header };
+    Workload {
+        name: "mix".into(),
+        controller: controller.to_string(),
+        parameters: (*parameters).clone(),
+        recovery,
+        route: (*route).clone(),
+        sends: [true; 2],
+        packet,
+        header,
+        ack_size: header,
+        handshake: true,
+        receive_window: None,
+        max_burst: None,
+        pacing: None,
+        delayed_ack: None,
+        min_rto: Duration::from_millis(200),
+        idle_restart: true,
+        ecn: Ecn::NotEct,
+        start: Time::ZERO,
+        stop: Time::ZERO + END,
+        population: Arc::new(mix),
+    }
+}
+
 #[test]
 fn connections_that_come_and_go() {
     let change = |experiment: &mut Experiment| {
-        let FlowSettings { controller, parameters, recovery, route, .. } = (*experiment.flows[0].settings).clone();
+        experiment.workloads.push(workload(experiment));
         experiment.flows.clear();
         experiment.links[0].forward.errors = Errors::Uniform(0.02);
-        let (packet, header, load) = (Bytes(1000), Bytes(40), Rate::from_mbps(8.0));
-        let mix = Mix { seed: 1, index: 0, load, duration: END, packet, header };
-        experiment.workloads.push(Workload {
-            name: "mix".into(),
-            controller: controller.to_string(),
-            parameters: (*parameters).clone(),
-            recovery,
-            route: (*route).clone(),
-            sends: [true; 2],
-            packet,
-            header,
-            ack_size: header,
-            handshake: true,
-            receive_window: None,
-            max_burst: None,
-            pacing: None,
-            delayed_ack: None,
-            min_rto: Duration::from_millis(200),
-            idle_restart: true,
-            ecn: Ecn::NotEct,
-            start: Time::ZERO,
-            stop: Time::ZERO + END,
-            population: Arc::new(mix),
-        });
     };
     with_all(change, |name, outcome| {
         let workload = &outcome.workloads[0];
