@@ -20,7 +20,8 @@ pub const ACQUIRED_SHARE: f64 = 0.95;
 /// capacity.
 pub struct Acquire {
     bin: Duration,
-    /// When the current bin ends.
+    /// When the current bin ends; [`Time::MAX`] once the spare capacity was acquired, or if there is no hope that it
+    /// will be.
     pub ends: Time,
     /// Bytes delivered in all at the beginning of the current bin.
     delivered: u64,
@@ -85,24 +86,31 @@ impl Acquire {
         }
     }
 
-    /// To be called at the first delivery at or after `ends`, with the bytes delivered before. Returns how long after
-    /// its start the flow had acquired the spare capacity, once that is known.
+    /// How long after its start the flow had acquired the spare capacity, once that is known.
+    pub fn acquired(&self) -> Option<Duration> {
+        // If there is no hope, the number is zero.
+        let before = self.number.checked_sub(BINS as u32)?;
+        (self.ends == Time::MAX).then(|| Duration(self.bin.0 * u64::from(before)))
+    }
+
+    /// To be called at the first delivery at or after `ends`, with the bytes delivered before. See
+    /// [`Acquire::acquired`] for what it finds.
     #[cold]
-    pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) -> Option<Duration> {
+    pub fn on_bins_end(&mut self, now: Time, delivered: Bytes) {
         while self.ends <= now {
             self.number += 1;
             let bytes = delivered.0 - std::mem::replace(&mut self.delivered, delivered.0);
             self.got += bytes;
             self.got -= self.bins.replace(self.number as usize % BINS, bytes, self.packet);
-            if let Some(before) = self.number.checked_sub(BINS as u32) {
+            if self.number >= BINS as u32 {
                 let had = room(&self.spare, Time(self.ends.0 - self.bin.0 * BINS as u64), self.ends);
                 if had > 0.0 && self.got as f64 >= ACQUIRED_SHARE * had {
-                    return Some(Duration(self.bin.0 * u64::from(before)));
+                    self.ends = Time::MAX;
+                    return;
                 }
             }
             self.ends += self.bin;
         }
-        None
     }
 }
 

@@ -154,14 +154,12 @@ fn acquired(experiment: &Experiment, flow: &Flow, arrived: &[(Time, Bytes)]) -> 
     let mut acquire = Acquire::new(flow, spare_capacity(experiment, flow));
     let mut before = Bytes(0);
     for &(at, total) in arrived {
-        if at >= acquire.ends
-            && let Some(time) = acquire.on_bins_end(at, before)
-        {
-            return Some(time);
+        if at >= acquire.ends {
+            acquire.on_bins_end(at, before);
         }
         before = total;
     }
-    None
+    acquire.acquired()
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -2,7 +2,7 @@
 //! handled ahead on them ([`ahead`](crate::ahead)) needs a quarter of a packet on the way out and half of one on the way
 //! back, so that several packets share a cache line, and the two links of a flow are in one line.
 
-use crate::packet::{Body, Head, Heads, Packet};
+use crate::packet::{Body, Head, Heads, Packet, near};
 use control::{Duration, Stamp, Time};
 use path::{Fifo, Pool, Timed};
 
@@ -130,8 +130,7 @@ impl Returning {
     fn data(&self, flow: u32, between: &Between, cumulative: u64) -> Packet {
         let &Returning { sent, segment, order, .. } = self;
         let head = between.heads.of(segment as u32);
-        // It is less than 2^31 segments away.
-        let segment = cumulative.wrapping_add_signed((segment as u32).wrapping_sub(cumulative as u32) as i32 as i64);
+        let segment = near(cumulative, segment as u32);
         Packet { flow, head, hop: between.onto, order, segment, sent, body: Body::Data(Stamp::None) }
     }
 }

@@ -4,7 +4,7 @@ use crate::host::round_trips::RoundTrips;
 use crate::host::{Answer, Sink, Source};
 use crate::looks::{Look, Looks};
 use crate::packet::{Body, Packet};
-use control::{Bytes, Duration, Stamp, Time};
+use control::{Bytes, Stamp, Time};
 use experiment::{Acquire, FlowOutcome, FlowSeries};
 use path::prefetch;
 
@@ -33,14 +33,14 @@ pub struct Record {
     start: Time,
     /// Detects the time from which the flow has the spare capacity.
     acquire: Acquire,
-    /// How long after its start the flow had the spare capacity, once it had.
-    acquired: Option<Duration>,
-    /// When the last byte of the flow arrived.
-    completed: Option<Time>,
+    /// When the last byte of the flow arrived; [`Time::MAX`] until then.
+    completed: Time,
     /// How many looks were taken at the source.
-    looks: usize,
+    looks: u32,
     /// At the last sample.
     before: Totals,
+    /// Packets sent again until the last sample.
+    retransmitted: u64,
     /// At the beginning of the measured interval; once that has ended, within the interval.
     measured: Totals,
 }
@@ -50,8 +50,6 @@ pub struct Record {
 struct Totals {
     /// Bytes delivered, without duplicates.
     delivered: Bytes,
-    /// Packets sent again.
-    retransmitted: u64,
     round_trips: RoundTrips,
 }
 
@@ -68,10 +66,10 @@ impl Flow {
         let record = Record {
             start,
             acquire,
-            acquired: None,
-            completed: None,
+            completed: Time::MAX,
             looks: 0,
             before: Totals::default(),
+            retransmitted: 0,
             measured: Totals::default(),
         };
         let (watch, record) = (record.acquire.ends, Box::new(record));
@@ -108,16 +106,16 @@ impl Flow {
     #[inline(always)]
     fn after_data(&mut self, now: Time) {
         if self.sink.cumulative() == self.source.size() {
-            self.record.completed.get_or_insert(now);
+            self.record.completed = self.record.completed.min(now);
         }
     }
 
     /// Data is delivered at or after `watch`.
     #[cold]
     fn check_acquired(&mut self, now: Time) {
-        let record = &mut *self.record;
-        record.acquired = record.acquire.on_bins_end(now, self.sink.delivered());
-        self.watch = if record.acquired.is_some() { Time::MAX } else { record.acquire.ends };
+        let acquire = &mut self.record.acquire;
+        acquire.on_bins_end(now, self.sink.delivered());
+        self.watch = acquire.ends;
     }
 
     /// The source is about to act at `time`, ahead of it: takes the looks that come before that.
@@ -132,7 +130,7 @@ impl Flow {
     #[cold]
     fn look(&mut self, looks: &mut Looks) {
         let (source, record) = (&self.source, &mut *self.record);
-        let Some(&(time, look)) = looks.all.get(record.looks) else { return };
+        let Some(&(time, look)) = looks.all.get(record.looks as usize) else { return };
         let (retransmitted, round_trips) = (source.counters.retransmitted, source.counters.round_trips);
         match look {
             Look::Begin => record.measured.round_trips = round_trips,
@@ -140,18 +138,18 @@ impl Flow {
             Look::Sample(number) => {
                 let is_active = time >= record.start && !source.is_done();
                 let mean_rtt = round_trips.since(&record.before.round_trips).mean();
-                let again = retransmitted - record.before.retransmitted;
+                let again = retransmitted - record.retransmitted;
                 looks.samples.see(source.flow(), number, source, is_active, mean_rtt, again);
-                (record.before.retransmitted, record.before.round_trips) = (retransmitted, round_trips);
+                (record.retransmitted, record.before.round_trips) = (retransmitted, round_trips);
             }
         }
         record.looks += 1;
-        self.next_look = looks.time(record.looks);
+        self.next_look = looks.time(record.looks as usize);
     }
 
     /// The time of look number `number` has come, and what has arrived by then is known.
     pub fn settle(&mut self, number: usize, looks: &mut Looks) {
-        if self.record.looks == number {
+        if self.record.looks as usize == number {
             self.look(looks);
         }
         let (record, delivered) = (&mut *self.record, self.sink.delivered());
@@ -179,8 +177,8 @@ impl Flow {
             loss_events: counters.loss_events.into(),
             timeouts: counters.timeouts.into(),
             mean_window,
-            acquired: record.acquired,
-            completed: record.completed.map(|time| time.since(record.start)),
+            acquired: record.acquire.acquired(),
+            completed: (record.completed != Time::MAX).then(|| record.completed.since(record.start)),
             series,
         }
     }
@@ -198,5 +196,6 @@ mod tests {
     #[test]
     fn a_flow_takes_six_cache_lines() {
         assert_eq!(size_of::<Flow>(), 384);
+        assert_eq!(size_of::<Record>(), 200);
     }
 }

@@ -100,6 +100,12 @@ impl Heads {
     }
 }
 
+/// The number that is `segment` modulo 2^32, and less than 2^31 away from `other`.
+#[inline(always)]
+pub fn near(other: u64, segment: u32) -> u64 {
+    other.wrapping_add_signed(i64::from(segment.wrapping_sub(other as u32) as i32))
+}
+
 /// In place of a segment's number: the packet carries no data, but asks to open a connection (TCP's SYN), or
 /// acknowledges that it is open. It has a stamp or a report as any other packet, for protocols that learn from these
 /// before they send data.

@@ -23,6 +23,9 @@ enum SegmentState {
     Resent,
 }
 
+/// Room is made for the states of this number of segments at least.
+const LEAST_STATES: usize = 16;
+
 /// A segment counts as lost when this many later segments have arrived (RFC 6675, DupThresh).
 pub const DUP_THRESH: u32 = 3;
 
@@ -63,17 +66,17 @@ struct Marks {
     /// The state of segment s is at s modulo the length, which is a power of two.
     states: Vec<SegmentState>,
     /// Number of segments in state [`SegmentState::Lost`].
-    lost: u64,
+    lost: u32,
     /// Number of segments in state [`SegmentState::Sacked`].
-    sacked: u64,
+    sacked: u32,
     /// The three highest segments that have arrived, in descending order: segments below the third are lost.
     highest: [u64; 3],
     /// Below this segment, none is in state [`SegmentState::InFlight`].
     swept: u64,
     /// Below this segment, none is in state [`SegmentState::Lost`], except for those in `lost_again`.
     repaired: u64,
-    /// The highest segment that was ever found lost.
-    highest_lost: Option<u64>,
+    /// All segments that were ever found lost are below this one.
+    losses_end: u64,
     /// The order of the last retransmitted packet that was found lost.
     last_lost_again: Option<u32>,
     /// Segments sent again, in this order: the order of each among all packets of the flow, and its number, both modulo
@@ -94,7 +97,7 @@ impl Marks {
     /// be marked.
     #[cold]
     fn grow(&mut self, una: u64, next: u64) {
-        let room = ((next - una) as usize).next_power_of_two().max(64);
+        let room = ((next - una) as usize).next_power_of_two().max(LEAST_STATES);
         let mut states = vec![SegmentState::InFlight; room];
         for segment in una..next.min(una + self.states.len() as u64) {
             states[segment as usize & (room - 1)] = *self.state(segment);
@@ -155,8 +158,7 @@ impl Scoreboard {
 
     fn has_lost_since(&self, recover: u64, order: u32) -> bool {
         self.marks.as_ref().is_some_and(|marks| {
-            marks.highest_lost.is_some_and(|segment| segment >= recover)
-                || marks.last_lost_again.is_some_and(|lost| lost.wrapping_sub(order) as i32 >= 0)
+            marks.losses_end > recover || marks.last_lost_again.is_some_and(|lost| lost.wrapping_sub(order) as i32 >= 0)
         })
     }
 
@@ -176,10 +178,10 @@ impl Scoreboard {
             marks.grow(self.una, self.next);
         }
         let before = std::mem::replace(marks.state(segment), state);
-        marks.lost -= (before == SegmentState::Lost) as u64;
-        marks.lost += (state == SegmentState::Lost) as u64;
-        marks.sacked -= (before == SegmentState::Sacked) as u64;
-        marks.sacked += (state == SegmentState::Sacked) as u64;
+        marks.lost -= (before == SegmentState::Lost) as u32;
+        marks.lost += (state == SegmentState::Lost) as u32;
+        marks.sacked -= (before == SegmentState::Sacked) as u32;
+        marks.sacked += (state == SegmentState::Sacked) as u32;
         self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u32;
         self.marked += (before == SegmentState::InFlight) as u32;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
@@ -311,7 +313,7 @@ impl Scoreboard {
         self.lose(segment);
         self.lost = true;
         if let Some(marks) = &mut self.marks {
-            marks.highest_lost = marks.highest_lost.max(Some(segment));
+            marks.losses_end = marks.losses_end.max(segment + 1);
         }
     }
 
@@ -342,7 +344,7 @@ impl Scoreboard {
 
     /// How many segments have arrived out of order, and are not acknowledged cumulatively.
     pub fn sacked(&self) -> u64 {
-        self.marks.as_ref().map_or(0, |marks| marks.sacked)
+        self.marks.as_ref().map_or(0, |marks| marks.sacked.into())
     }
 
     /// Marks `segment` as lost, whatever has arrived.
@@ -394,7 +396,7 @@ impl Scoreboard {
         marks.lost = 0;
         marks.lost_again.clear();
         marks.swept = self.una;
-        (marks.highest_lost, marks.last_lost_again) = (None, None);
+        (marks.losses_end, marks.last_lost_again) = (0, None);
     }
 
     /// Lost segments are sent again from the first one on, also those that were lost again (after a timeout).
@@ -566,7 +568,7 @@ mod tests {
                         as u64;
                 let lost = states.iter().filter(|f| **f == DefinedState::Lost).count() as u64;
                 assert_eq!(
-                    (board.una, board.in_flight, board.marks.as_ref().map_or(0, |marks| marks.lost)),
+                    (board.una, board.in_flight, board.marks.as_ref().map_or(0, |marks| marks.lost.into())),
                     (una, in_flight, lost),
                     "seed {seed} step {step}"
                 );

@@ -1,6 +1,6 @@
 //! The receiving host: it keeps which segments have arrived, and makes acknowledgments.
 
-use crate::packet::{Body, Head, Packet};
+use crate::packet::{Body, Head, Packet, near};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
 use experiment::Misbehaviour;
 use path::{Ecn, prefetch};
@@ -46,9 +46,9 @@ impl Reporting {
 struct Disorder {
     /// One bit per segment from `cumulative` on: segment s is at bit s modulo the number of bits, a power of two. All
     /// bits are zero while [`Sink::ahead`] is zero.
-    arrived: Vec<u64>,
-    /// The segments that arrived out of order and that the source has not read yet, oldest first.
-    record: VecDeque<u64>,
+    arrived: Box<[u64]>,
+    /// The segments that arrived out of order and that the source has not read yet, oldest first, modulo 2^32.
+    record: VecDeque<u32>,
     /// Packets whose segments had arrived before.
     duplicates: u64,
 }
@@ -139,7 +139,7 @@ impl Sink {
     /// Removes and returns the oldest entry in the record of segments that arrived out of order, which the source
     /// reads.
     pub(super) fn next_recorded(&mut self) -> Option<u64> {
-        self.disorder.as_mut()?.record.pop_front()
+        Some(near(self.cumulative, self.disorder.as_mut()?.record.pop_front()?))
     }
 
     /// Bytes that have arrived, without duplicates.
@@ -280,7 +280,7 @@ impl Sink {
         self.delivered += Bytes(size as u64);
         if segment > self.cumulative {
             disorder.flip(segment);
-            disorder.record.push_back(segment);
+            disorder.record.push_back(segment as u32);
             self.ahead += 1;
             self.out_of_order = self.out_of_order.wrapping_add(1);
             return;
@@ -339,7 +339,7 @@ impl Disorder {
             return;
         }
         let words = (ahead_by / 64 + 2).next_power_of_two();
-        let mut arrived = vec![0; words];
+        let mut arrived = vec![0; words].into_boxed_slice();
         let start = (first / 64) as usize;
         for word in start..start + self.arrived.len() {
             arrived[word & (words - 1)] = self.arrived[word & (self.arrived.len() - 1)];
