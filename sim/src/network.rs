@@ -206,8 +206,8 @@ impl Network {
         self.events.add_exit(lane + 1, first);
     }
 
-    /// The packet of `segment`, modulo 2^32, is sent onto the way out of `pair`, which is lane number `lane`. Not inlined,
-    /// as a source that sends otherwise needs the registers.
+    /// The packet of `segment`, modulo 2^32, is sent onto the way out of `pair`, which is lane number `lane`. Not
+    /// inlined: the loop in which a source sends needs the registers.
     #[inline(never)]
     pub fn send_lean(&mut self, now: Time, lane: u32, pair: u32, segment: u32, order: u32) {
         let first = self.access_pairs.using(pair).send(now, segment, order);
