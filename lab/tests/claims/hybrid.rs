@@ -41,6 +41,30 @@ fn on_small_paths_the_hybrid_is_never_below_the_window_protocol() {
     }
 }
 
+/// Bandwidth-delay products of 0.05 to 1 MB. Packets are lost because buffers are full, and not to errors.
+#[test]
+fn on_small_paths_without_errors_the_hybrid_is_cubic() {
+    for path in [
+        r#"rate = "10 Mbps", rtt = "40 ms", buffer = "4 bdp""#,
+        r#"rate = "50 Mbps", rtt = "20 ms", buffer = "1 bdp""#,
+        r#"rate = "100 Mbps", rtt = "80 ms", buffer = "0.5 bdp""#,
+    ] {
+        let beside_cubic = |controller: &str| {
+            let finished = run(&format!(
+                r#"
+                duration = "20 s"
+                path = {{ {path} }}
+                flow = [{{ controller = "{controller}" }}, {{ controller = "cubic", start = "100 ms" }}]
+                "#
+            ));
+            let flows = &finished.outcome.flows;
+            assert!(flows.iter().all(|flow| flow.loss_events > 0), "{path}: {controller}");
+            [0, 1].map(|i| (flows[i].series.delivered.clone(), flows[i].retransmitted_packets))
+        };
+        assert_eq!(beside_cubic("thalweg-hybrid"), beside_cubic("cubic"), "{path}");
+    }
+}
+
 /// Bandwidth-delay products of 3.75 to 25 MB, above the threshold.
 #[test]
 fn on_large_paths_hybrids_are_never_below_their_packet_scale_protocol() {
