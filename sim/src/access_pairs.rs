@@ -1,6 +1,6 @@
 //! The access links of flows whose packets carry no stamps that anybody reads, as those of window protocols: what is
-//! handled ahead on them ([`ahead`](crate::ahead)) needs a quarter of a packet on the way out and half of one on the way
-//! back, so that several packets share a cache line, and the two links of a flow are in one line.
+//! handled ahead on them ([`ahead`](crate::ahead)) needs a quarter of a packet on the way out and half of one on the
+//! way back, so that several packets share a cache line, and the two links of a flow are in one line.
 
 use crate::packet::{Body, Head, Heads, Packet, near};
 use control::{Duration, Stamp, Time};

@@ -22,8 +22,8 @@
 //!   are still in flight, and would make the window three times as large.
 //! - Transmission errors keep a window small on however large a path. Where the packet-scale protocol tells them from
 //!   congestion (`thalweg` does, RAPID does not), the threshold is no more than the window that this many errors allow,
-//!   once there were three, as the path may hold more. With more errors than the packet-scale protocol can explain, the window protocol stays
-//!   in charge.
+//!   once there were three, as the path may hold more. With more errors than the packet-scale protocol can explain, the
+//!   window protocol stays in charge.
 //! - A host that is too busy to send bursts when they are due, or late by a quantum in the mean, measures itself and
 //!   not the path: the window protocol resumes, for 10 s at first and twice as long each further time.
 //! - `thalweg` gives way to queues, which other protocols fill. It judges itself over periods of 16 round trips, not

@@ -103,8 +103,8 @@ pub enum Answer {
 }
 
 impl Sink {
-    /// Acknowledgments have `ack_size` bytes and begin at position `way_back` of the topology. `delayed_ack` is how long
-    /// an acknowledgment is held at most, if every second one is.
+    /// Acknowledgments have `ack_size` bytes and begin at position `way_back` of the topology. `delayed_ack` is how
+    /// long an acknowledgment is held at most, if every second one is.
     pub fn new(
         receiver: Option<Box<dyn Receiver>>,
         ack_size: u32,
