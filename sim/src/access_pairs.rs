@@ -15,11 +15,11 @@ pub struct AccessPairs {
     memory: Memory,
 }
 
-/// What is on all access links, and between those of a flow.
+/// The packets on all access links, and what connects the two links of each flow.
 struct Memory {
     out: Pool<Leaving>,
     back: Pool<Returning>,
-    /// Thousands of flows share one of these.
+    /// Flows that follow each other and have the same share one entry.
     between: Vec<Between>,
 }
 

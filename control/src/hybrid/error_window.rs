@@ -5,8 +5,9 @@ use crate::units::Bytes;
 
 /// The weight of the newest number of packets between two errors in the moving average of these numbers.
 const WEIGHT: f64 = 0.125;
-/// So many errors make an estimate. Beside other flows, a buffer also drops packets while the round-trip time is short,
-/// which looks like an error. After one or two of these, a small path would be taken for one that loses packets.
+/// The window is estimated from this many errors on. Beside other flows, a buffer also drops packets while the
+/// round-trip time is short, which looks like an error. After one or two of these drops, a small path would be taken
+/// for one that loses packets.
 const LEAST_ERRORS: u32 = 3;
 
 /// Estimates the mean window of a loss-based protocol at this error rate.
