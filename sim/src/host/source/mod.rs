@@ -178,6 +178,11 @@ impl Source {
         (!self.has_waited).then_some(self.timer.scheduled())
     }
 
+    /// Prefetches what a scheduled time of the retransmission timer needs, which seldom expires then.
+    pub fn prefetch_timer(&self) {
+        prefetch::lines(&self.timer);
+    }
+
     /// Prefetches what an acknowledgment needs beside the source itself.
     pub fn prefetch(&self) {
         prefetch::lines(&*self.controller);
@@ -323,8 +328,8 @@ impl Source {
         self.backlog.segments.min(self.board.una().saturating_add(self.receive_window))
     }
 
-    /// Sends what the controller allows. Inline although there are several callers: a call for each acknowledgment would
-    /// save and restore all registers.
+    /// Sends what the controller allows. Inline although there are several callers: a call for each acknowledgment
+    /// would save and restore all registers.
     #[inline(always)]
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;

@@ -8,7 +8,7 @@ use crate::host::rack::Heard;
 use control::{Duration, Next, Time};
 
 impl Source {
-    /// Marks what is lost by now, after an acknowledgment that tells of `acked` segments and was caused by packet number
+    /// Marks what is lost by now, after an acknowledgment of `acked` segments that was caused by packet number
     /// `order`, which was sent at `sent`.
     #[cold]
     pub(super) fn read_times(&mut self, now: Time, sent: Time, order: u32, acked: u64) {
