@@ -195,7 +195,7 @@ impl Simulation<'_> {
             let mut environment = FlowEnvironment { network: &mut self.network, now: arrival, flow: ack.flow };
             flow.source.on_ack(arrival, ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
         } else if arrival <= self.end {
-            self.network.put(link, arrival, ack);
+            self.network.put(link, arrival, *ack);
         }
     }
 

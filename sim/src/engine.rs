@@ -310,6 +310,11 @@ impl<'a> Simulation<'a> {
                     network.prefetch_way(flow.source.way_out());
                 }
             }
+            (Kind::Timeout, 1) => {
+                if let Some(flow) = self.flows.get(index as usize) {
+                    flow.source.prefetch_timer();
+                }
+            }
             _ => {}
         });
     }

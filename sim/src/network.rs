@@ -225,9 +225,11 @@ impl Network {
         self.events.add_exit(lane + 1, first);
     }
 
-    /// Puts `packet` onto `link`, which has admitted it until `exit`.
-    pub fn put(&mut self, link: u32, exit: Time, packet: &Packet) {
-        let exit = self.topology.lanes.put(link, exit, || *packet);
+    /// Puts `packet` onto `link`, which has admitted it until `exit`. The packet is given by value, so that a caller
+    /// whose packets seldom come here need not have them in memory.
+    #[cold]
+    pub fn put(&mut self, link: u32, exit: Time, packet: Packet) {
+        let exit = self.topology.lanes.put(link, exit, || packet);
         self.events.add_exit(link, exit);
     }
 

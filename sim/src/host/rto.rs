@@ -39,7 +39,7 @@ impl RetransmissionTimeout {
     }
 
     /// The current timeout.
-    #[inline]
+    #[inline(always)]
     pub fn timeout(&self) -> Duration {
         let base = match (self.rtt.smoothed(), self.rtt.variation()) {
             // Where the round-trip time does not vary, SRTT + 4 RTTVAR equals SRTT, and a repair takes just as long. So

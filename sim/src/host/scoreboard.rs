@@ -172,6 +172,7 @@ impl Scoreboard {
     }
 
     /// Sets the state of an outstanding segment.
+    #[inline(always)]
     fn mark(&mut self, segment: u64, state: SegmentState) {
         let marks = self.marks.get_or_insert_default();
         if marks.states.len() < (self.next - self.una) as usize {
@@ -251,6 +252,7 @@ impl Scoreboard {
     }
 
     /// `segment` has arrived out of order. Returns whether that was not known.
+    #[inline(always)]
     pub fn sack(&mut self, segment: u64) -> bool {
         if segment < self.una || segment >= self.next {
             return false;

@@ -230,7 +230,8 @@ impl Sink {
             body: match &mut self.reporting {
                 None => Body::Ack { out_of_order, marked, report: None },
                 Some(reporting) => {
-                    let report = reporting.on_arrival(now, stamp, Bytes(size as u64));
+                    let stamp = *stamp; // so that `packet` need not be in memory if nothing reads its stamp
+                    let report = reporting.on_arrival(now, &stamp, Bytes(size as u64));
                     Body::Ack { out_of_order, marked, report }
                 }
             },

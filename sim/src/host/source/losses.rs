@@ -15,7 +15,7 @@ impl Source {
     pub(super) fn read_ack(&mut self, now: Time, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
         let acked = match self.recovery {
             Recovery::Sack => {
-                let acked = self.on_selective(packet, out_of_order, sink);
+                let acked = self.on_selective(packet.segment, out_of_order, sink);
                 // After a spurious timeout, losses are looked for from the next acknowledgment on: a loss event is told
                 // before its acknowledgment, but the controller is to undo the timeout first.
                 if self.frto != Frto::Spurious {
@@ -24,8 +24,8 @@ impl Source {
                 acked
             }
             Recovery::RackTlp => {
-                let acked = self.on_selective(packet, out_of_order, sink);
-                self.read_times(now, packet, acked);
+                let acked = self.on_selective(packet.segment, out_of_order, sink);
+                self.read_times(now, packet.sent, packet.order, acked);
                 acked
             }
             Recovery::NewReno => {
@@ -73,14 +73,25 @@ impl Source {
         (order.wrapping_sub(self.reduced) as i32) < 0
     }
 
-    fn on_selective(&mut self, packet: &Packet, out_of_order: u32, sink: &mut Sink) -> u64 {
+    #[inline(always)]
+    fn on_selective(&mut self, cumulative: u64, out_of_order: u32, sink: &mut Sink) -> u64 {
         // What was not sent is acknowledged by a receiver that misbehaves.
-        let mut acked = self.board.acknowledge(packet.segment.min(self.board.next()));
-        let board = &mut self.board;
-        skip(&mut self.heard, out_of_order, sink, |segment| acked += board.sack(segment) as u64);
+        let mut acked = self.board.acknowledge(cumulative.min(self.board.next()));
+        if out_of_order != self.heard {
+            acked += self.read_record(out_of_order, sink);
+        }
         if matches!(self.frto, Frto::Expired | Frto::Probing) {
             self.judge_timeout(acked);
         }
+        acked
+    }
+
+    /// Reads the sink's record of out-of-order arrivals up to entry `until`. Returns how many of them were not known.
+    #[inline(never)]
+    fn read_record(&mut self, until: u32, sink: &mut Sink) -> u64 {
+        let Source { board, heard, .. } = self;
+        let mut acked = 0;
+        skip(heard, until, sink, |segment| acked += board.sack(segment) as u64);
         acked
     }
 

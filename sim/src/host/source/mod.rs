@@ -178,6 +178,11 @@ impl Source {
         (!self.has_waited).then_some(self.timer.scheduled())
     }
 
+    /// Prefetches what a scheduled time of the retransmission timer needs, which seldom expires then.
+    pub fn prefetch_timer(&self) {
+        prefetch::lines(&self.timer);
+    }
+
     /// Prefetches what an acknowledgment needs beside the source itself.
     pub fn prefetch(&self) {
         prefetch::lines(&*self.controller);
@@ -323,7 +328,9 @@ impl Source {
         self.backlog.segments.min(self.board.una().saturating_add(self.receive_window))
     }
 
-    /// Sends what the controller allows.
+    /// Sends what the controller allows. Inline although there are several callers: a call for each acknowledgment
+    /// would save and restore all registers.
+    #[inline(always)]
     fn fill(&mut self, now: Time, environment: &mut impl Environment) {
         self.app_limited = false;
         // Counted by hand: a range takes some 20 instructions per acknowledgment here.
@@ -441,11 +448,17 @@ impl Source {
             restarts |= it.waits_for == Expiry::Probe && repair.is_none();
         }
         if restarts {
-            self.restart_timer(now, environment);
+            self.start_timer(now, environment);
         }
     }
 
-    #[inline]
+    /// [`Source::restart_timer`] where that is rare.
+    #[cold]
+    fn start_timer(&mut self, now: Time, environment: &mut impl Environment) {
+        self.restart_timer(now, environment);
+    }
+
+    #[inline(always)]
     fn restart_timer(&mut self, now: Time, environment: &mut impl Environment) {
         let outstanding = self.board.una() != self.board.next();
         let expires = match (outstanding, self.recovery) {
@@ -456,7 +469,7 @@ impl Source {
         self.expire_at(expires, environment);
     }
 
-    #[inline]
+    #[inline(always)]
     fn expire_at(&mut self, time: Time, environment: &mut impl Environment) {
         if let Some(time) = self.timer.restart(time) {
             environment.timer_at(time);

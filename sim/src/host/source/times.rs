@@ -5,22 +5,22 @@ use super::frto::Frto;
 use super::rack_tlp::{Expiry, Probe};
 use super::{Environment, Source};
 use crate::host::rack::Heard;
-use crate::packet::Packet;
 use control::{Duration, Next, Time};
 
 impl Source {
-    /// Marks what is lost by now, after `packet`, an acknowledgment that tells of `acked` segments.
+    /// Marks what is lost by now, after an acknowledgment of `acked` segments that was caused by packet number
+    /// `order`, which was sent at `sent`.
     #[cold]
-    pub(super) fn read_times(&mut self, now: Time, packet: &Packet, acked: u64) {
+    pub(super) fn read_times(&mut self, now: Time, sent: Time, order: u32, acked: u64) {
         let news = self.board.news();
         let recovering = self.board.una() < self.recover;
-        let is_original = self.is_before_reduction(packet.order);
+        let is_original = self.is_before_reduction(order);
         let smoothed = self.timer.timeout.smoothed();
         let Some(it) = &mut self.rack_tlp else { return };
         it.sampled |= acked > 0;
         let heard = Heard {
-            sent: packet.sent,
-            order: packet.order,
+            sent,
+            order,
             news: acked > 0,
             reordered: news.reordered > 0,
             spurious: news.late > 0 && is_original,
@@ -37,7 +37,7 @@ impl Source {
             && self.board.una() >= probe.end
         {
             it.probe = None;
-            if probe.repeats && (packet.order.wrapping_sub(probe.order) as i32) >= 0 {
+            if probe.repeats && (order.wrapping_sub(probe.order) as i32) >= 0 {
                 self.enter_recovery(now);
             }
         }
