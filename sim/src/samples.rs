@@ -5,10 +5,11 @@ use crate::host::Source;
 use control::Phase;
 use experiment::FlowSeries;
 
-/// See the [module](self). In each column, the samples of a flow follow each other.
+/// See the [module](self). In each column, what all flows show at one time is together: they are looked at at about the
+/// same time, in any order, and so write to little memory.
 pub struct Samples {
-    /// How many samples each flow will have.
-    each: usize,
+    /// The number of flows.
+    flows: usize,
     delivered: Vec<u64>,
     window: Vec<f64>,
     rate: Rare,
@@ -32,10 +33,6 @@ impl Rare {
             *place = value.unwrap_or(f64::NAN);
         }
     }
-
-    fn from(&self, first: usize, len: usize) -> Vec<f64> {
-        self.0.get(first..first + len).map_or_else(|| vec![f64::NAN; len], <[f64]>::to_vec)
-    }
 }
 
 impl Samples {
@@ -43,7 +40,7 @@ impl Samples {
     pub fn new(flows: usize, each: usize) -> Samples {
         let len = flows * each;
         Samples {
-            each,
+            flows,
             delivered: vec![0; len],
             window: vec![0.0; len],
             rate: Rare::default(),
@@ -57,7 +54,7 @@ impl Samples {
     /// Sets what the source of `flow` shows in a sample: of what it is, nothing unless it is `active`; and since the
     /// sample before, its mean round-trip time in seconds, and how many packets it sent again.
     pub fn see(&mut self, flow: u32, sample: usize, source: &Source, active: bool, rtt: f64, retransmitted: u64) {
-        let (at, len) = (flow as usize * self.each + sample, self.window.len());
+        let (at, len) = (self.at(flow, sample), self.window.len());
         let state = active.then(|| source.state());
         self.window[at] = state.and_then(|state| state.window).unwrap_or(f64::NAN);
         self.rate.set(at, state.and_then(|state| state.rate).map(|rate| rate.as_bps()), len);
@@ -69,21 +66,29 @@ impl Samples {
 
     /// Sets the bytes that were delivered since the sample before.
     pub fn deliver(&mut self, flow: u32, sample: usize, bytes: u64) {
-        self.delivered[flow as usize * self.each + sample] = bytes;
+        let at = self.at(flow, sample);
+        self.delivered[at] = bytes;
+    }
+
+    fn at(&self, flow: u32, sample: usize) -> usize {
+        sample * self.flows + flow as usize
     }
 
     /// The first `len` samples of `flow`.
     pub fn series(&self, flow: u32, len: usize) -> FlowSeries {
-        let first = flow as usize * self.each;
-        let samples = first..first + len;
+        let places = || (0..len).map(|sample| self.at(flow, sample));
+        fn of<T: Copy>(column: &[T], places: impl Iterator<Item = usize>) -> Vec<T> {
+            places.map(|at| column[at]).collect()
+        }
+        let rare = |column: &Rare| places().map(|at| column.0.get(at).copied().unwrap_or(f64::NAN)).collect();
         FlowSeries {
-            delivered: self.delivered[samples.clone()].to_vec(),
-            window: self.window[samples.clone()].to_vec(),
-            rate: self.rate.from(first, len),
-            available: self.available.from(first, len),
-            rtt: self.rtt[samples.clone()].to_vec(),
-            retransmitted: self.retransmitted[samples.clone()].to_vec(),
-            phase: self.phase[samples].to_vec(),
+            delivered: of(&self.delivered, places()),
+            window: of(&self.window, places()),
+            rate: rare(&self.rate),
+            available: rare(&self.available),
+            rtt: of(&self.rtt, places()),
+            retransmitted: of(&self.retransmitted, places()),
+            phase: of(&self.phase, places()),
         }
     }
 }
