@@ -3,11 +3,11 @@
 //! RAPID halves its rate after any loss. If transmission errors affect one packet in a million, it does so five times
 //! per second at 40 Gbps, and each time costs it 0.2 s of the link. But a sender that learns of congestion from every
 //! p-stream need not infer it from losses. So `thalweg` repairs a loss without lowering its rate if no queue can have
-//! overflowed: if the round-trip time at the loss was the shortest of late, or far below the longest (the spike
-//! scheme: Cen, Cosman and Voelker, "End-to-End Differentiation of Congestion and Wireless Losses", IEEE/ACM
-//! Transactions on Networking 11(5), 2003). A buffer can be so small that round-trip times do not show whether it is
-//! full. It loses packets of every stream, which is more than errors explain, unless half of the rate does not end these
-//! losses ([`super::error_share`]).
+//! overflowed: if the round-trip time at the loss was the shortest of late, or far below the longest (the spike scheme:
+//! Cen, Cosman and Voelker, "End-to-End Differentiation of Congestion and Wireless Losses", IEEE/ACM Transactions on
+//! Networking 11(5), 2003). A buffer can be so small that round-trip times do not show whether it is full. It loses
+//! packets of every stream, which is more than errors explain, unless half of the rate does not end these losses
+//! ([`super::error_share`]).
 
 use super::error_share::ErrorShare;
 use crate::least_rtt::LeastRtt;
@@ -23,8 +23,8 @@ pub struct LossClassifier {
     latest: [Duration; RTTS_AT_LOSS],
     /// The shortest round-trip time of the path.
     shortest: LeastRtt,
-    /// The longest round-trip time of the last one or two [`WINDOW`]s, in picoseconds, by the same measure as at a loss:
-    /// the least of [`RTTS_AT_LOSS`] in a row. A longer one from before need not have been due to the buffer.
+    /// The longest round-trip time of the last one or two [`WINDOW`]s, in picoseconds, by the same measure as at a
+    /// loss: the least of [`RTTS_AT_LOSS`] in a row. A longer one from before need not have been due to the buffer.
     longest: f64,
     /// The longest of each window.
     of_windows: MaxFilter<2>,
@@ -50,8 +50,8 @@ impl LossClassifier {
         }
     }
 
-    /// An acknowledgment arrived; full packets are of this size. What is acknowledged or lost was sent at this `rate` or
-    /// less; if none is given, at the mean rate of what is in flight. Returns whether errors turned out to be more
+    /// An acknowledgment arrived; full packets are of this size. What is acknowledged or lost was sent at this `rate`
+    /// or less; if none is given, at the mean rate of what is in flight. Returns whether errors turned out to be more
     /// frequent than was known.
     pub fn on_ack(&mut self, now: Time, ack: &Ack, packet: Bytes, rate: Option<Rate>) -> bool {
         if self.errors.get() == 0.0 {

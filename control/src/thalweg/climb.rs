@@ -12,21 +12,18 @@
 //!
 //! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows
 //! have left. So a *surge* multiplies kappa: it doubles each time that no estimate was near r for a round trip and 32
-//! streams, or four times tau if the streams take less, and an estimate near r ends it. Slow flows, of which there may
-//! be many, have long streams, and their surges grow more slowly than those of fast flows.
+//! streams, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and their surges
+//! grow more slowly than those of fast flows.
 //!
 //! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
 //! overload the path. So a *search* follows slow start: as long as every estimate is above the average rate, the rate
 //! may grow by half within the time that feedback takes. (If a flow begins with all that slow start found, this
 //! estimate is not above its rate, and there is no search.)
 //!
-//! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau
-//! and all other times of the rule are those of the parameters where feedback takes `slow_feedback` or longer, and
-//! shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows with different
-//! round-trip times have equal shares all the same. That is not so of decreases by losses, which take the same share of
-//! the rate on all paths. If climbs were faster there, losses would be more frequent, and the step of the floor would
-//! make less equal between two of them. So for a second of streams after a loss that errors do not explain, the times
-//! are those of the parameters.
+//! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau,
+//! of which all times of the rule are multiples, is that of the parameters where feedback takes `slow_feedback` or
+//! longer, and shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows
+//! with different round-trip times have equal shares all the same.
 
 use crate::units::{Duration, Rate};
 
@@ -40,11 +37,9 @@ pub struct ClimbParameters {
     /// The floor in the step of sqrt(floor r). If the steps of all flows were equal, a thousand slow flows would climb
     /// a hundred times as fast as ten fast ones; if all steps were proportional to r, no slow flow would catch up.
     pub floor: Rate,
-    /// The floor of a flow that begins. It falls to `floor` within `youth`, so that the shares of flows become equal
-    /// soon, and queues are short afterwards.
+    /// The floor of a flow that begins. It falls to `floor` within a hundred times tau, so that the shares of flows
+    /// become equal soon, and queues are short afterwards.
     pub young_floor: Rate,
-    /// How long a flow has a higher floor.
-    pub youth: Duration,
     /// By which share of the rate the step of the floor lets a flow climb at most in a round trip and a stream, after
     /// which feedback arrives, or within tau if that is shorter.
     pub climb_in_round_trip: f64,
@@ -54,7 +49,8 @@ pub struct ClimbParameters {
     pub back_off: f64,
     /// Growth of kappa per tau while there is no collapse, as a share of kappa.
     pub regrow: f64,
-    /// Where feedback takes less time than this, tau and the other times of the rule are shorter in proportion.
+    /// Where feedback takes less time than this, tau is shorter in proportion, and so are all times of the rule, which
+    /// are multiples of it.
     pub slow_feedback: Duration,
 }
 
@@ -87,9 +83,7 @@ pub struct Climb {
     /// The total duration of the streams that were sent since kappa was last lowered, and of all streams.
     since_lowered: Duration,
     age: Duration,
-    /// The total duration of the streams that were sent since more was lost than errors explain.
-    since_loss: Duration,
-    /// The factor on all times of the rule.
+    /// The factor on tau.
     time_scale: f64,
     /// Whether no estimate since slow start began was as low as the average rate.
     searching: bool,
@@ -102,21 +96,12 @@ const SURGE: f64 = 2.0;
 /// A surge grows after a round trip and so many streams with much to spare. To a slow flow, whose streams take long, a
 /// small part of the path is much to spare.
 const SURGE_STREAMS: f64 = 32.0;
-/// The least time for which these streams count, in multiples of tau. The streams of a fast flow take so little time
-/// that it would have taken all that is to spare before the others see it.
-const SURGE_TIME: f64 = 4.0;
-/// The largest product of kappa and the surge. In effect it is no bound, because streams show at most two or three times
-/// their average rate.
-const LARGEST: f64 = 8.0;
 /// The share of its rate by which a flow that searches may climb within the time that feedback takes.
 const SEARCH: f64 = 0.5;
-/// A stream is heard of when it is over, and until the next one begins the rate does not change: so feedback takes a
-/// round trip and so many streams.
-const STREAMS_OF_FEEDBACK: f64 = 1.5;
+/// A flow has a higher floor for so many times tau.
+const YOUTH: f64 = 100.0;
 /// The least time scale. Pauses of hosts take some milliseconds on all paths.
 const LEAST_TIME_SCALE: f64 = 0.05;
-/// After a loss that errors do not explain, times are those of the parameters until streams have been sent for so long.
-const LOSSY: Duration = Duration::from_millis(1000);
 
 impl Climb {
     /// The climb of a flow that begins.
@@ -128,7 +113,6 @@ impl Climb {
             spared: Duration::ZERO,
             since_lowered: Duration::ZERO,
             age: Duration::ZERO,
-            since_loss: LOSSY,
             time_scale: 1.0,
             searching: false,
         }
@@ -145,15 +129,10 @@ impl Climb {
         self.grow_older(time);
     }
 
-    /// The factor on all times of the rule.
-    pub fn time_scale(&self) -> f64 {
-        self.time_scale
-    }
-
     /// Sets the time scale for streams that last for `stream`.
     fn hear_after(&mut self, rtt: Duration, stream: Duration) {
         let share = feedback(rtt, stream).as_secs() / self.parameters.slow_feedback.as_secs();
-        self.time_scale = if self.since_loss < LOSSY { 1.0 } else { share.clamp(LEAST_TIME_SCALE, 1.0) };
+        self.time_scale = share.clamp(LEAST_TIME_SCALE, 1.0);
     }
 
     fn grow_older(&mut self, time: Duration) {
@@ -161,7 +140,7 @@ impl Climb {
     }
 
     /// Tau at the present time scale, seconds.
-    fn tau(&self) -> f64 {
+    pub fn tau(&self) -> f64 {
         self.parameters.tau.as_secs() * self.time_scale
     }
 
@@ -171,7 +150,6 @@ impl Climb {
         let (estimate, pace) = (start.estimate.as_bps(), self.share_of_tau(start.duration));
         self.grow_older(start.duration);
         self.since_lowered += start.duration;
-        self.since_loss = self.since_loss.min(LOSSY) + start.duration;
         if estimate >= average * self.parameters.collapse {
             self.kappa = (self.kappa * (1.0 + self.parameters.regrow * pace)).min(self.parameters.kappa.1);
         } else if self.since_lowered >= start.rtt + start.duration {
@@ -183,29 +161,21 @@ impl Climb {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
-            let (streams, least) = (start.duration.scale(SURGE_STREAMS), Duration::from_secs(self.tau() * SURGE_TIME));
-            if self.spared >= start.rtt + streams.max(least) {
-                self.surge = (self.surge * SURGE).min(LARGEST / self.kappa).max(1.0);
+            if self.spared >= start.rtt + start.duration.scale(SURGE_STREAMS) {
+                self.surge *= SURGE;
                 self.spared = Duration::ZERO;
             }
         }
     }
 
-    /// More packets were lost than errors explain.
-    pub fn on_loss(&mut self) {
-        self.since_loss = Duration::ZERO;
-        self.on_collapse();
-    }
-
-    /// Lowers kappa and ends a surge, because an estimate collapsed, or packets were lost.
-    fn on_collapse(&mut self) {
+    /// Lowers kappa and ends a surge, because an estimate collapsed, or more packets were lost than errors explain.
+    pub fn on_collapse(&mut self) {
         (self.surge, self.spared) = (1.0, Duration::ZERO);
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
     /// Takes back what collapses did to kappa, because the losses taken for them were errors.
     pub fn forget_collapses(&mut self) {
-        self.since_loss = LOSSY;
         self.kappa = self.parameters.kappa.1;
     }
 
@@ -221,11 +191,11 @@ impl Climb {
 
     /// The step that lets slow flows catch up, bits per second, where a stream takes this long.
     pub fn floor_step(&self, average: f64, rtt: Duration, stream: Duration) -> f64 {
-        let ClimbParameters { climb_in_round_trip, floor, young_floor, youth, .. } = &self.parameters;
-        let young = (1.0 - self.age.as_secs() / youth.as_secs()).max(0.0);
+        let ClimbParameters { climb_in_round_trip, floor, young_floor, tau, .. } = &self.parameters;
+        let young = (1.0 - self.age.as_secs() / (YOUTH * tau.as_secs())).max(0.0);
         let floor = floor.as_bps() + (young_floor.as_bps() / self.time_scale - floor.as_bps()).max(0.0) * young;
         let step = libm::sqrt(floor * average);
-        step.min(climb_in_round_trip * average * (self.tau() / (rtt + stream).as_secs()).max(1.0))
+        step.min(climb_in_round_trip * average * (self.tau() / feedback(rtt, stream).as_secs()).max(1.0))
     }
 
     /// Which share of a step is adopted in this time.
@@ -234,9 +204,10 @@ impl Climb {
     }
 }
 
-/// The time from a change of the rate until the sender hears what came of it, where a stream takes this long.
+/// The time from a change of the rate until the sender hears what came of it: a stream of this duration is heard of a
+/// round trip after its end.
 fn feedback(rtt: Duration, stream: Duration) -> Duration {
-    rtt + stream.scale(STREAMS_OF_FEEDBACK)
+    rtt + stream
 }
 
 #[cfg(test)]
@@ -251,7 +222,6 @@ mod tests {
             kappa: (0.1, 0.8),
             floor: Rate::from_bps(0.0),
             young_floor: Rate::from_bps(0.0),
-            youth: Duration::from_millis(1000),
             climb_in_round_trip: 1.0,
             collapse: 0.5,
             back_off: 0.5,
@@ -293,15 +263,13 @@ mod tests {
     fn a_surge_doubles_while_much_is_to_spare_and_ends_near_the_rate() {
         let mut climb = climb();
         (climb.kappa, climb.parameters.regrow) = (0.1, 0.0);
-        // A round trip and four times tau are 440 streams of 2.5 ms.
-        streams(&mut climb, 439, 150.0, 2.5);
+        // A round trip and 32 streams of 2.5 ms are 72 streams.
+        streams(&mut climb, 71, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
         streams(&mut climb, 1, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 20.0);
-        streams(&mut climb, 440, 150.0, 2.5);
+        streams(&mut climb, 72, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 40.0);
-        streams(&mut climb, 4400, 150.0, 2.5);
-        assert_eq!(step_mbps(&climb, 100.0), 800.0, "the largest");
         streams(&mut climb, 1, 120.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
     }
@@ -351,20 +319,12 @@ mod tests {
                 1e8,
                 &StreamStart { estimate: Rate::from_mbps(100.0), duration, fullness: 1.0, burst: 1, rtt },
             );
-            (climb.time_scale(), climb.share_of_tau(Duration::from_millis(1)), climb.age)
+            (climb.time_scale, climb.share_of_tau(Duration::from_millis(1)), climb.age)
         };
         let ms = Duration::from_millis;
         assert_eq!(begin(100, 10), (1.0, 1.0 / 250.0, ms(10)));
-        assert_eq!(begin(10, 10), (0.25, 1.0 / 62.5, ms(50)), "a round trip and one and a half streams");
+        assert_eq!(begin(15, 10), (0.25, 1.0 / 62.5, ms(50)), "a round trip and a stream");
         assert_eq!(begin(1, 1), (0.05, 1.0 / 12.5, ms(70)), "a twentieth at least");
-        climb.on_loss();
-        streams(&mut climb, 99, 100.0, 10.0);
-        assert_eq!(climb.time_scale(), 1.0);
-        climb.hear_after(ms(10), ms(10));
-        assert_eq!(climb.time_scale(), 1.0, "a loss less than a second ago");
-        streams(&mut climb, 1, 100.0, 10.0);
-        climb.hear_after(ms(10), ms(10));
-        assert_eq!(climb.time_scale(), 0.25);
     }
 
     #[test]
@@ -373,7 +333,7 @@ mod tests {
         climb.parameters.young_floor = Rate::from_mbps(4.0);
         let steps = [(); 6].map(|()| {
             let step = climb.floor_step(100e6, RTT, Duration::ZERO) / 1e6;
-            climb.wait(Duration::from_millis(250), RTT, Duration::ZERO);
+            climb.wait(Duration::from_millis(25 * 250), RTT, Duration::ZERO);
             step.round()
         });
         // The roots of 4, 3, 2, 1 and 0 Mbps times 100 Mbps.

@@ -55,19 +55,17 @@ crate::parameters! {
         /// Spread factor (m): the rate of a packet over that of the one before it, in a stream of N packets. Shorter
         /// streams have the same range of rates
         pub spread: f64,
-        /// Time over which an increase of the available bandwidth is adopted
+        /// Time over which an increase of the available bandwidth is adopted. A decrease is adopted over a quarter of
+        /// it, a standing queue is drained over half of it, and a p-stream lasts a quarter of it at most, unless it
+        /// would then have fewer than eight packets
         pub tau: Duration,
         /// Least number of full p-streams over which a decrease is adopted
         pub eta: f64,
         /// A decrease aims at r (1 - gain x), where r is the average rate and x the share by which the path is
         /// overloaded, which is by how much the queue grows in a second; zero: at the estimate
         pub gain: f64,
-        /// Time over which a standing queue is drained. A decrease is adopted over half of it, and a p-stream lasts
-        /// half of it at most, unless it would then have fewer than eight packets
-        pub drain: Duration,
-        /// How long feedback takes where the times of this rule are as they are here: a round trip and one and a half
-        /// p-streams. Where feedback is faster, `tau`, `drain` and `youth` are shorter in proportion,
-        /// but not for a second after a loss that errors do not explain
+        /// How long feedback takes, a round trip and a p-stream, where tau is as it is here. Where feedback is faster,
+        /// tau is shorter in proportion
         pub slow_feedback: Duration,
         /// Delay by a standing queue up to which the queue does not count
         pub tolerance: Duration,
@@ -91,10 +89,8 @@ crate::parameters! {
         pub climb_in_round_trip: f64,
         /// The floor in sqrt(floor r)
         pub step_floor: Rate,
-        /// The floor of a flow that begins. It falls to `step-floor` within `youth`
+        /// The floor of a flow that begins. It falls to `step-floor` within a hundred times tau
         pub young_step_floor: Rate,
-        /// How long a flow has a higher floor
-        pub youth: Duration,
         /// An estimate below this share of the average rate is a collapse
         pub collapse: f64,
         /// Factor on kappa upon a collapse, once per round trip
@@ -121,7 +117,6 @@ impl Default for Thalweg {
             tau: Duration::from_millis(250),
             eta: 2.0,
             gain: 25.0,
-            drain: Duration::from_millis(125),
             slow_feedback: Duration::from_millis(100),
             tolerance: Duration::from_millis(1),
             beta: 0.8,
@@ -134,7 +129,6 @@ impl Default for Thalweg {
             climb_in_round_trip: 0.1,
             step_floor: Rate::from_mbps(0.001),
             young_step_floor: Rate::from_mbps(0.032),
-            youth: Duration::from_millis(25_000),
             collapse: 0.8,
             back_off: 0.5,
             regrow: 0.02,
@@ -144,6 +138,9 @@ impl Default for Thalweg {
         }
     }
 }
+
+/// A p-stream lasts for this share of tau at most.
+const LONGEST_STREAM: f64 = 0.25;
 
 impl Thalweg {
     fn error_share(&self) -> ErrorShare {
@@ -162,17 +159,16 @@ impl Thalweg {
             kappa: (self.lowest_step, self.highest_step),
             floor: self.step_floor,
             young_floor: self.young_step_floor,
-            youth: self.youth,
             climb_in_round_trip: self.climb_in_round_trip,
             collapse: self.collapse,
             back_off: self.back_off,
             regrow: self.regrow,
             slow_feedback: self.slow_feedback,
         };
-        let rule = RateRuleParameters { eta: self.eta, drain: self.drain, tolerance: self.tolerance };
+        let rule = RateRuleParameters { eta: self.eta, tolerance: self.tolerance };
         let parts = Parts {
             len: self.stream,
-            longest_stream: self.drain.scale(0.5),
+            longest_stream: self.tau.scale(LONGEST_STREAM),
             spread: self.spread,
             initial_rate: self.initial_rate,
             beta: self.beta,
@@ -191,10 +187,8 @@ impl Protocol for Thalweg {
         check_resolution(self.resolution)?;
         within("smoothing", self.smoothing.as_secs(), 0.0..=0.1)?;
         within("tau", self.tau.as_secs(), 1e-6..=1e6)?;
-        within("drain", self.drain.as_secs(), 1e-6..=1e6)?;
         within("gain", self.gain, 0.0..=1e6)?;
         within("young-step-floor", self.young_step_floor.as_bps(), 0.0..=1e15)?;
-        within("youth", self.youth.as_secs(), 1e-6..=1e6)?;
         within("eta", self.eta, 1.0..=1e6)?;
         within("slow-feedback", self.slow_feedback.as_secs(), 1e-6..=1e6)?;
         within("tolerance", self.tolerance.as_secs(), 0.0..=10.0)?;

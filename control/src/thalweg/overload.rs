@@ -53,9 +53,6 @@ pub struct Growth {
 
 /// A stream that was sent more than so many of its durations after the one before it is not compared with that.
 const MOST_APART: i64 = 3;
-/// The rates of a p-stream span a factor of less than this, those of a stream of slow start a larger one. The latter
-/// are a round trip apart.
-const WIDEST: f64 = 16.0;
 
 /// The growth of a queue is plain if the least delay grew by more than this share of the range of the stream's delays.
 const PLAIN: f64 = 0.65;
@@ -67,9 +64,6 @@ const LOWEST: i64 = 1_000_000_000_000;
 const WANDERS: i64 = 150;
 /// Where delays wander by less than this, ps, all growth counts: streams of other flows move the delay by so much.
 const LEAST_WANDER: i64 = 10_000_000_000;
-/// The same where delays wander by less than so many gaps between the stream's packets. A slow flow meets the queue of
-/// others at so few moments that its delays turn back although the queue does not.
-const GAPS: i64 = 3;
 
 /// A host was interrupted if a stream had less than this share of the rate that was planned for it. Its packets then
 /// left in a burst, which is a queue of their own.
@@ -85,7 +79,7 @@ impl Overload {
         let span = last.sent().wrapping_sub(first.sent());
         let since = least.sent().wrapping_sub(before.sent());
         let is_next = since > 0 && since <= span.saturating_mul(MOST_APART);
-        if span <= 0 || !is_next || last.rate > first.rate * WIDEST {
+        if span <= 0 || !is_next {
             return None;
         }
         let gaps = last.index.checked_sub(first.index)?;
@@ -94,23 +88,23 @@ impl Overload {
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
-        let counts = !self.may_wander(&least, lost, span / i64::from(gaps.max(1)));
+        let counts = !self.may_wander(&least, lost);
         let grown = if counts { least.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
         let range = samples.iter().map(|sample| sample.delay.wrapping_sub(least.delay)).max().unwrap_or(0) as f64;
         let is_plain = grown > PLAIN * range;
         Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 
-    /// Whether the path may have come by itself to `least`, the packet with the least delay of a stream whose packets
-    /// have this gap, ps, and of which some may have been lost.
-    fn may_wander(&mut self, least: &Sample, lost: bool, gap: i64) -> bool {
+    /// Whether the path may have come by itself to `least`, the packet with the least delay of a stream, of which some
+    /// may have been lost.
+    fn may_wander(&mut self, least: &Sample, lost: bool) -> bool {
         if lost {
             self.wander.forget();
         }
         let wanders = self.wander.scale().saturating_mul(WANDERS);
         self.wander.on_least(least.sent(), least.delay);
         let above = self.lowest.on_delay(least.sent(), least.delay);
-        wanders >= LEAST_WANDER.max(gap.saturating_mul(GAPS)) && above <= wanders
+        wanders >= LEAST_WANDER && above <= wanders
     }
 }
 

@@ -3,8 +3,8 @@
 //! together and fall together.
 //!
 //! - An increase is adopted over tau, as in RAPID, but a flow aims above its rate by no more than [`Climb`] allows.
-//! - A decrease is adopted over half of the time `drain`, but over some streams at least, because a slow flow's stream
-//!   may take longer than that. How far it goes is the receiver's decision ([`super::overload`]).
+//! - A decrease is adopted over a quarter of tau, but over some streams at least, because a slow flow's stream may take
+//!   longer than that. How far it goes is the receiver's decision ([`super::overload`]).
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
@@ -20,10 +20,6 @@ use crate::units::{Duration, Rate, Time};
 pub struct RateRuleParameters {
     /// The least number of full streams over which a decrease is adopted.
     pub eta: f64,
-    /// Time over which a standing queue is drained, and over which a flow of bursts adopts a decrease: a burst delays
-    /// packets by nearly as much as the queue grows in a stream, so that its overload is known coarsely, and is averaged
-    /// over a longer time. Other flows adopt a decrease over half of it.
-    pub drain: Duration,
     /// The delay by a standing queue up to which the queue does not count.
     pub tolerance: Duration,
 }
@@ -55,8 +51,13 @@ const NEAR_HALF: f64 = 0.6;
 /// queue. Flows with longer round-trip times hear of the queue later, and reduce their rates later.
 const ROUND_TRIPS: f64 = 4.0;
 
-/// Flows without bursts adopt a decrease over this share of the time over which a standing queue is drained.
-const FASTER: f64 = 0.5;
+/// A decrease is adopted over this share of tau.
+const DECREASE: f64 = 0.25;
+/// The same for a flow of bursts: a burst delays packets by nearly as much as the queue grows in a stream, so that its
+/// overload is known coarsely, and is averaged over a longer time.
+const DECREASE_OF_BURSTS: f64 = 0.5;
+/// A standing queue is drained over this share of tau.
+const DRAIN: f64 = 0.5;
 
 impl RateRule {
     /// The rule of a flow that knows nothing of its path.
@@ -83,11 +84,10 @@ impl RateRule {
             let step = self.climb.largest_step(average, start);
             average + (target - average).min(step) * self.climb.share_of_tau(start.duration)
         } else {
-            let (drain, eta) = (self.drain(), self.parameters.eta);
-            let over = if start.burst > 1 { drain } else { drain.scale(FASTER) };
+            let over = if start.burst > 1 { DECREASE_OF_BURSTS } else { DECREASE } * self.climb.tau();
             // The estimate of a shorter stream is less certain: the error of a mean falls with the square root of the
             // number of samples. So slow flows also give up less than fast ones, which makes rates equal.
-            let pace = (start.duration.as_secs() / over.as_secs()).min(libm::sqrt(start.fullness) / eta);
+            let pace = (start.duration.as_secs() / over).min(libm::sqrt(start.fullness) / self.parameters.eta);
             average - (average - target) * pace
         })
     }
@@ -103,7 +103,7 @@ impl RateRule {
 
     /// Slows the climb, because more packets were lost than errors explain. That moves round-trip times, too.
     pub fn on_loss(&mut self) {
-        self.climb.on_loss();
+        self.climb.on_collapse();
         self.standing_queue.on_loss();
     }
 
@@ -117,15 +117,10 @@ impl RateRule {
         self.climb.forget_collapses();
     }
 
-    /// The time over which a standing queue is drained, at the present time scale.
-    fn drain(&self) -> Duration {
-        self.parameters.drain.scale(self.climb.time_scale())
-    }
-
     /// The rate to aim at, bits per second: the estimate, or less behind a standing queue. To drain a queue of delay q
-    /// within `drain`, each flow reduces its rate by the fraction q/`drain`. Once it has half of its rate, it waits for
-    /// what comes of that. If the queue is as long as before, other traffic fills it, or it is on the way back, or the
-    /// route has become longer; then it is tolerated from now on, and q is what exceeds it.
+    /// within half of tau, each flow reduces its rate by the fraction 2q/tau. Once it has half of its rate, it waits
+    /// for what comes of that. If the queue is as long as before, other traffic fills it, or it is on the way back, or
+    /// the route has become longer; then it is tolerated from now on, and q is what exceeds it.
     fn target(&mut self, average: f64, start: &StreamStart) -> f64 {
         let estimate = start.estimate.as_bps();
         let measured = self.standing_queue.measure();
@@ -134,10 +129,9 @@ impl RateRule {
             self.giving_way = None;
             return estimate;
         }
-        let drain = self.drain();
         // All flows give up the same share, and a step that is larger for slow flows makes their rates equal.
-        let step = self.climb.floor_step(average, start.rtt, start.duration) * self.climb.share_of_tau(drain);
-        let kept = average * (1.0 - queue.as_secs() / drain.as_secs()) + step;
+        let step = self.climb.floor_step(average, start.rtt, start.duration) * DRAIN;
+        let kept = average * (1.0 - queue.as_secs() / (DRAIN * self.climb.tau())) + step;
         let begin = GivingWay { rate: average, queue, at_half: Duration::ZERO };
         let giving_way = self.giving_way.get_or_insert(begin);
         if average <= giving_way.rate * NEAR_HALF {
@@ -161,13 +155,11 @@ mod tests {
 
     /// A rule whose flows aim above their rates by a multiple of eight, and by the step of a floor.
     fn rule(floor: Rate) -> RateRule {
-        let (tau, drain) = (Duration::from_millis(250), Duration::from_millis(100));
         let climb = ClimbParameters {
-            tau,
+            tau: Duration::from_millis(200),
             kappa: (8.0, 8.0),
             floor,
             young_floor: floor,
-            youth: tau,
             climb_in_round_trip: 1.0,
             collapse: 0.5,
             back_off: 0.5,
@@ -175,7 +167,7 @@ mod tests {
             slow_feedback: Duration(1),
         };
         let tolerance = Duration::from_millis(1);
-        RateRule::new(RateRuleParameters { eta: 2.0, drain, tolerance }, climb)
+        RateRule::new(RateRuleParameters { eta: 2.0, tolerance }, climb)
     }
 
     fn without_floor() -> RateRule {
@@ -200,8 +192,8 @@ mod tests {
     #[test]
     fn an_increase_is_adopted_over_tau_and_within_its_bound() {
         let mut rule = without_floor();
-        assert_eq!(after(&mut rule, 100.0, start(1000.0, 250.0)), 900.0, "eight times as much");
-        assert_eq!(after(&mut rule, 100.0, start(1000.0, 25.0)), 180.0, "a tenth of tau");
+        assert_eq!(after(&mut rule, 100.0, start(1000.0, 200.0)), 900.0, "eight times as much");
+        assert_eq!(after(&mut rule, 100.0, start(1000.0, 20.0)), 180.0, "a tenth of tau");
         assert_eq!(after(&mut rule, 100.0, start(105.0, 999.0)), 105.0, "no more than is free");
     }
 
@@ -255,8 +247,8 @@ mod tests {
         };
         (0..8).for_each(|_| rule.on_rtt(Time::ZERO, Duration::from_millis(100)));
         after(&mut rule, 1.0, start(1.0, 100.0));
-        // Both give up a fifth and add 0.4 sqrt(1 Mbps r). A fast flow goes half of the way down, a slow one 0.4 of its
-        // way up.
-        assert_eq!((standing(&mut rule, 100.0), standing(&mut rule, 1.0)), (92.0, 1.08));
+        // Both give up a fifth and add 0.5 sqrt(1 Mbps r). Both go half of the way, the fast flow down and the slow one
+        // up.
+        assert_eq!((standing(&mut rule, 100.0), standing(&mut rule, 1.0)), (92.5, 1.15));
     }
 }
