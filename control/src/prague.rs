@@ -4,7 +4,8 @@
 //! Below a reference round-trip time, it behaves as flows of that round-trip time do, so that its rate does not depend
 //! on its own: within the *virtual* round-trip time, the longer of the two, it grows and gives up as much as they do.
 //! Hosts are to space its packets: in the simulator with `pacing = 1`, on the wire by quinn's pacer. Left out are the
-//! detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too) and windows below a packet.
+//! detection of classic queues that mark (section 4.3 of RFC 9331 leaves it to operators, too) and windows below a
+//! packet.
 
 use crate::dctcp::MarkedShare;
 use crate::extensions::Extensions;

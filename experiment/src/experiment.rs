@@ -167,8 +167,9 @@ impl FlowSettings {
 /// themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misbehaviour {
-    /// With each packet it acknowledges all packets before it, whether or not they have arrived, and a hundred after it,
-    /// as far as they were sent (Savage et al., "TCP congestion control with a misbehaving receiver", CCR 29(5), 1999).
+    /// With each packet it acknowledges all packets before it, whether or not they have arrived, and a hundred after
+    /// it, as far as they were sent (Savage et al., "TCP congestion control with a misbehaving receiver", CCR 29(5),
+    /// 1999).
     OptimisticAcks,
     /// It reports ten times the rate that it measured or that routers allow, and ten times the growth.
     FalseReports,

@@ -110,7 +110,8 @@ impl Thinned {
         self.write_metrics();
     }
 
-    /// The sender is in this state now, with this slow-start threshold in packets. `trigger` is why it may have changed.
+    /// The sender is in this state now, with this slow-start threshold in packets. `trigger` is why it may have
+    /// changed.
     pub fn show(&mut self, now: Time, state: &State, threshold: Option<f64>, trigger: Option<&'static str>) {
         self.now = now;
         (self.state, self.threshold) = (Some(*state), threshold);

@@ -125,9 +125,9 @@ fn rate_over_batches(samples: &[Sample], packet: Bytes, batches: Duration) -> f6
 mod tests {
     use super::*;
 
-    /// The first stream of slow start, 20 packets, over a link in Mbps that hands packets on every so many ms. Each batch
-    /// is delayed by no more than a batch longer than the one before; by the line alone, the links have 131, 4.1 and 66
-    /// Gbps.
+    /// The first stream of slow start, 20 packets, over a link in Mbps that hands packets on every so many ms. Each
+    /// batch is delayed by no more than a batch longer than the one before; by the line alone, the links have 131, 4.1
+    /// and 66 Gbps.
     #[test]
     fn a_queue_that_grows_from_batch_to_batch_is_seen() {
         for (mbps, ms) in [(8.0, 5.0), (8.0, 9.0), (2.0, 12.0)] {

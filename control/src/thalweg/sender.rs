@@ -1,5 +1,5 @@
-//! The sending party: when each packet of the p-streams leaves, in slow start, on the ramp after it, while probing and in
-//! recovery.
+//! The sending party: when each packet of the p-streams leaves, in slow start, on the ramp after it, while probing and
+//! in recovery.
 //!
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
 //! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round

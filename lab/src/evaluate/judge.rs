@@ -263,8 +263,8 @@ fn judge_row(row: &Row, block: &Block, cases: Vec<CaseResult>, alpha: f64) -> Ro
     result
 }
 
-/// Whether the subject passes `limit` in `case`, and the baseline does not. It must differ from the baseline by more than
-/// the interval of the case: a limit between two means that are alike would be passed by chance.
+/// Whether the subject passes `limit` in `case`, and the baseline does not. It must differ from the baseline by more
+/// than the interval of the case: a limit between two means that are alike would be passed by chance.
 fn is_broken(limit: Limit, case: &CaseResult, [subject, baseline]: &Pair, alpha: f64) -> bool {
     let it = difference(subject, baseline, alpha);
     let passes = |values: &[f64]| limit.is_passed_by(mean(values));

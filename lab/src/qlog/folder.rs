@@ -29,8 +29,8 @@ impl QlogFolder {
         Ok(QlogFolder { path, title: title.into() })
     }
 
-    /// Writes a log for each flow of `run`, with the events that were recorded of it. Of a flow without events, its time
-    /// series are written.
+    /// Writes a log for each flow of `run`, with the events that were recorded of it. Of a flow without events, its
+    /// time series are written.
     ///
     /// # Errors
     /// If a file cannot be written, with its name.

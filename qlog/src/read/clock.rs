@@ -1,7 +1,7 @@
 //! The times of events.
 //!
-//! Newer drafts count from an epoch or from the previous event, older ones absolutely, from a reference time or from the
-//! previous event; older ones may also count in microseconds.
+//! Newer drafts count from an epoch or from the previous event, older ones absolutely, from a reference time or from
+//! the previous event; older ones may also count in microseconds.
 
 use super::field::{Wrong, as_number, text};
 use serde_json::Value;

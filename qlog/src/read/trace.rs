@@ -101,7 +101,8 @@ impl Reading {
         Ok(Value::Object(self.columns.iter().map(name).zip(values).collect()))
     }
 
-    /// The trace, as all events have been read. "Tools MAY sort all events on the timestamp" (main schema, section 7.1).
+    /// The trace, as all events have been read. "Tools MAY sort all events on the timestamp" (main schema, section
+    /// 7.1).
     pub fn finish(mut self) -> Trace {
         self.trace.events.sort_by(|a, b| a.time.total_cmp(&b.time));
         self.trace.date = self.clock.date();

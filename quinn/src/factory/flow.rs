@@ -3,8 +3,9 @@
 //! quinn tells of an acknowledgment first, and then of the losses and marks that it shows. Senders are told in the
 //! other order. So the end of an acknowledgment is held back until quinn does something else.
 //!
-//! For senders, all full packets of a flow have the same size, and quinn looks for larger ones that fit through the path.
-//! So senders are told of bytes in proportion to a full packet, and a window of ten packets remains one of ten packets.
+//! For senders, all full packets of a flow have the same size, and quinn looks for larger ones that fit through the
+//! path. So senders are told of bytes in proportion to a full packet, and a window of ten packets remains one of ten
+//! packets.
 
 use control::{Bytes, Duration, Sender, Time};
 use host::{AckEnd, Host, Lost, Packet, SMALL};
@@ -19,8 +20,8 @@ pub(crate) struct Flow {
     packet: u64,
     /// Bytes of a full packet at present.
     mtu: u64,
-    /// Whether the sender reacts to marks. Otherwise it is told of a loss event, as quinn's packets are ECN-capable with
-    /// any controller.
+    /// Whether the sender reacts to marks. Otherwise it is told of a loss event, as quinn's packets are ECN-capable
+    /// with any controller.
     reacts_to_marks: bool,
     /// The end of an acknowledgment, and when it came.
     held: Option<(Time, AckEnd)>,

@@ -33,9 +33,9 @@ const LIBRARIES: [&str; 2] = ["quinn", "noq"];
 /// # Ok::<(), thalweg_quinn::FactoryError>(())
 /// ```
 ///
-/// quinn keeps the window, finds losses (RFC 9002) and paces the window as it does with its own controllers: 1.25 windows
-/// per round trip, in bursts of at least ten packets. A window of some packets remains one of as many when quinn finds a
-/// larger MTU for the path.
+/// quinn keeps the window, finds losses (RFC 9002) and paces the window as it does with its own controllers: 1.25
+/// windows per round trip, in bursts of at least ten packets. A window of some packets remains one of as many when
+/// quinn finds a larger MTU for the path.
 #[derive(Clone)]
 pub struct Factory {
     controller: &'static Controller,

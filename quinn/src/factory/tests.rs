@@ -53,8 +53,8 @@ impl Connection {
     }
 }
 
-/// RFC 5681, RFC 9438, BIC's paper and Linux: what a loss leaves of the window. A loss comes after the acknowledgment that
-/// shows it, and the sender must not grow by that acknowledgment.
+/// RFC 5681, RFC 9438, BIC's paper and Linux: what a loss leaves of the window. A loss comes after the acknowledgment
+/// that shows it, and the sender must not grow by that acknowledgment.
 #[test]
 fn losses_and_marks_cut_the_window_once_by_what_the_protocol_says() {
     for (name, factor) in [("reno", 0.5), ("cubic", 0.7), ("bic", 0.875), ("bic-linux", 0.8)] {

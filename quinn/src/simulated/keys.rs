@@ -22,8 +22,8 @@ fn keys() -> Keys {
     }
 }
 
-/// One side of the handshake. The client writes its parameters; the server answers with a byte and, under the next keys,
-/// with its own parameters; the client confirms with a byte.
+/// One side of the handshake. The client writes its parameters; the server answers with a byte and, under the next
+/// keys, with its own parameters; the client confirms with a byte.
 struct Handshake {
     side: Side,
     /// The own parameters, as they are sent.

@@ -2,8 +2,8 @@
 //!
 //! A controller is told what quinn 0.11 would tell it, in the same order: of packets that leave together as one, up to
 //! ten; of acknowledged packets with their numbers and times; the estimator of the round-trip time as it was before the
-//! acknowledgment; of losses after the acknowledgment that shows them; and of marks as losses of no bytes. Its window is
-//! kept and paced as quinn does: 1.25 windows per round trip, in bursts of at least ten packets.
+//! acknowledgment; of losses after the acknowledgment that shows them; and of marks as losses of no bytes. Its window
+//! is kept and paced as quinn does: 1.25 windows per round trip, in bursts of at least ten packets.
 //!
 //! What is different from quinn: the simulated host finds losses and repairs them as TCP does (RFC 6675), and its
 //! retransmission timeout is told as persistent congestion, which quinn finds later, where its probes are lost, too. Of

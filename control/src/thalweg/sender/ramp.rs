@@ -5,8 +5,8 @@
 //! round trip later, and those that began first would keep most of it. So a flow begins with [`STEP`] times what slow
 //! start sent in its last round trip, and takes a step of the same factor after each estimate that is not below its
 //! rate, from a stream that was sent since the step before. All flows on ramps together then overload the path by about
-//! this factor at most. A flow that is alone on 100 Gbps and 100 ms, with packets of 9000 bytes, goes from 58 Mbps to 33
-//! Gbps in five steps.
+//! this factor at most. A flow that is alone on 100 Gbps and 100 ms, with packets of 9000 bytes, goes from 58 Mbps to
+//! 33 Gbps in five steps.
 
 use super::{Mode, ThalwegSender};
 use crate::units::{Bytes, Rate};

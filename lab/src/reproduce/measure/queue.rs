@@ -65,7 +65,8 @@ fn capacities(it: &Excerpt) -> Vec<f64> {
     it.samples.clone().map(|i| setup.capacity_at(it.run.outcome.sampled[i]).as_bps()).collect()
 }
 
-/// Packets that the queue drops over the span, in per cent of those that it drops or the link transmits, all of them full.
+/// Packets that the queue drops over the span, in per cent of those that it drops or the link transmits, all of them
+/// full.
 fn drop_share(it: &Excerpt) -> f64 {
     let bits = packet_bits(it);
     let busy = it.of_busiest_link(|series, i| series.utilization[i]).into_iter();

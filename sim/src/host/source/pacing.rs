@@ -56,8 +56,8 @@ mod tests {
     use control::{Ack, Loss, Pipe, Recovery, Stamp, State};
     use serde_json::json;
 
-    /// The departures of the second round trip of a flow of NewReno with a window of 10 packets at first, in ms since its
-    /// beginning.
+    /// The departures of the second round trip of a flow of NewReno with a window of 10 packets at first, in ms since
+    /// its beginning.
     fn second_round(pacing: Option<f64>) -> Vec<f64> {
         let parameters = json!({"initial-window": 10});
         let parameters = parameters.as_object().expect("an object");

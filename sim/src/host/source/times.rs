@@ -123,8 +123,8 @@ mod tests {
     use control::{Recovery, Time};
     use serde_json::json;
 
-    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Returns the source, when everything was
-    /// acknowledged, and the times and segments of all packets.
+    /// Sends ten packets, of which those with the orders in `lost` do not arrive. Returns the source, when everything
+    /// was acknowledged, and the times and segments of all packets.
     fn transfer(recovery: Recovery, lost: &'static [u32]) -> (Source, Time, Vec<(Time, u64)>) {
         let parameters = json!({"initial-window": 10});
         let mut flow = Flow::new(recovery, Some(10), "newreno", parameters.as_object().expect("an object"));
