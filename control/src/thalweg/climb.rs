@@ -12,8 +12,8 @@
 //!
 //! With these bounds, a flow would need many seconds to fill a path that has become much faster or that other flows
 //! have left. So a *surge* multiplies kappa: it doubles each time that no estimate was near r for a round trip and 32
-//! streams, and an estimate near r ends it. Slow flows, of which there may be many, have long streams, and their surges
-//! grow more slowly than those of fast flows.
+//! streams, or four times tau if the streams take less, and an estimate near r ends it. Slow flows, of which there may
+//! be many, have long streams, and their surges grow more slowly than those of fast flows.
 //!
 //! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
 //! overload the path. So a *search* follows slow start: as long as every estimate is above the average rate, the rate
@@ -98,6 +98,10 @@ const SURGE: f64 = 2.0;
 const SURGE_STREAMS: f64 = 32.0;
 /// The share of its rate by which a flow that searches may climb within the time that feedback takes.
 const SEARCH: f64 = 0.5;
+/// The least time for which these streams count, in multiples of tau. The streams of a fast flow take so little time
+/// that it would have taken all that is to spare before the others see it. Behind a policer, which delays nothing, all
+/// see much to spare.
+const SURGE_TIME: f64 = 4.0;
 /// A flow has a higher floor for so many times tau.
 const YOUTH: f64 = 100.0;
 /// The least time scale. Pauses of hosts take some milliseconds on all paths.
@@ -161,7 +165,8 @@ impl Climb {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
-            if self.spared >= start.rtt + start.duration.scale(SURGE_STREAMS) {
+            let (streams, least) = (start.duration.scale(SURGE_STREAMS), Duration::from_secs(self.tau() * SURGE_TIME));
+            if self.spared >= start.rtt + streams.max(least) {
                 self.surge *= SURGE;
                 self.spared = Duration::ZERO;
             }
@@ -263,12 +268,12 @@ mod tests {
     fn a_surge_doubles_while_much_is_to_spare_and_ends_near_the_rate() {
         let mut climb = climb();
         (climb.kappa, climb.parameters.regrow) = (0.1, 0.0);
-        // A round trip and 32 streams of 2.5 ms are 72 streams.
-        streams(&mut climb, 71, 150.0, 2.5);
+        // A round trip and four times tau are 440 streams of 2.5 ms.
+        streams(&mut climb, 439, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
         streams(&mut climb, 1, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 20.0);
-        streams(&mut climb, 72, 150.0, 2.5);
+        streams(&mut climb, 440, 150.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 40.0);
         streams(&mut climb, 1, 120.0, 2.5);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
