@@ -91,7 +91,8 @@ pub struct Climb {
 
 /// An estimate of this multiple of the average rate or less ends a surge.
 const NEAR: f64 = 1.25;
-/// The factor by which a surge grows each time.
+/// The factor by which a surge grows each time. It needs no bound, as streams show at most two or three times their
+/// average rate.
 const SURGE: f64 = 2.0;
 /// A surge grows after a round trip and so many streams with much to spare. To a slow flow, whose streams take long, a
 /// small part of the path is much to spare.
