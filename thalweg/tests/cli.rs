@@ -407,7 +407,7 @@ fn estimators_are_measured_and_mistakes_are_answered_in_a_line() {
     let row = &json["rows"][8];
     assert_eq!((json["rows"].as_array().unwrap().len(), row["traffic"].as_str()), (9, Some("p-stream")));
     assert_eq!((row["load"].as_f64(), row["ratio"].as_f64()), (Some(0.75), Some(1.3)));
-    assert_eq!(row["estimators"][3]["estimator"].as_str(), Some("regression"));
+    assert_eq!(row["estimators"][2]["estimator"].as_str(), Some("regression"));
     for (option, value, said) in [
         ("--rate", "1kbps", "--rate: 1 kbps is not within 1 Mbps and 100 Gbps; write one like 1Gbps"),
         ("--stream", "9", "--stream: 9 packets are not within 10 and 1000; write one like 60"),

@@ -74,7 +74,7 @@ crate::parameters! {
         pub streams: u32,
         /// What takes over, with its source's parameters but for those that follow
         pub packet_scale: PacketScale,
-        /// How the receiver draws an estimate from a stream; `auto`: as `packet-scale` does
+        /// How the receiver draws an estimate from a stream; `auto`: as the controller that takes over does
         pub estimator: Setting<Estimator>,
         /// Largest difference of one-way delays that count as equal; `auto`: 50 ps or the timing error of the
         /// receiver's host, whichever is larger
@@ -120,7 +120,10 @@ impl Protocol for Hybrid {
         let Hybrid { estimator, resolution, .. } = *self;
         match self.packet_scale {
             PacketScale::Rapid => Rapid { estimator, resolution, ..Rapid::default() }.receiver(host),
-            PacketScale::Thalweg => Thalweg { estimator, resolution, ..packet_scale::thalweg() }.receiver(host),
+            PacketScale::Thalweg => {
+                let thalweg = packet_scale::thalweg();
+                Thalweg { estimator: estimator.or(thalweg.estimator), resolution, ..thalweg }.receiver(host)
+            }
         }
     }
 }

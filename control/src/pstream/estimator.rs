@@ -1,7 +1,6 @@
 //! How the available bandwidth is estimated from the packets of a stream.
 
 use super::bunches::Bunches;
-use super::minimum_filter::minimum_filtered_onset;
 use super::onset::onset;
 use super::pathchirp::pathchirp;
 use super::regression;
@@ -21,14 +20,10 @@ pub enum Estimator {
     /// RAPID's: if the last excursion of the delay is still open when the stream ends, the rate of the packet at which
     /// it starts.
     Onset,
-    /// thalweg's: as `onset`, after each delay has been replaced by the least delay of up to eight packets in a row
-    /// that were sent within 1.5 ms. So delays by packets of other traffic do not hide the onset.
-    #[cfg_attr(feature = "serde", serde(rename = "lulls"))]
-    MinimumFiltered,
     /// pathChirp's weighted mean over the whole stream.
     PathChirp,
-    /// A line is fitted to the delays of all packets that queued; the estimate is the rate at which the line says that
-    /// congestion begins. This differs slightly from the paper's definition, but is robust against jitter and the
+    /// thalweg's: a line is fitted to the delays of all packets that queued; the estimate is the rate at which it says
+    /// that congestion begins. This differs slightly from the papers' definition, but is robust against jitter and the
     /// packets of other traffic.
     Regression,
 }
@@ -58,19 +53,9 @@ impl Analysis {
         Analysis { estimator, resolution, points: Vec::with_capacity(longest) }
     }
 
-    /// An analysis on this host, with a protocol's settings for streams of up to `longest` packets. If `resolution` is
-    /// left to the host, it is 50 ps or the host's timing error, whichever is larger. If `estimator` is left to the
-    /// host, it is the protocol's `own` on an exact host and [`Estimator::Regression`] on others: if packets are late
-    /// by a quarter of a gap without being held back in bunches, an onset is lost in the noise, but a line through the
-    /// whole stream is not.
-    pub fn on(
-        host: &Conditions,
-        estimator: Setting<Estimator>,
-        own: Estimator,
-        resolution: Setting<Duration>,
-        longest: usize,
-    ) -> Analysis {
-        let estimator = estimator.or(if host.is_exact() { own } else { Estimator::Regression });
+    /// An analysis on this host of streams of up to `longest` packets. If `resolution` is left to the host, it is 50 ps
+    /// or the host's timing error, whichever is larger.
+    pub fn on(host: &Conditions, estimator: Estimator, resolution: Setting<Duration>, longest: usize) -> Analysis {
         Analysis::new(estimator, resolution.or(host.timing_error.max(ROUNDING)), longest)
     }
 
@@ -97,7 +82,6 @@ impl Analysis {
         let most = most.min(2.0 * rate_over_batches(samples, packet, batches));
         let estimate = match self.estimator {
             Estimator::Onset if !in_bunches => onset(samples, resolution),
-            Estimator::MinimumFiltered if !in_bunches => minimum_filtered_onset(samples, resolution),
             Estimator::PathChirp if !in_bunches => pathchirp(samples, resolution),
             _ => regression::estimate(samples, packet, bunches.within(), resolution, &mut self.points),
         };
@@ -141,7 +125,7 @@ mod tests {
                 let ps = |seconds: f64| (seconds * 1e12) as i64;
                 samples.push(Sample { index, rate, delay: ps(arrival - sent), arrival: ps(arrival), packets: 1 });
             }
-            let mut analysis = Analysis::new(Estimator::MinimumFiltered, ROUNDING, 90);
+            let mut analysis = Analysis::new(Estimator::Regression, ROUNDING, 90);
             let batches = Duration::from_secs(batch);
             let estimate = analysis.estimate(&mut samples, &Bunches::default(), batches, Bytes(1500)).unwrap() / 1e6;
             assert!((mbps / 2.0..mbps * 2.001).contains(&estimate), "{estimate} of {mbps} Mbps"); // twice, but for rounding
@@ -168,15 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_the_host_suits_it_and_what_is_given_counts() {
-        let chosen = |timing, estimator, resolution| {
+    fn a_resolution_that_is_left_to_the_host_suits_it_and_one_that_is_given_counts() {
+        let chosen = |timing, resolution| {
             let host = Conditions { timing_error: Duration(timing), ..Conditions::exact(Bytes(1000)) };
-            let analysis = Analysis::on(&host, estimator, Estimator::Onset, resolution, 90);
-            (analysis.estimator, analysis.resolution)
+            Analysis::on(&host, Estimator::Regression, resolution, 90).resolution
         };
-        assert_eq!(chosen(0, Setting::Auto, Setting::Auto), (Estimator::Onset, 50));
-        assert_eq!(chosen(7_000, Setting::Auto, Setting::Auto), (Estimator::Regression, 7_000));
-        let given = (Setting::Given(Estimator::PathChirp), Setting::Given(Duration(3)));
-        assert_eq!([0, 7_000].map(|timing| chosen(timing, given.0, given.1)), [(Estimator::PathChirp, 3); 2]);
+        assert_eq!([0, 7_000].map(|timing| chosen(timing, Setting::Auto)), [50, 7_000]);
+        assert_eq!([0, 7_000].map(|timing| chosen(timing, Setting::Given(Duration(3)))), [3, 3]);
     }
 }

@@ -16,18 +16,9 @@
 use super::excursions::excursions;
 use super::sample::Sample;
 
-/// An excursion ends when the delay's rise above its first packet is at most 1/F of the excursion's largest rise. This
-/// is pathChirp's F.
-pub(super) const DECREASE: f64 = 1.5;
-
 /// The rate at which congestion begins, bits per second; none if there are fewer than two samples. Delays that differ
 /// by up to `resolution` picoseconds count as equal.
 pub fn onset(samples: &[Sample], resolution: i64) -> Option<f64> {
-    last_onset(samples, resolution, DECREASE)
-}
-
-/// As [`onset`], where `decrease` is the F that ends an excursion.
-pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> Option<f64> {
     let (first, last) = (samples.first()?, samples.last()?);
     match samples.len() {
         1 => return None,
@@ -36,7 +27,7 @@ pub(super) fn last_onset(samples: &[Sample], resolution: i64, decrease: f64) -> 
         2 => return Some(last.rate),
         _ => {}
     }
-    Some(match excursions(samples, resolution, decrease, |_, _| ()) {
+    Some(match excursions(samples, resolution, |_, _| ()) {
         None => last.rate, // r_N (2017, footnote 13); r_(N-1) (2009, footnote 7)
         Some(0) => half_the_lowest(samples, first),
         // `samples[i]` is packet i* - 1, counted from 1; without losses, i = i* - 2.

@@ -1,7 +1,7 @@
 //! pathChirp's estimate, which RAPID-2009 refers to (section III-A2).
 
 use super::excursions::excursions;
-use super::onset::{DECREASE, half_the_lowest};
+use super::onset::half_the_lowest;
 use super::sample::Sample;
 
 /// The mean of one rate per packet, weighted by the gaps; bits per second. None if there are fewer than two samples.
@@ -13,7 +13,7 @@ pub fn pathchirp(samples: &[Sample], resolution: i64) -> Option<f64> {
     let last = samples.len().checked_sub(1).filter(|&last| last > 0)?;
     let (mut weighted, mut inside) = (0.0, 0.0);
     let rises = |k: usize| k < last && samples[k + 1].delay.saturating_sub(samples[k].delay) > resolution;
-    let unfinished = excursions(samples, resolution, DECREASE, |from, to| {
+    let unfinished = excursions(samples, resolution, |from, to| {
         for k in (from..to).filter(|&k| rises(k)) {
             // A gap lasts 1/r for a packet of unit size, so rate times gap is 1.
             weighted += 1.0;

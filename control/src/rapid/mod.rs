@@ -118,6 +118,12 @@ impl Rapid {
             afresh: true,
         }
     }
+
+    /// The estimator that was given, or the one that suits the host: if packets are late by a quarter of a gap without
+    /// being held back in bunches, an onset is lost in the noise, but a line through the whole stream is not.
+    fn estimator_on(&self, host: &Conditions) -> Estimator {
+        self.estimator.or(if host.is_exact() { Estimator::Onset } else { Estimator::Regression })
+    }
 }
 
 impl Protocol for Rapid {
@@ -139,7 +145,7 @@ impl Protocol for Rapid {
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = usize::from(self.stream.max(SlowStart::PACKET_SCALE_2017.longest));
-        let analysis = Analysis::on(host, self.estimator, Estimator::Onset, self.resolution, longest);
+        let analysis = Analysis::on(host, self.estimator_on(host), self.resolution, longest);
         Some(Box::new(RapidReceiver::new(analysis, self.smoothing, longest)))
     }
 }
@@ -157,5 +163,22 @@ impl Protocol for Rapid2009 {
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         self.0.receiver(host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    #[test]
+    fn an_estimator_that_is_left_to_the_host_suits_it_and_one_that_is_given_counts() {
+        let chosen = |timing, estimator| {
+            let host = Conditions { timing_error: Duration(timing), ..Conditions::exact(Bytes(1000)) };
+            Rapid { estimator, ..Rapid::default() }.estimator_on(&host)
+        };
+        let given = Setting::Given(Estimator::PathChirp);
+        assert_eq!([0, 7_000].map(|timing| chosen(timing, Setting::Auto)), [Estimator::Onset, Estimator::Regression]);
+        assert_eq!([0, 7_000].map(|timing| chosen(timing, given)), [Estimator::PathChirp; 2]);
     }
 }

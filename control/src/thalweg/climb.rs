@@ -180,7 +180,7 @@ impl Climb {
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
-    /// Takes back what collapses did to kappa, because the losses taken for them were errors.
+    /// Takes back what collapses did to kappa: the losses taken for them were errors, or the flow begins anew.
     pub fn forget_collapses(&mut self) {
         self.kappa = self.parameters.kappa.1;
     }

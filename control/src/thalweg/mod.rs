@@ -11,8 +11,8 @@
 //! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a
 //!   full queue;
 //! - [`ErrorShare`]: losses that half of the rate does not end are errors, too;
-//! - [`minimum_filtered_onset`](crate::pstream::minimum_filtered_onset): delays by packets of other traffic do not
-//!   hide the onset of congestion;
+//! - [`Estimator::Regression`]: a line through all delays of a stream finds the onset of congestion, also where
+//!   packets of other traffic or a host's timing errors move single delays;
 //! - [`ThalwegSender`]: after slow start, its rate goes up a ramp to what that has found; where much is lost, it follows
 //!   the rate at which packets arrive.
 
@@ -97,9 +97,8 @@ crate::parameters! {
         pub back_off: f64,
         /// Growth of kappa per tau while there is no collapse, as a share of kappa
         pub regrow: f64,
-        /// How the receiver draws an estimate from a stream; `auto`: by `lulls` on a host whose times are exact, by
-        /// `regression` on others
-        pub estimator: Setting<Estimator>,
+        /// How the receiver draws an estimate from a stream
+        pub estimator: Estimator,
         /// Largest difference of one-way delays that count as equal; `auto`: 50 ps or the timing error of the
         /// receiver's host, whichever is larger
         pub resolution: Setting<Duration>,
@@ -132,7 +131,7 @@ impl Default for Thalweg {
             collapse: 0.8,
             back_off: 0.5,
             regrow: 0.02,
-            estimator: Setting::Auto,
+            estimator: Estimator::Regression,
             resolution: Setting::Auto,
             smoothing: SMOOTHING,
         }
@@ -211,7 +210,7 @@ impl Protocol for Thalweg {
 
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = usize::from(self.stream.max(SLOW_START.longest));
-        let analysis = Analysis::on(host, self.estimator, Estimator::MinimumFiltered, self.resolution, longest);
+        let analysis = Analysis::on(host, self.estimator, self.resolution, longest);
         Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.error_share(), longest)))
     }
 }

@@ -112,7 +112,7 @@ impl RateRule {
         self.climb.search(searching);
     }
 
-    /// The losses taken for a collapse were errors.
+    /// The losses taken for a collapse were errors, or the flow begins anew.
     pub fn forget_collapses(&mut self) {
         self.climb.forget_collapses();
     }

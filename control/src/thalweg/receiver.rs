@@ -93,7 +93,8 @@ fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, pack
         // The queue was full before the stream came: only the rate at which packets arrived is known.
         return Some(carried?.min(arrival_rate(received, packet)));
     }
-    let shows_no_congestion = samples.last().is_some_and(|last| rate >= last.rate);
+    // The line through the delays leaves out the last packet.
+    let shows_no_congestion = samples.iter().rev().nth(1).is_some_and(|last_but_one| rate >= last_but_one.rate);
     Some(if shows_no_congestion { carried.unwrap_or(samples[0].rate) } else { rate })
 }
 
@@ -118,7 +119,11 @@ mod tests {
     /// The estimate in Mbps of a stream of 20 packets whose rates double from 1 Mbps on; those with a delay (in us)
     /// arrive.
     fn found(delays: &[(u16, u64)]) -> Option<f64> {
-        let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
+        found_by(Estimator::Onset, delays)
+    }
+
+    fn found_by(estimator: Estimator, delays: &[(u16, u64)]) -> Option<f64> {
+        let analysis = Analysis::new(estimator, Duration::ZERO, 90);
         let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 30.0, ErrorShare::new(0.02, 0.0), 90);
         let (us, mut sent, mut reports) = (1_000_000, 0, Vec::new());
         for index in 0..20 {
@@ -148,6 +153,15 @@ mod tests {
         let overflow: Vec<_> =
             (0..20).filter(|index| !(12..19).contains(index)).map(|index| (index, queued(index))).collect();
         assert_eq!(found(&overflow), Some(32.0), "a short queue that the stream itself filled");
+    }
+
+    /// A policer delays nothing, and drops what is beyond its rate.
+    #[test]
+    fn losses_without_a_queue_limit_the_estimate_to_the_rate_before_them() {
+        let arrived: Vec<_> = (0..20).filter(|index| !(8..12).contains(index)).map(|index| (index, 800)).collect();
+        for estimator in [Estimator::Onset, Estimator::PathChirp, Estimator::Regression] {
+            assert_eq!(found_by(estimator, &arrived), Some(128.0), "{estimator:?}");
+        }
     }
 
     /// Six bursts of some 200 packets whose rates double from 358 Mbps on. Behind a full queue, each has room for one

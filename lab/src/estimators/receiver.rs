@@ -5,12 +5,8 @@ use control::{Bytes, Conditions, Duration, Receiver, Report, Setting, Stamp, Tim
 use std::sync::mpsc;
 
 /// The estimators, in the order of the results, and their names.
-pub const ESTIMATORS: [(Estimator, &str); 4] = [
-    (Estimator::Onset, "onset"),
-    (Estimator::PathChirp, "pathchirp"),
-    (Estimator::MinimumFiltered, "lulls"),
-    (Estimator::Regression, "regression"),
-];
+pub const ESTIMATORS: [(Estimator, &str); 3] =
+    [(Estimator::Onset, "onset"), (Estimator::PathChirp, "pathchirp"), (Estimator::Regression, "regression")];
 
 /// The estimates of one stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,8 +39,7 @@ impl AllEstimators {
     ) -> AllEstimators {
         let host = Conditions { timing_error: tick.max(timing_error), ..Conditions::exact(Bytes(0)) };
         let longest = usize::from(longest);
-        let analysis =
-            |(estimator, _)| Analysis::on(&host, Setting::Given(estimator), estimator, Setting::Auto, longest);
+        let analysis = |(estimator, _)| Analysis::on(&host, estimator, Setting::Auto, longest);
         AllEstimators {
             incoming: Incoming::new(longest, SMOOTHING, Begins::WithFirstArrival),
             analyses: ESTIMATORS.map(analysis),

@@ -21,8 +21,8 @@ fn jobs(n: usize) -> NonZero<usize> {
 }
 
 /// A fluid queue grows from the first packet on whose rate exceeds the capacity, and rates are a factor of 1.025 apart:
-/// `onset` is the last rate below the capacity, and pathChirp the same, as there is no excursion that ends. `lulls`
-/// judges a packet by itself and the next seven, all of which queue by more. The line of `regression` is exact.
+/// `onset` is the last rate below the capacity, and pathChirp the same, as there is no excursion that ends. The
+/// line of `regression` is exact.
 #[test]
 fn alone_and_with_exact_clocks_each_estimator_finds_the_capacity() {
     for (len, spread) in [(60, 1.025), (90, 1.039)] {
@@ -107,7 +107,7 @@ fn the_meter_counts_from_the_first_packet_of_a_stream_to_the_first_of_its_last_b
 fn errors_are_per_stream_and_in_per_cent_of_the_mean() {
     let second = Duration::from_millis(1000);
     let passed = |stream, bytes| Passed { stream, from: Time::ZERO, span: second, others: Bytes(bytes) };
-    let estimated = |stream, mbps: f64| Estimated { stream, rates: [Some(mbps * 1e6), None, None, None] };
+    let estimated = |stream, mbps: f64| Estimated { stream, rates: [Some(mbps * 1e6), None, None] };
     let all = [passed(1, 250_000), passed(2, 750_000), passed(3, 500_000)];
     let accuracy = Accuracy::of(&all, &[estimated(2, 5.2), estimated(1, 8.6)], Rate::from_mbps(10.0));
     assert_eq!(accuracy.available_bps, 6e6);

@@ -62,6 +62,8 @@ impl ThalwegSender {
             self.ceiling = Some(self.at_least(self.average * CEILING));
         }
         self.timeouts += 1;
+        // The path may have been away, as a cellular one sometimes is, and all that was found before is out of date.
+        self.parts.rule.forget_collapses();
         self.restart();
     }
 
