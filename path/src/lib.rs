@@ -32,7 +32,6 @@ pub use impairments::{Fate, GilbertElliott, Impairments, PacketErrors};
 pub use jitter::Jitter;
 pub use lanes::Lanes;
 pub use link::{Counters, Link};
-pub use pool::{Fifo, Pool, Timed};
 pub use queue::{Buffer, DropTail, QueueSetup};
 pub use setup::{DirectionSetup, Errors, LinkSetup, Reorder, RouterSetup};
 pub use shaper::Shaper;

@@ -64,12 +64,6 @@ impl Fifo {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-
-    /// Whether [`Pool::visit`] has passed the first value.
-    #[inline(always)]
-    pub fn is_visited(&self) -> bool {
-        self.visited != NONE
-    }
 }
 
 impl Default for Fifo {
@@ -343,7 +337,7 @@ mod tests {
                 }
             }
             assert_eq!(pool.front(queue).map(|number| number.1), expected.front().map(|&(value, _)| value));
-            assert_eq!(queue.is_visited(), expected.front().is_some_and(|&(_, visited)| visited));
+            assert_eq!(queue.visited != NONE, expected.front().is_some_and(|&(_, visited)| visited));
             assert_eq!(pool.get(queue, 5).map(|number| number.1), expected.get(5).map(|&(value, _)| value));
             assert_eq!(pool.time(queue), expected.front().map(|&(value, _)| Time(value + 1)));
             most = most.max(queues.iter().map(|queue| queue.len).sum::<u32>());

@@ -25,7 +25,8 @@
 //! Each link still meets its packets in the order of time, and each flow what reaches its hosts; only the flows do not
 //! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
-use crate::access_pairs::{Between, Way};
+use crate::access_pairs::{Between, Stage};
+use crate::calendar::Passing;
 use crate::engine::Simulation;
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
@@ -67,9 +68,14 @@ impl Simulation<'_> {
             {
                 let delays = [lane, back].map(|lane| topology.lanes.delay(lane));
                 let between = Between { link, link_back, onto, heads: flow.source.heads() };
-                access_pairs.connect(lane, flows, number, delays, &between);
+                let full = Bytes(between.heads.full.size().into());
+                let lasts = topology.lanes.link(link).map_or(Duration::ZERO, |link| link.durations(full).0);
+                if access_pairs.connect(lane, flows, number, delays, &between, lasts) {
+                    flow.wait_for_arrivals(&self.recorder.looks);
+                }
             }
         }
+        access_pairs.make_room();
         self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
         let Network { topology, ahead, access_pairs, .. } = &mut self.network;
         // Workloads add lanes later, whose numbers follow from how many there are.
@@ -115,7 +121,8 @@ impl Simulation<'_> {
         let packet = self.network.first(back);
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
-        let ack = flow.acknowledge(now - self.network.topology.lanes.delay(back), packet, packet.hop);
+        let arrived = now - self.network.topology.lanes.delay(back);
+        let ack = flow.acknowledge(arrived, packet, packet.hop, &mut self.recorder.looks);
         self.network.leave(back);
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
@@ -139,32 +146,23 @@ impl Simulation<'_> {
             return false;
         }
         let arrived = now - self.network.topology.lanes.delay(lane);
-        let ack = self.flows[flow as usize].acknowledge(arrived, packet, packet.hop);
+        let ack = self.flows[flow as usize].acknowledge(arrived, packet, packet.hop, &mut self.recorder.looks);
         self.network.leave(lane);
         self.pass_ack(now, link, &ack);
         true
     }
 
-    /// The first packet leaves an access link of a pair, which is lane number `lane`.
+    /// `packet` has left an access link of a pair.
     #[inline(always)]
-    pub(crate) fn exit_pair(&mut self, now: Time, lane: u32, way: Way) {
-        let pair = match way {
-            Way::Out(pair) => return self.network.cross_lean(now, lane, pair),
-            Way::Back(pair) => pair,
-        };
-        let Network { access_pairs, events, .. } = &mut self.network;
-        let pair = access_pairs.using(pair);
-        let (link, flow) = (pair.link_back(), &mut self.flows[pair.flow() as usize]);
-        // The two kinds of packets are handled apart, so that a packet of the usual kind stays in registers.
-        if pair.is_settled() {
-            let ack = pair.settled(flow.sink.ack_size());
-            events.add_exit(lane, pair.pass());
-            return self.pass_settled(now, link, &ack);
+    pub(crate) fn exit_pair(&mut self, packet: &Passing) {
+        if packet.stage() == Stage::Out {
+            return self.network.cross_lean(packet);
         }
-        let (packet, arrived) = pair.returning(flow.sink.cumulative());
-        let ack = flow.acknowledge(arrived, &packet, packet.hop);
-        events.add_exit(lane, pair.pass());
-        self.pass_ack(now, link, &ack);
+        let pairs = &self.network.access_pairs;
+        let (link, flow) = (pairs.link_back(packet), &mut self.flows[pairs.flow(packet) as usize]);
+        let (data, arrived) = pairs.returning(packet, flow.sink.cumulative());
+        let ack = flow.acknowledge(arrived, &data, data.hop, &mut self.recorder.looks);
+        self.pass_ack(packet.exit, link, &ack);
     }
 
     /// `ack` leaves the access link on its way back, behind which it crosses `link`, if that is plain.
@@ -176,12 +174,6 @@ impl Simulation<'_> {
                 self.network.forward(now, ack.hop, ack.head.size(), || *ack);
             }
         }
-    }
-
-    /// [`Simulation::pass_ack`], not inlined.
-    #[cold]
-    fn pass_settled(&mut self, now: Time, link: Option<u32>, ack: &Packet) {
-        self.pass_ack(now, link, ack);
     }
 
     /// `ack` goes to its source over `link`, which is plain.
@@ -199,21 +191,17 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes the acknowledgments of what has arrived by `now`, so that sinks can be looked at.
+    /// Makes the acknowledgments of what has arrived by `now`, so that sinks can be looked at, except for those that
+    /// wait for arrivals.
     pub(crate) fn settle(&mut self, now: Time) {
         if self.network.ahead.is_empty() {
             return;
         }
         for flow in 0..self.flows.len() {
-            let Network { topology, access_pairs, .. } = &mut self.network;
-            let Some(lane) = topology.access_lane(self.flows[flow].sink.way_back()) else { continue };
-            if let Some(Way::Back(pair)) = access_pairs.find(lane) {
-                let flow = &mut self.flows[flow];
-                access_pairs.settle(now, pair, |arrival, data| {
-                    let data = data(flow.sink.cumulative());
-                    flow.acknowledge(arrival, &data, data.hop)
-                });
-            } else {
+            let Network { topology, access_pairs, .. } = &self.network;
+            if let Some(lane) = topology.access_lane(self.flows[flow].sink.way_back())
+                && access_pairs.find(lane).is_none()
+            {
                 self.settle_lane(now, lane);
             }
         }
@@ -222,8 +210,19 @@ impl Simulation<'_> {
         }
     }
 
+    /// At the end: makes the acknowledgments of what has arrived, and takes the looks at sinks that are left.
+    pub(crate) fn settle_pairs(&mut self) {
+        let (flows, looks) = (&mut self.flows, &mut self.recorder.looks);
+        self.network.access_pairs.settle(self.end, |flow, packet, pairs| {
+            let flow = &mut flows[flow as usize];
+            let (data, arrived) = pairs.returning(packet, flow.sink.cumulative());
+            flow.acknowledge(arrived, &data, data.hop, looks);
+        });
+        flows.iter_mut().for_each(|flow| flow.end_looks(looks));
+    }
+
     fn settle_lane(&mut self, now: Time, lane: u32) {
-        let (lanes, flows) = (&mut self.network.topology.lanes, &mut self.flows);
+        let (lanes, flows, looks) = (&mut self.network.topology.lanes, &mut self.flows, &mut self.recorder.looks);
         let delay = lanes.delay(lane);
         lanes.visit(lane, |exit, packet| {
             let arrival = exit - delay;
@@ -231,7 +230,7 @@ impl Simulation<'_> {
                 return false;
             }
             if packet.head.has_arrived() {
-                *packet = flows[packet.flow as usize].acknowledge(arrival, packet, packet.hop);
+                *packet = flows[packet.flow as usize].acknowledge(arrival, packet, packet.hop, looks);
             }
             true
         });

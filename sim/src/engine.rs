@@ -1,6 +1,7 @@
 //! The event loop: takes the next event and lets the host or link concerned handle it, until the end of the run.
 
-use crate::access_pairs::Way;
+use crate::access_pairs::Stage;
+use crate::calendar::Passing;
 use crate::event_queue::{Event, Kind};
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
@@ -62,6 +63,11 @@ const CACHED_FLOWS: usize = 256;
 
 /// What a flow's hosts point at is prefetched by this number of packets ahead, and the flow itself by twice as many.
 const PREFETCH_AHEAD: usize = 2;
+
+/// The same for packets on the access links of pairs. With fewer than [`MANY_FLOWS`], prefetching costs more than it
+/// saves there: each flow is on other pages, and a prefetch waits for the address of its page.
+const PAIRS_AHEAD: usize = 8;
+const MANY_FLOWS: usize = 25_000;
 
 /// What the hosts of a flow can do. Simulated times are exact, and `jitter` is a delay that hosts do not know of; but a
 /// host that knows the shortest gap that it can keep also knows by how much it misses the times of its departures.
@@ -176,20 +182,60 @@ impl<'a> Simulation<'a> {
     /// Returns whether the run came to its end.
     fn run(&mut self, progress: &mut dyn FnMut(Time) -> bool) -> bool {
         self.look_ahead();
-        while let Some((now, event)) = self.network.events.take() {
-            if now > self.end {
-                break;
-            }
-            self.events += 1;
-            if self.network.events.has_turned() {
-                self.prefetch_due(now);
-            }
-            self.handle(now, event);
+        while let Some(now) = self.go_on() {
             if self.events.is_multiple_of(EVENTS_PER_PROGRESS) && !progress(now) {
                 return false;
             }
         }
         true
+    }
+
+    /// Handles what happens next, and returns when that was; none if it would be after the end.
+    #[inline(always)]
+    fn go_on(&mut self) -> Option<Time> {
+        if let Some(packet) = self.network.take_lean(self.end) {
+            self.events += 1;
+            if self.flows.len() > MANY_FLOWS {
+                self.prefetch_pairs(packet.exit);
+            }
+            self.exit_pair(&packet);
+            return Some(packet.exit);
+        }
+        let (now, event) = self.network.events.take()?;
+        if now > self.end {
+            return None;
+        }
+        self.events += 1;
+        if self.network.events.has_turned() {
+            self.prefetch_due(now);
+        }
+        self.handle(now, event);
+        Some(now)
+    }
+
+    /// Prefetches what the packets need that leave the access links of pairs soon: the pair first, then the flow that
+    /// an acknowledgment goes to, and last what that flow's hosts point at.
+    #[inline(never)]
+    fn prefetch_pairs(&self, now: Time) {
+        let pairs = &self.network.access_pairs;
+        if let Some(packet) = pairs.peek(4 * PAIRS_AHEAD) {
+            prefetch::lines(pairs.pair_of(packet));
+        }
+        let hearer = |packet: &Passing| match packet.stage() {
+            Stage::Out => None,
+            Stage::Back => self.flows.get(pairs.flow(packet) as usize),
+        };
+        if let Some(flow) = pairs.peek(2 * PAIRS_AHEAD).and_then(hearer) {
+            prefetch::lines(&flow.sink);
+            prefetch::lines(&flow.source);
+        }
+        if let Some(flow) = pairs.peek(PAIRS_AHEAD).and_then(hearer) {
+            if now >= flow.watch {
+                flow.record.prefetch();
+            }
+            flow.sink.prefetch();
+            flow.source.prefetch();
+        }
     }
 
     #[inline(always)]
@@ -205,9 +251,6 @@ impl<'a> Simulation<'a> {
     fn exit(&mut self, now: Time, lane: u32) {
         if lane == self.network.echo.back {
             return self.hear_echo(now, lane);
-        }
-        if let Some(way) = self.network.access_pairs.find(lane) {
-            return self.exit_pair(now, lane, way);
         }
         if self.exit_ahead(now, lane) {
             return;
@@ -277,22 +320,16 @@ impl<'a> Simulation<'a> {
     #[inline(never)]
     fn prefetch_due(&self, now: Time) {
         let network = &self.network;
-        let Network { topology, events, ahead, access_pairs, .. } = network;
+        let Network { topology, events, ahead, .. } = network;
         let lanes = &topology.lanes;
-        let hearer = |lane: u32| match (access_pairs.find(lane), ahead.get(lane as usize)) {
-            (Some(Way::Out(_)), _) => None,
-            (Some(Way::Back(pair)), _) => self.flows.get(access_pairs.flow(pair) as usize),
-            (None, Some(&Ahead::Hear { flow, .. })) => self.flows.get(flow as usize),
+        let hearer = |lane: u32| match ahead.get(lane as usize) {
+            Some(&Ahead::Hear { flow, .. }) => self.flows.get(flow as usize),
             _ => None,
-        };
-        let prefetch_packet = |lane: u32, before: usize| match access_pairs.find(lane) {
-            Some(way) => access_pairs.prefetch_packet(way, before),
-            None => lanes.prefetch_packet(lane, before),
         };
         events.ahead(|slots, (kind, index)| match (kind, slots) {
             (Kind::Exit, 2) => network.prefetch_lane(index),
             (Kind::Exit, 1) => {
-                prefetch_packet(index, 0);
+                lanes.prefetch_packet(index, 0);
                 if let Some(flow) = hearer(index) {
                     prefetch::lines(&flow.sink);
                     prefetch::lines(&flow.source);
@@ -300,7 +337,7 @@ impl<'a> Simulation<'a> {
             }
             (Kind::Exit, _) => {
                 // Its time is needed when the first packet leaves.
-                prefetch_packet(index, 1);
+                lanes.prefetch_packet(index, 1);
                 if let Some(flow) = hearer(index) {
                     if now >= flow.watch {
                         flow.record.prefetch();
@@ -382,10 +419,10 @@ impl<'a> Simulation<'a> {
         };
         match &packet.body {
             Body::Data(_) if flow.sink.answers_at_once() => {
-                let ack = flow.acknowledge(now, packet, flow.sink.way_back());
+                let ack = flow.acknowledge(now, packet, flow.sink.way_back(), &mut self.recorder.looks);
                 self.network.forward(now, ack.hop, ack.head.size(), || ack);
             }
-            Body::Data(stamp) => match flow.on_data(now, packet, stamp) {
+            Body::Data(stamp) => match flow.on_data(now, packet, stamp, &mut self.recorder.looks) {
                 Answer::Send(ack) => {
                     self.network.forward(now, ack.hop, ack.head.size(), || ack);
                 }
@@ -419,6 +456,7 @@ impl<'a> Simulation<'a> {
 
     pub(crate) fn outcome(mut self) -> Outcome {
         self.settle(self.end);
+        self.settle_pairs();
         let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
             + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();

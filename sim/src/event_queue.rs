@@ -96,6 +96,31 @@ impl EventQueue {
         self.wheel.put(entry(time, event));
     }
 
+    /// Whether all events come after that of a packet which leaves `lane` at `time`. No event must be added later that
+    /// is before this one.
+    #[inline(always)]
+    pub fn are_after(&mut self, time: Time, lane: u32) -> bool {
+        let first = if self.hole { self.first_behind_hole() } else { self.heap[0] };
+        if self.due.is_empty() && time >= self.wheel.turned() && !self.wheel.is_empty() {
+            self.turn(first.min(entry(time, (Kind::Exit, lane))));
+        }
+        let packet = entry(time, (Kind::Exit, lane));
+        packet < first && self.due.last().is_none_or(|&due| packet < due)
+    }
+
+    /// The first entry of the heap, whose root has been taken.
+    #[cold]
+    fn first_behind_hole(&self) -> Entry {
+        self.heap.get(1..5).and_then(|children| children.iter().min()).copied().unwrap_or(NEVER)
+    }
+
+    /// Turns the wheel, of whose present slot no events are left, up to the time of `first`, before which no event is.
+    #[cold]
+    fn turn(&mut self, first: Entry) {
+        self.wheel.turn(time_of(first), &mut self.due);
+        self.turned = self.due.len() >= MANY;
+    }
+
     /// Removes and returns the first event.
     #[inline]
     pub fn take(&mut self) -> Option<(Time, Event)> {
@@ -103,8 +128,7 @@ impl EventQueue {
             self.fill_hole();
         }
         if self.due.is_empty() && time_of(self.heap[0]) >= self.wheel.turned() {
-            self.wheel.turn(time_of(self.heap[0]), &mut self.due);
-            self.turned = self.due.len() >= MANY;
+            self.turn(self.heap[0]);
         }
         let first = self.heap[0];
         if let Some(&due) = self.due.last()

@@ -4,7 +4,7 @@ use crate::host::round_trips::RoundTrips;
 use crate::host::{Answer, Sink, Source};
 use crate::looks::{Look, Looks};
 use crate::packet::{Body, Packet};
-use control::{Bytes, Stamp, Time};
+use control::{Bytes, Duration, Stamp, Time};
 use experiment::{Acquire, FlowOutcome, FlowSeries};
 use path::prefetch;
 
@@ -15,7 +15,7 @@ use path::prefetch;
 pub struct Flow {
     /// The receiving host.
     pub sink: Sink,
-    /// From this time on, the next delivery is told to [`Record::acquire`].
+    /// From this time on, the next delivery is told to [`Record::acquire`], or comes after a look at the sink.
     pub watch: Time,
     /// The sending host.
     pub source: Source,
@@ -37,6 +37,11 @@ pub struct Record {
     completed: Time,
     /// How many looks were taken at the source.
     looks: u32,
+    /// How many looks were taken at the sink.
+    sink_looks: u32,
+    /// A look at the sink is taken before the first arrival after its time, as deliveries are known late, or at the
+    /// end.
+    waits: bool,
     /// At the last sample.
     before: Totals,
     /// Packets sent again until the last sample.
@@ -54,7 +59,7 @@ struct Totals {
 }
 
 impl Record {
-    /// Prefetches what [`Flow::check_acquired`] needs.
+    /// Prefetches what [`Flow::check_watch`] needs.
     pub fn prefetch(&self) {
         prefetch::lines(&self.acquire);
     }
@@ -68,6 +73,8 @@ impl Flow {
             acquire,
             completed: Time::MAX,
             looks: 0,
+            sink_looks: 0,
+            waits: false,
             before: Totals::default(),
             retransmitted: 0,
             measured: Totals::default(),
@@ -78,8 +85,8 @@ impl Flow {
 
     /// Data arrives at the sink. Returns what to do then.
     #[inline(always)]
-    pub fn on_data(&mut self, now: Time, packet: &Packet, stamp: &Stamp) -> Answer {
-        self.before_data(now);
+    pub fn on_data(&mut self, now: Time, packet: &Packet, stamp: &Stamp, looks: &mut Looks) -> Answer {
+        self.before_data(now, looks);
         let answer = self.sink.on_arrival(now, packet, stamp);
         self.after_data(now);
         answer
@@ -88,18 +95,18 @@ impl Flow {
     /// Data arrives at the sink, which answers at once. Returns the acknowledgment, which goes on at position `hop` of
     /// the topology.
     #[inline(always)]
-    pub fn acknowledge(&mut self, now: Time, packet: &Packet, hop: u32) -> Packet {
+    pub fn acknowledge(&mut self, now: Time, packet: &Packet, hop: u32, looks: &mut Looks) -> Packet {
         let Body::Data(stamp) = &packet.body else { return *packet };
-        self.before_data(now);
+        self.before_data(now, looks);
         let ack = self.sink.acknowledge(now, packet, stamp, hop);
         self.after_data(now);
         ack
     }
 
     #[inline(always)]
-    fn before_data(&mut self, now: Time) {
+    fn before_data(&mut self, now: Time, looks: &mut Looks) {
         if now >= self.watch {
-            self.check_acquired(now);
+            self.check_watch(now, looks);
         }
     }
 
@@ -112,10 +119,50 @@ impl Flow {
 
     /// Data is delivered at or after `watch`.
     #[cold]
-    fn check_acquired(&mut self, now: Time) {
+    fn check_watch(&mut self, now: Time, looks: &mut Looks) {
+        while self.record.waits && looks.time(self.record.sink_looks as usize) < now {
+            self.look_at_sink(looks);
+        }
         let acquire = &mut self.record.acquire;
-        acquire.on_bins_end(now, self.sink.delivered());
-        self.watch = acquire.ends;
+        if now >= acquire.ends {
+            acquire.on_bins_end(now, self.sink.delivered());
+        }
+        self.watch_sink(looks);
+    }
+
+    /// Sets the time of [`Flow::watch`].
+    fn watch_sink(&mut self, looks: &Looks) {
+        let Record { acquire, sink_looks, waits, .. } = &*self.record;
+        let after = if *waits { looks.time(*sink_looks as usize) + Duration(1) } else { Time::MAX };
+        self.watch = acquire.ends.min(after);
+    }
+
+    /// From before the first arrival on, arrivals are told of after looks whose times are later.
+    pub fn wait_for_arrivals(&mut self, looks: &Looks) {
+        self.record.waits = true;
+        self.watch_sink(looks);
+    }
+
+    /// All arrivals have been told of: takes the looks at the sink that are left.
+    pub fn end_looks(&mut self, looks: &mut Looks) {
+        while self.record.waits && (self.record.sink_looks as usize) < looks.all.len() {
+            self.look_at_sink(looks);
+        }
+    }
+
+    /// Takes the next look at the sink.
+    fn look_at_sink(&mut self, looks: &mut Looks) {
+        let (record, delivered) = (&mut *self.record, self.sink.delivered());
+        match looks.all.get(record.sink_looks as usize) {
+            Some((_, Look::Begin)) => record.measured.delivered = delivered,
+            Some((_, Look::End)) => record.measured.delivered = delivered - record.measured.delivered,
+            Some(&(_, Look::Sample(number))) => {
+                let before = std::mem::replace(&mut record.before.delivered, delivered);
+                looks.samples.deliver(self.source.flow(), number, (delivered - before).0);
+            }
+            None => {}
+        }
+        record.sink_looks += 1;
     }
 
     /// The source is about to act at `time`, ahead of it: takes the looks that come before that.
@@ -147,20 +194,14 @@ impl Flow {
         self.next_look = looks.time(record.looks as usize);
     }
 
-    /// The time of look number `number` has come, and what has arrived by then is known.
+    /// The time of look number `number` has come, and what has arrived by then is known, unless looks at the sink wait
+    /// for arrivals.
     pub fn settle(&mut self, number: usize, looks: &mut Looks) {
         if self.record.looks as usize == number {
             self.look(looks);
         }
-        let (record, delivered) = (&mut *self.record, self.sink.delivered());
-        match looks.all.get(number) {
-            Some((_, Look::Begin)) => record.measured.delivered = delivered,
-            Some((_, Look::End)) => record.measured.delivered = delivered - record.measured.delivered,
-            Some(&(_, Look::Sample(number))) => {
-                let before = std::mem::replace(&mut record.before.delivered, delivered);
-                looks.samples.deliver(self.source.flow(), number, (delivered - before).0);
-            }
-            None => {}
+        if !self.record.waits {
+            self.look_at_sink(looks);
         }
     }
 
@@ -196,6 +237,6 @@ mod tests {
     #[test]
     fn a_flow_takes_six_cache_lines() {
         assert_eq!(size_of::<Flow>(), 384);
-        assert_eq!(size_of::<Record>(), 200);
+        assert_eq!(size_of::<Record>(), 208);
     }
 }

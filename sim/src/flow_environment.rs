@@ -1,6 +1,5 @@
 //! How the source of a flow acts on the simulator: it sends packets, and asks to be called later.
 
-use crate::access_pairs::Way;
 use crate::event_queue::Kind;
 use crate::host::Environment;
 use crate::network::Network;
@@ -21,13 +20,13 @@ impl Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
         let Network { topology, access_pairs, .. } = &mut *self.network;
-        let lane = topology.access_lane(hop);
-        match lane.and_then(|lane| Some((lane, access_pairs.find(lane)?))) {
-            Some((lane, Way::Out(pair))) => {
+        // Data leaves by the first lane of a pair.
+        match topology.access_lane(hop).and_then(|lane| access_pairs.find(lane)) {
+            Some(pair) => {
                 let Packet { segment, order, .. } = make();
-                self.network.send_lean(self.now, lane, pair, segment as u32, order);
+                self.network.send_lean(self.now, pair, segment as u32, order);
             }
-            _ => {
+            None => {
                 self.network.forward(self.now, hop, size, make);
             }
         }

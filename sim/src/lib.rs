@@ -13,6 +13,7 @@
 
 mod access_pairs;
 mod ahead;
+mod calendar;
 #[cfg(test)]
 mod contract_tests;
 mod engine;
@@ -22,6 +23,7 @@ mod flow_environment;
 pub mod host;
 mod looks;
 mod network;
+mod occupied;
 pub mod packet;
 mod recorder;
 mod samples;

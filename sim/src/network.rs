@@ -2,6 +2,7 @@
 //! that moves packets along.
 
 use crate::access_pairs::AccessPairs;
+use crate::calendar::Passing;
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
@@ -206,23 +207,27 @@ impl Network {
         self.events.add_exit(lane + 1, first);
     }
 
-    /// The packet of `segment`, modulo 2^32, is sent onto the way out of `pair`, which is lane number `lane`. Not
-    /// inlined: the loop in which a source sends needs the registers.
+    /// The packet of `segment`, modulo 2^32, is sent onto the way out of `pair`. Not inlined: the loop in which a
+    /// source sends needs the registers.
     #[inline(never)]
-    pub fn send_lean(&mut self, now: Time, lane: u32, pair: u32, segment: u32, order: u32) {
-        let first = self.access_pairs.using(pair).send(now, segment, order);
-        self.events.add_exit(lane, first);
+    pub fn send_lean(&mut self, now: Time, pair: u32, segment: u32, order: u32) {
+        self.access_pairs.send(now, pair, segment, order);
     }
 
-    /// [`Network::cross_ahead`] for the first packet on the way out of `pair`, which is lane number `lane`.
+    /// [`Network::cross_ahead`] for a packet that has left the way out of a pair.
     #[inline(always)]
-    pub fn cross_lean(&mut self, now: Time, lane: u32, pair: u32) {
-        let pair = self.access_pairs.using(pair);
-        let (size, link) = pair.leaving();
-        let arrival = self.topology.lanes.admit(link, now, Bytes(size.into()));
-        let (next, first) = pair.turn(arrival);
-        self.events.add_exit(lane, next);
-        self.events.add_exit(lane + 1, first);
+    pub fn cross_lean(&mut self, packet: &Passing) {
+        let (size, link) = self.access_pairs.leaving(packet);
+        if let Some(arrival) = self.topology.lanes.admit(link, packet.exit, Bytes(size.into())) {
+            self.access_pairs.turn(packet, arrival);
+        }
+    }
+
+    /// Takes out the packet that leaves an access link of a pair next, if it does so before all events and no later
+    /// than `end`.
+    #[inline(always)]
+    pub fn take_lean(&mut self, end: Time) -> Option<Passing> {
+        self.access_pairs.take(&mut self.events, end)
     }
 
     /// Puts `packet` onto `link`, which has admitted it until `exit`. The packet is given by value, so that a caller

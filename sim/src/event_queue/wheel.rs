@@ -2,6 +2,7 @@
 //! slots of a quarter of a microsecond.
 
 use super::entry::{Entry, time_of};
+use crate::occupied::Occupied;
 use control::Time;
 
 /// The time that a slot of the upper level stands for: about a millisecond, in picoseconds.
@@ -34,10 +35,7 @@ struct Level {
     /// The newest events of each slot; older ones are in other chunks. So what begins after each other is side by side
     /// in memory, and most events take one look there. Empty until there is an event.
     slots: Vec<Chunk>,
-    /// One bit per slot that is not empty.
-    occupied: Vec<u64>,
-    /// Number of events in all slots.
-    waiting: usize,
+    occupied: Occupied,
 }
 
 /// Events that do not fit into their slots, in chunks, which are lent to slots and returned, so that the memory is that
@@ -91,6 +89,12 @@ impl Wheel {
         self.turned
     }
 
+    /// Whether no event is in the wheel.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.fine.occupied.is_none() && self.coarse.occupied.is_none()
+    }
+
     /// Adds an entry at or after [`Wheel::turned`].
     #[inline]
     pub fn put(&mut self, entry: Entry) {
@@ -108,7 +112,7 @@ impl Wheel {
     #[inline(never)]
     pub fn turn(&mut self, first: Time, due: &mut Vec<Entry>) {
         while first >= self.turned {
-            if let Some(slot) = self.fine.next((self.turned.0 / FINE) as usize) {
+            if let Some(slot) = self.fine.occupied.next((self.turned.0 / FINE) as usize) {
                 self.turned = Time(slot as u64 * FINE);
                 if first >= self.turned {
                     self.turned = Time((slot as u64 + 1) * FINE);
@@ -116,7 +120,7 @@ impl Wheel {
                     due.sort_unstable_by(|a, b| b.cmp(a));
                     return;
                 }
-            } else if let Some(slot) = self.coarse.next(self.opened as usize + 1) {
+            } else if let Some(slot) = self.coarse.occupied.next(self.opened as usize + 1) {
                 self.open(slot as u64, first, due);
                 if !due.is_empty() {
                     return;
@@ -131,7 +135,7 @@ impl Wheel {
     pub fn ahead(&self, steps: usize, each: &mut dyn FnMut(Entry)) {
         let mut slot = (self.turned.0 / FINE) as usize;
         for step in 0..steps {
-            let Some(next) = self.fine.next(slot) else { return };
+            let Some(next) = self.fine.occupied.next(slot) else { return };
             slot = next + usize::from(step + 1 < steps);
         }
         let mut chunk = self.fine.slots.get(slot % FINE_SLOTS);
@@ -154,7 +158,6 @@ impl Wheel {
         let Wheel { coarse, fine, bags, .. } = self;
         let mut chunk = Some(coarse.take(number as usize));
         while let Some(events) = chunk {
-            coarse.waiting -= events.events().len();
             for &entry in events.events() {
                 if time_of(entry).0 / COARSE == number {
                     due.push(entry);
@@ -175,17 +178,16 @@ impl Wheel {
 
 impl Level {
     fn new(slots: usize) -> Level {
-        Level { slots: Vec::new(), occupied: vec![0; slots / 64], waiting: 0 }
+        Level { slots: Vec::new(), occupied: Occupied::new(slots) }
     }
 
     /// Adds an entry to slot `number` modulo the number of slots.
     #[inline]
     fn put(&mut self, number: usize, entry: Entry, bags: &mut Bags) {
-        let slot = number & self.mask();
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.waiting += 1;
+        let slot = number & self.occupied.mask();
+        self.occupied.set(slot);
         if self.slots.is_empty() {
-            self.slots.resize(self.mask() + 1, Chunk::EMPTY);
+            self.slots.resize(self.occupied.mask() + 1, Chunk::EMPTY);
         }
         let events = &mut self.slots[slot];
         if events.len as usize == CHUNK {
@@ -195,44 +197,17 @@ impl Level {
         events.len += 1;
     }
 
-    /// The number of slots, which is a power of two, less one.
-    #[inline(always)]
-    fn mask(&self) -> usize {
-        self.occupied.len() * 64 - 1
-    }
-
-    /// The number, at or after `from` and within a turn, of the next slot that is not empty.
-    fn next(&self, from: usize) -> Option<usize> {
-        if self.waiting == 0 {
-            return None;
-        }
-        let mask = self.mask();
-        let words = self.occupied.len(); // a power of two, as the number of slots is
-        let (first, bit) = ((from & mask) / 64, from % 64);
-        for step in 0..=words {
-            let mut word = self.occupied[(first + step) & (words - 1)];
-            if step == 0 {
-                word &= !0 << bit;
-            }
-            if word != 0 {
-                let slot = ((first + step) & (words - 1)) * 64 + word.trailing_zeros() as usize;
-                return Some(from + (slot.wrapping_sub(from) & mask));
-            }
-        }
-        None
-    }
-
     /// Empties slot `number` modulo the number of slots. Returns its newest events, behind which others may be.
     fn take(&mut self, number: usize) -> Chunk {
-        let slot = number & self.mask();
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let slot = number & self.occupied.mask();
+        self.occupied.clear(slot);
         std::mem::replace(&mut self.slots[slot], Chunk::EMPTY)
     }
 
     /// Empties slot `number` modulo the number of slots.
     fn empty(&mut self, number: usize, bags: &mut Bags, due: &mut Vec<Entry>) {
-        let slot = number & self.mask();
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let slot = number & self.occupied.mask();
+        self.occupied.clear(slot);
         let events = &mut self.slots[slot];
         due.extend_from_slice(events.events());
         events.len = 0;
@@ -241,7 +216,6 @@ impl Level {
             due.extend_from_slice(events.events());
             next = bags.give_back(next);
         }
-        self.waiting -= due.len();
     }
 }
 
