@@ -87,6 +87,8 @@ const IN_SLOT: u64 = 32;
 const LARGEST_CHUNK: u64 = 128;
 /// The most parts that a slot is divided into to be sorted.
 const PARTS: usize = 1 << 12;
+/// With more packets in a part, as after a burst of many links at nearly the same time, insertion would take too long.
+const MOST_IN_PART: u32 = 64;
 /// In place of the number of a chunk: there is none.
 const NONE: u32 = u32::MAX;
 
@@ -291,7 +293,7 @@ impl Calendar {
     }
 
     /// Puts the packets of `came` into `due` in order: first into as many parts as there are packets, by their time,
-    /// and then, as few are in the same part, by insertion.
+    /// and then, if few are in the same part, by insertion.
     fn sort(&mut self) {
         let Calendar { places, came, due, parts, .. } = self;
         let number_of_parts = came.len().next_power_of_two().min(PARTS);
@@ -301,9 +303,11 @@ impl Calendar {
         for entry in &*came {
             parts[(entry >> shift) as usize] += 1;
         }
-        let mut before = 0;
+        let (mut before, mut most) = (0, 0);
         for part in parts.iter_mut() {
-            before += std::mem::replace(part, before);
+            let packets = std::mem::replace(part, before);
+            before += packets;
+            most = most.max(packets);
         }
         due.clear();
         due.resize(came.len(), 0);
@@ -311,6 +315,10 @@ impl Calendar {
             let place = &mut parts[(entry >> shift) as usize];
             due[*place as usize] = entry;
             *place += 1;
+        }
+        if most > MOST_IN_PART {
+            due.sort_by_key(|&entry| order_of(places, entry));
+            return;
         }
         for end in 1..due.len() {
             let (entry, mut at) = (due[end], end);
@@ -326,29 +334,39 @@ impl Calendar {
     pub fn visit(&self, until: Time, mut each: impl FnMut(&Passing)) {
         let due = self.due.get(self.taken..).unwrap_or_default();
         due.iter().for_each(|&entry| each(&self.places[entry as u32 as usize]));
-        let mut from = self.begun;
-        while let Some(number) = self.occupied.next(from as usize)
-            && number as u64 <= self.number(until)
-        {
-            let Slot { first: mut chunk, tail } = self.slots[number % SLOTS];
+        let mut later_turns = Vec::new();
+        for number in (self.begun..).take(self.slots.len()) {
+            let Slot { first: mut chunk, tail } = self.slots[number as usize % SLOTS];
             while chunk != NONE {
                 let (first, next) = (chunk * self.chunk, self.next[chunk as usize]);
                 let end = if next == NONE { tail } else { first + self.chunk };
-                let packets = self.places[first as usize..end as usize].iter();
-                packets.filter(|packet| self.number(packet.exit) == number as u64).for_each(&mut each);
+                for packet in &self.places[first as usize..end as usize] {
+                    if self.number(packet.exit) == number {
+                        each(packet);
+                    } else if packet.exit <= until {
+                        later_turns.push(packet);
+                    }
+                }
                 chunk = next;
             }
-            from = number as u64 + 1;
         }
+        later_turns.sort_by_key(|packet| packet.exit);
+        later_turns.into_iter().for_each(each);
     }
 }
 
-/// Whether the packet of `entry`, one of [`Calendar::due`] whose places are these, leaves before that of `other`, if
-/// they leave at different times or are on different links.
+/// Decides when the packet of `entry`, one of [`Calendar::due`] whose places are these, leaves among others: those of
+/// one link that leave at the same time are alike.
+#[inline(always)]
+fn order_of(places: &[Passing], entry: u64) -> (u64, u32) {
+    (entry >> 32, places[entry as u32 as usize].link)
+}
+
+/// Whether the packet of `entry` leaves before that of `other`, as [`order_of`] decides. Their links are looked at if
+/// they leave at the same time alone.
 #[inline(always)]
 fn is_before(places: &[Passing], entry: u64, other: u64) -> bool {
-    let link = |entry: u64| places[entry as u32 as usize].link;
-    entry >> 32 < other >> 32 || entry >> 32 == other >> 32 && link(entry) < link(other)
+    entry >> 32 < other >> 32 || entry >> 32 == other >> 32 && order_of(places, entry) < order_of(places, other)
 }
 
 #[cfg(test)]
