@@ -45,6 +45,9 @@ pub struct Calendar {
     free: u32,
     /// All slots before the one of this number have begun.
     begun: u64,
+    /// The number of the next slot in which there are packets, or `u64::MAX` if none are in any, so that nobody has to
+    /// look for it at every event while only later packets are on access links.
+    next_slot: u64,
     /// The packets of the last slot that has begun, in order, and what was put there since: of each, how long after the
     /// beginning of the slot it leaves, in the upper half, and its place.
     due: Vec<u64>,
@@ -104,6 +107,7 @@ impl Calendar {
             next: Vec::new(),
             free: NONE,
             begun: 0,
+            next_slot: u64::MAX,
             due: Vec::new(),
             taken: 0,
             under_way: [Slot::EMPTY; 2],
@@ -154,6 +158,7 @@ impl Calendar {
         if self.is_full(self.slots[slot]) {
             self.slots[slot] = self.add_chunk(self.slots[slot]);
             self.occupied.set(slot);
+            self.next_slot = self.next_slot.min(self.begun + (number - self.begun) % SLOTS as u64);
         }
         let tail = &mut self.slots[slot].tail;
         let place = &mut self.places[*tail as usize];
@@ -236,9 +241,10 @@ impl Calendar {
 
     /// The number of the next slot that has not begun and in which there are packets, and when that begins. Those
     /// packets may all leave in later turns.
+    #[inline(always)]
     pub fn next_slot(&self) -> Option<(u64, Time)> {
-        let number = self.occupied.next(self.begun as usize)? as u64;
-        Some((number, Time(number.saturating_mul(1 << self.shift))))
+        let number = self.next_slot;
+        (number != u64::MAX).then(|| (number, Time(number.saturating_mul(1 << self.shift))))
     }
 
     /// Slot `number`, that of [`Calendar::next_slot`], begins. All packets of earlier ones have been taken.
@@ -255,6 +261,7 @@ impl Calendar {
         if !self.list(&slot, number) {
             self.put_off(number);
         }
+        self.next_slot = self.occupied.next(self.begun as usize).map_or(u64::MAX, |next| next as u64);
         self.sort();
         self.ahead = self.slots[self.begun as usize % SLOTS].first.saturating_mul(self.chunk);
     }
@@ -414,6 +421,37 @@ mod tests {
             compare(&[SLOT, 40 * SLOT, 170 * SLOT], 2 * SLOT, fastest); // few
             compare(&[SLOT * SLOTS as u64 * 5 / 2, SLOT * SLOTS as u64, 7], SLOT / 3, fastest); // several turns
         }
+    }
+
+    #[test]
+    fn packets_of_a_burst_are_sorted() {
+        let mut calendar = Calendar::new();
+        calendar.make_room(Duration(1));
+        for link in (0..3000).rev() {
+            calendar.put(Time(SLOT + u64::from(link % 2)), link).order = 0;
+            calendar.put(Time(SLOT + u64::from(link % 2)), link).order = 1;
+        }
+        assert_eq!(calendar.next_slot(), Some((1, Time(SLOT))));
+        calendar.begin(1);
+        let found: Vec<_> = (0..6000).map(|at| calendar.get(at).unwrap()).map(|p| (p.exit, p.link, p.order)).collect();
+        assert!(found.is_sorted());
+        assert_eq!(calendar.next_slot(), None);
+    }
+
+    #[test]
+    fn packets_of_each_link_are_visited_in_order() {
+        let mut calendar = Calendar::new();
+        calendar.make_room(Duration(1));
+        let delays = [SLOT / 2, 3 * SLOT, 4 * SLOT * SLOTS as u64, 1000 * SLOT * SLOTS as u64];
+        for number in 0..1000 {
+            for (link, delay) in delays.into_iter().enumerate() {
+                calendar.put(Time(u64::from(number) * SLOT / 7 + delay), link as u32).order = number;
+            }
+        }
+        let mut found = [const { Vec::new() }; 4];
+        let until = Time(5 * SLOT * SLOTS as u64);
+        calendar.visit(until, |packet| found[packet.link as usize].push(packet.order));
+        found[..3].iter().for_each(|found| assert!(found.iter().copied().eq(0..1000)));
     }
 
     #[test]

@@ -195,7 +195,7 @@ impl<'a> Simulation<'a> {
     fn go_on(&mut self) -> Option<Time> {
         if let Some(packet) = self.network.take_lean(self.end) {
             self.events += 1;
-            if self.flows.len() > MANY_FLOWS {
+            if self.flows.len() >= MANY_FLOWS {
                 self.prefetch_pairs(packet.exit);
             }
             self.exit_pair(&packet);

@@ -96,8 +96,8 @@ impl EventQueue {
         self.wheel.put(entry(time, event));
     }
 
-    /// Whether all events come after that of a packet which leaves `lane` at `time`. No event must be added later that
-    /// is before this one.
+    /// Whether all events come after that of a packet which leaves `lane` at `time`. The wheel turns no further than to
+    /// the first of them all.
     #[inline(always)]
     pub fn are_after(&mut self, time: Time, lane: u32) -> bool {
         let first = if self.hole { self.first_behind_hole() } else { self.heap[0] };
