@@ -68,7 +68,7 @@ impl Acquire {
     /// Begins at the flow's start. `spare` is the spare capacity over time: each entry holds from its time on.
     pub fn new(flow: &Flow, spare: Arc<[(Time, Rate)]>) -> Acquire {
         let bin = Duration((flow.rtt.0 / STEPS_PER_RTT as u64).max(1_000_000));
-        let window = Duration(bin.0 * BINS as u64);
+        let window = Duration(bin.0.saturating_mul(BINS as u64));
         // At most the receiver's window is delivered per round trip. Where that is too little, the flow cannot acquire
         // the spare capacity.
         let most = flow.receive_window.map_or(f64::INFINITY, |packets| packets as f64 * flow.packet.0 as f64);

@@ -89,6 +89,14 @@ fn jobs_do_not_change_results() {
     }
 }
 
+/// In builds that check arithmetic, an overflow ends the program.
+#[test]
+fn a_round_trip_of_weeks_overflows_nothing() {
+    let home = home();
+    let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--quiet", "--set", "path.rtt=2000000s"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+}
+
 #[test]
 fn results_are_written_into_the_folder_that_is_named() {
     let home = home();
