@@ -93,7 +93,10 @@ fn jobs_do_not_change_results() {
 #[test]
 fn a_round_trip_of_weeks_overflows_nothing() {
     let home = home();
-    let (code, _, err) = thalweg(home.path(), &["run", "short.toml", "--quiet", "--set", "path.rtt=2000000s"]);
+    let (code, _, err) = thalweg(
+        home.path(),
+        &["run", "short.toml", "--quiet", "--set", "path.rtt=2000000s", "--set", "path.buffer=100 packets"],
+    );
     assert_eq!((code, err.as_str()), (0, ""));
 }
 
