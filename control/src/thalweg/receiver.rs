@@ -93,7 +93,7 @@ fn known_to_pass(rate: f64, received: &Received, unexplained: &Unexplained, pack
         // The queue was full before the stream came: only the rate at which packets arrived is known.
         return Some(carried?.min(arrival_rate(received, packet)));
     }
-    // The line through the delays leaves out the last packet.
+    // Where nothing queues, the estimate is the rate of the last packet, or, by a line, that of the last but one.
     let shows_no_congestion = samples.iter().rev().nth(1).is_some_and(|last_but_one| rate >= last_but_one.rate);
     Some(if shows_no_congestion { carried.unwrap_or(samples[0].rate) } else { rate })
 }

@@ -21,8 +21,8 @@ fn jobs(n: usize) -> NonZero<usize> {
 }
 
 /// A fluid queue grows from the first packet on whose rate exceeds the capacity, and rates are a factor of 1.025 apart:
-/// `onset` is the last rate below the capacity, and pathChirp the same, as there is no excursion that ends. The
-/// line of `regression` is exact.
+/// `onset` is the last rate below the capacity, and pathChirp the same, as there is no excursion that ends. The line
+/// of `regression` is exact.
 #[test]
 fn alone_and_with_exact_clocks_each_estimator_finds_the_capacity() {
     for (len, spread) in [(60, 1.025), (90, 1.039)] {
