@@ -37,6 +37,8 @@ pub struct EventQueue {
     wheel: Wheel,
     /// A slot of the wheel with several events has begun since [`EventQueue::has_turned`] was last called.
     turned: bool,
+    /// No event is before this time.
+    none_before: Time,
 }
 
 /// Up to this size of the heap, which is 512 kB, events wait there and not in the wheel, however late they are due: the
@@ -61,6 +63,7 @@ impl EventQueue {
             due: Vec::new(),
             wheel: Wheel::new(),
             turned: false,
+            none_before: Time::ZERO,
         }
     }
 
@@ -68,6 +71,9 @@ impl EventQueue {
     #[inline(always)]
     pub fn add(&mut self, time: Time, event: Event) {
         let entry = entry(time, event);
+        if time < self.none_before {
+            self.none_before = time;
+        }
         if time >= self.wheel.turned() && self.heap.len() > self.small {
             self.small = EMPTIED_HEAP + PADDING;
             self.wheel.put(entry);
@@ -93,6 +99,7 @@ impl EventQueue {
         if time < self.wheel.turned() {
             return self.add(time, event);
         }
+        self.none_before = self.none_before.min(time);
         self.wheel.put(entry(time, event));
     }
 
@@ -100,12 +107,19 @@ impl EventQueue {
     /// the first of them all.
     #[inline(always)]
     pub fn are_after(&mut self, time: Time, lane: u32) -> bool {
+        time < self.none_before || self.find_out_whether_after(time, lane)
+    }
+
+    #[inline(never)]
+    fn find_out_whether_after(&mut self, time: Time, lane: u32) -> bool {
         let first = if self.hole { self.first_behind_hole() } else { self.heap[0] };
         if self.due.is_empty() && time >= self.wheel.turned() && !self.wheel.is_empty() {
             self.turn(first.min(entry(time, (Kind::Exit, lane))));
         }
-        let packet = entry(time, (Kind::Exit, lane));
-        packet < first && self.due.last().is_none_or(|&due| packet < due)
+        let first = self.due.last().map_or(first, |&due| first.min(due));
+        let in_wheel = if self.wheel.is_empty() { Time::MAX } else { self.wheel.turned() };
+        self.none_before = time_of(first).min(in_wheel);
+        entry(time, (Kind::Exit, lane)) < first
     }
 
     /// The first entry of the heap, whose root has been taken.
