@@ -60,7 +60,7 @@ pub struct Calendar {
     /// For sorting: the packets of a slot as they came, as in `due`.
     came: Vec<u64>,
     /// For sorting: where in `due` the packets of each part of a slot go.
-    parts: Vec<u32>,
+    parts: Box<[u32; PARTS]>,
 }
 
 /// The packets that leave within some microseconds, as they came.
@@ -113,7 +113,7 @@ impl Calendar {
             under_way: [Slot::EMPTY; 2],
             ahead: NONE,
             came: Vec::new(),
-            parts: Vec::new(),
+            parts: Box::new([0; PARTS]),
         }
     }
 
@@ -305,13 +305,13 @@ impl Calendar {
         let Calendar { places, came, due, parts, .. } = self;
         let number_of_parts = came.len().next_power_of_two().min(PARTS);
         let shift = 32 + self.shift - number_of_parts.trailing_zeros();
-        parts.clear();
-        parts.resize(number_of_parts, 0);
-        for entry in &*came {
-            parts[(entry >> shift) as usize] += 1;
+        let part_of = |entry: u64| (entry >> shift) as usize % PARTS;
+        parts[..number_of_parts].fill(0);
+        for &entry in &*came {
+            parts[part_of(entry)] += 1;
         }
         let (mut before, mut most) = (0, 0);
-        for part in parts.iter_mut() {
+        for part in &mut parts[..number_of_parts] {
             let packets = std::mem::replace(part, before);
             before += packets;
             most = most.max(packets);
@@ -319,7 +319,7 @@ impl Calendar {
         due.clear();
         due.resize(came.len(), 0);
         for &entry in &*came {
-            let place = &mut parts[(entry >> shift) as usize];
+            let place = &mut parts[part_of(entry)];
             due[*place as usize] = entry;
             *place += 1;
         }
@@ -327,13 +327,14 @@ impl Calendar {
             due.sort_by_key(|&entry| order_of(places, entry));
             return;
         }
-        for end in 1..due.len() {
-            let (entry, mut at) = (due[end], end);
-            while at > 0 && is_before(places, entry, due[at - 1]) {
-                due[at] = due[at - 1];
-                at -= 1;
+        let mut last = 0;
+        for end in 0..due.len() {
+            let entry = due[end];
+            if entry <= last | u64::from(u32::MAX) {
+                last = insert(places, &mut due[..=end]);
+            } else {
+                last = entry;
             }
-            due[at] = entry;
         }
     }
 
@@ -374,6 +375,19 @@ fn order_of(places: &[Passing], entry: u64) -> (u64, u32) {
 #[inline(always)]
 fn is_before(places: &[Passing], entry: u64, other: u64) -> bool {
     entry >> 32 < other >> 32 || entry >> 32 == other >> 32 && order_of(places, entry) < order_of(places, other)
+}
+
+/// Puts the last one of `due` where it belongs among the others, which are in order. Returns the last one then.
+#[inline]
+fn insert(places: &[Passing], due: &mut [u64]) -> u64 {
+    let mut at = due.len() - 1;
+    let entry = due[at];
+    while at > 0 && is_before(places, entry, due[at - 1]) {
+        due[at] = due[at - 1];
+        at -= 1;
+    }
+    due[at] = entry;
+    due[due.len() - 1]
 }
 
 #[cfg(test)]
