@@ -175,9 +175,21 @@ impl AccessPairs {
         self.pair_of(packet).flow
     }
 
+    /// When `packet`, which leaves the way back, arrived at the sink.
+    #[inline(always)]
+    pub fn arrived(&self, packet: &Passing) -> Time {
+        packet.exit - self.pair_of(packet).back
+    }
+
     #[inline(always)]
     fn between(&self, packet: &Passing) -> &Between {
         &self.between[self.pair_of(packet).between as usize]
+    }
+
+    /// Whether the packet that was taken out last was the first one of those that were known to leave next.
+    #[inline(always)]
+    pub fn has_begun(&self) -> bool {
+        self.packets.has_begun()
     }
 
     /// Takes out the packet that leaves its access link next, if it does so before all `events` and no later than

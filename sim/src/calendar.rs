@@ -228,6 +228,12 @@ impl Calendar {
         }
     }
 
+    /// Whether the packet that was taken out last was the first one of its slot.
+    #[inline(always)]
+    pub fn has_begun(&self) -> bool {
+        self.taken == 1
+    }
+
     /// Prefetches a cache line of the slot that begins next.
     #[inline(always)]
     fn prefetch_line(&mut self) {

@@ -196,7 +196,7 @@ impl<'a> Simulation<'a> {
         if let Some(packet) = self.network.take_lean(self.end) {
             self.events += 1;
             if self.flows.len() >= MANY_FLOWS {
-                self.prefetch_pairs(packet.exit);
+                self.prefetch_pairs();
             }
             self.exit_pair(&packet);
             return Some(packet.exit);
@@ -216,26 +216,34 @@ impl<'a> Simulation<'a> {
     /// Prefetches what the packets need that leave the access links of pairs soon: the pair first, then the flow that
     /// an acknowledgment goes to, and last what that flow's hosts point at.
     #[inline(never)]
-    fn prefetch_pairs(&self, now: Time) {
+    fn prefetch_pairs(&self) {
         let pairs = &self.network.access_pairs;
-        if let Some(packet) = pairs.peek(4 * PAIRS_AHEAD) {
-            prefetch::lines(pairs.pair_of(packet));
-        }
-        let hearer = |packet: &Passing| match packet.stage() {
-            Stage::Out => None,
-            Stage::Back => self.flows.get(pairs.flow(packet) as usize),
-        };
-        if let Some(flow) = pairs.peek(2 * PAIRS_AHEAD).and_then(hearer) {
+        // Of the first packets of a slot, none was known before.
+        let first = |ahead: usize| if pairs.has_begun() { 0 } else { ahead };
+        let [pair, flow, hosts] = [4, 2, 1].map(|times| times * PAIRS_AHEAD);
+        (first(pair)..=pair)
+            .filter_map(|ahead| pairs.peek(ahead))
+            .for_each(|packet| prefetch::lines(pairs.pair_of(packet)));
+        (first(flow)..=flow).filter_map(|ahead| self.hearer(ahead)).for_each(|(flow, _)| {
             prefetch::lines(&flow.sink);
             prefetch::lines(&flow.source);
-        }
-        if let Some(flow) = pairs.peek(PAIRS_AHEAD).and_then(hearer) {
-            if now >= flow.watch {
+        });
+        (first(hosts)..=hosts).filter_map(|ahead| self.hearer(ahead)).for_each(|(flow, packet)| {
+            if pairs.arrived(packet) >= flow.watch {
                 flow.record.prefetch();
             }
             flow.sink.prefetch();
             flow.source.prefetch();
-        }
+        });
+    }
+
+    /// The packet that leaves an access link of a pair behind `ahead` others, and the flow that its acknowledgment goes
+    /// to.
+    #[inline(always)]
+    fn hearer(&self, ahead: usize) -> Option<(&Flow, &Passing)> {
+        let pairs = &self.network.access_pairs;
+        let packet = pairs.peek(ahead).filter(|packet| packet.stage() == Stage::Back)?;
+        Some((&self.flows[pairs.flow(packet) as usize], packet))
     }
 
     #[inline(always)]

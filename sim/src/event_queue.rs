@@ -35,7 +35,7 @@ pub struct EventQueue {
     due: Vec<Entry>,
     /// The events that are due later.
     wheel: Wheel,
-    /// A slot of the wheel with several events has begun since [`EventQueue::has_turned`] was last called.
+    /// A slot of the wheel with events has begun since [`EventQueue::has_turned`] was last called.
     turned: bool,
     /// No event is before this time.
     none_before: Time,
@@ -46,8 +46,6 @@ pub struct EventQueue {
 const SMALL_HEAP: usize = 32_768;
 /// The same once the heap has been larger, so that what is due late does not linger there.
 const EMPTIED_HEAP: usize = 8;
-/// From this number of events in a slot on, it pays to look ahead.
-const MANY: usize = 4;
 /// An entry later than every event.
 const NEVER: Entry = Entry::MAX;
 /// Entries behind the heap that are [`NEVER`], so that a node always has four children or none.
@@ -132,7 +130,7 @@ impl EventQueue {
     #[cold]
     fn turn(&mut self, first: Entry) {
         self.wheel.turn(time_of(first), &mut self.due);
-        self.turned = self.due.len() >= MANY;
+        self.turned = !self.due.is_empty();
     }
 
     /// Removes and returns the first event.
@@ -158,7 +156,7 @@ impl EventQueue {
         Some((time_of(first), event_of(first)))
     }
 
-    /// Whether a slot of the wheel with several events has begun since the last call: then [`EventQueue::ahead`] has
+    /// Whether a slot of the wheel with events has begun since the last call: then [`EventQueue::ahead`] has
     /// changed.
     #[inline]
     pub fn has_turned(&mut self) -> bool {

@@ -61,7 +61,7 @@ struct Totals {
 impl Record {
     /// Prefetches what [`Flow::check_watch`] needs.
     pub fn prefetch(&self) {
-        prefetch::lines(&self.acquire);
+        prefetch::lines(self);
     }
 }
 

@@ -55,7 +55,8 @@ pub struct Scoreboard {
     news: News,
     /// Number of segments whose state is not [`SegmentState::InFlight`].
     marked: u32,
-    /// A packet was found lost since [`Scoreboard::forget_lost`].
+    /// A packet was found lost since [`Scoreboard::forget_lost`], or since [`Scoreboard::lost_since`] found none that
+    /// counts.
     lost: bool,
     marks: Option<Box<Marks>>,
 }
@@ -119,9 +120,11 @@ impl Scoreboard {
         self.next
     }
 
-    /// Prefetches what is beside the scoreboard itself.
+    /// Prefetches what is beside the scoreboard itself, if it is needed.
     pub fn prefetch(&self) {
-        if let Some(marks) = &self.marks {
+        if (self.marked > 0 || self.lost)
+            && let Some(marks) = &self.marks
+        {
             prefetch::lines(&**marks);
         }
     }
@@ -150,16 +153,19 @@ impl Scoreboard {
 
     /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and
     /// `order` the order of the next packet. That was not before the last [`Scoreboard::forget_lost`] or
-    /// [`Scoreboard::restore`].
+    /// [`Scoreboard::restore`], and is the same until the next one.
     #[inline]
-    pub fn lost_since(&self, recover: u64, order: u32) -> bool {
+    pub fn lost_since(&mut self, recover: u64, order: u32) -> bool {
         self.lost && self.has_lost_since(recover, order)
     }
 
-    fn has_lost_since(&self, recover: u64, order: u32) -> bool {
-        self.marks.as_ref().is_some_and(|marks| {
+    /// Not inlined, as few acknowledgments come after a loss. The marks are not looked at again before the next one.
+    #[inline(never)]
+    fn has_lost_since(&mut self, recover: u64, order: u32) -> bool {
+        self.lost = self.marks.as_ref().is_some_and(|marks| {
             marks.losses_end > recover || marks.last_lost_again.is_some_and(|lost| lost.wrapping_sub(order) as i32 >= 0)
-        })
+        });
+        self.lost
     }
 
     /// The controller has been told of the losses so far. (Without this, an old loss would look new 2^31 packets

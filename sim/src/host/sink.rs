@@ -186,7 +186,9 @@ impl Sink {
         if let Some(reporting) = &self.reporting {
             prefetch::lines(&**reporting);
         }
-        if let Some(disorder) = &self.disorder {
+        if self.ahead > 0
+            && let Some(disorder) = &self.disorder
+        {
             prefetch::lines(&**disorder);
         }
     }
