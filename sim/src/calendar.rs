@@ -7,6 +7,7 @@
 //! time do so by the number of their link, and those of one link as they came.
 
 use crate::occupied::Occupied;
+use crate::pages;
 use control::{Duration, Time};
 use path::prefetch;
 
@@ -190,7 +191,11 @@ impl Calendar {
             Some(&next) => std::mem::replace(&mut self.free, next),
             None => {
                 self.next.push(NONE);
+                let room = self.places.capacity();
                 self.places.resize(self.places.len() + self.chunk as usize, Passing::default());
+                if self.places.capacity() > room {
+                    pages::large(&self.places);
+                }
                 self.next.len() as u32 - 1
             }
         };

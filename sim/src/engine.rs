@@ -8,6 +8,7 @@ use crate::flow_environment::FlowEnvironment;
 use crate::host::{Answer, Interface, Setup, Sink, Source};
 use crate::network::{Ahead, Network};
 use crate::packet::{Body, Head, Packet};
+use crate::pages;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross::CrossSource;
@@ -107,6 +108,7 @@ impl<'a> Simulation<'a> {
         let parties = experiment.flows.iter().map(|flow| build(flow, &conditions(flow)));
         let parties = parties.collect::<Result<Vec<_>, String>>()?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
+        pages::large(&flows);
         let mut spare = Arc::default();
         for (i, (flow, parties)) in experiment.flows.iter().zip(parties).enumerate() {
             let interfaces = [

@@ -25,6 +25,7 @@ mod looks;
 mod network;
 mod occupied;
 pub mod packet;
+mod pages;
 mod recorder;
 mod samples;
 mod traffic;
