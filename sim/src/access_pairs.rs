@@ -225,9 +225,7 @@ impl AccessPairs {
     #[inline(always)]
     pub fn send(&mut self, now: Time, pair: u32, segment: u32, order: u32) {
         let exit = now + self.pairs[pair as usize].out;
-        let link = pair * 2 + Stage::Out as u32;
-        let place = self.packets.put(exit, link);
-        (place.sent, place.segment, place.order) = (now, segment, order);
+        self.packets.put(Passing { exit, sent: now, link: pair * 2 + Stage::Out as u32, segment, order });
     }
 
     /// The size of `packet`, which has left the way out, and the link that it goes on to.
@@ -241,9 +239,7 @@ impl AccessPairs {
     #[inline(always)]
     pub fn turn(&mut self, packet: &Passing, arrival: Time) {
         let exit = arrival + self.pair_of(packet).back;
-        let link = packet.pair() * 2 + Stage::Back as u32;
-        let place = self.packets.put(exit, link);
-        (place.sent, place.segment, place.order) = (packet.sent, packet.segment, packet.order);
+        self.packets.put(Passing { exit, link: packet.pair() * 2 + Stage::Back as u32, ..*packet });
     }
 
     /// The link behind the way back of `packet`, if that is plain.

@@ -34,9 +34,8 @@ pub struct Calendar {
     shift: u32,
     /// How many packets a chunk has, a power of two.
     chunk: u32,
-    /// The packets of slot number n are in slot n modulo [`SLOTS`], with those of later turns. Empty until there is
-    /// room ([`Calendar::make_room`]).
-    slots: Vec<Slot>,
+    /// The packets of slot number n are in slot n modulo [`SLOTS`], with those of later turns.
+    slots: Box<[Slot; SLOTS]>,
     occupied: Occupied,
     /// Chunks of packets, each of which belongs to one slot or to none.
     places: Vec<Passing>,
@@ -91,8 +90,9 @@ const IN_SLOT: u64 = 32;
 const LARGEST_CHUNK: u64 = 128;
 /// The most parts that a slot is divided into to be sorted.
 const PARTS: usize = 1 << 12;
-/// With more packets in a part, as after a burst of many links at nearly the same time, insertion would take too long.
-const MOST_IN_PART: u32 = 64;
+/// From this number of packets in a part on, a power of two, as after a burst of many links at nearly the same time,
+/// insertion would take too long.
+const MANY_IN_PART: u32 = 64;
 /// In place of the number of a chunk: there is none.
 const NONE: u32 = u32::MAX;
 
@@ -102,7 +102,7 @@ impl Calendar {
         Calendar {
             shift: SHORTEST,
             chunk: 2,
-            slots: Vec::new(),
+            slots: Box::new([Slot::EMPTY; SLOTS]),
             occupied: Occupied::new(SLOTS),
             places: Vec::new(),
             next: Vec::new(),
@@ -125,7 +125,6 @@ impl Calendar {
         let slot = lasts.saturating_mul(IN_SLOT).checked_next_power_of_two().map_or(LONGEST, u64::trailing_zeros);
         self.shift = slot.clamp(SHORTEST, LONGEST);
         self.chunk = ((1 << self.shift) / lasts / 8).next_power_of_two().clamp(2, LARGEST_CHUNK) as u32;
-        self.slots.resize(SLOTS, Slot::EMPTY);
     }
 
     /// The number of the slot of a packet that leaves at `exit`.
@@ -146,42 +145,50 @@ impl Calendar {
         (place >> self.chunk.trailing_zeros()) as usize
     }
 
-    /// Makes a place for a packet on `link` that leaves at `exit`, no earlier than the last one that was taken, and no
-    /// earlier than others of its link. The caller writes the rest of it there: a copy of fields that were written just
-    /// before would have to wait for them.
+    /// Puts a packet there that leaves no earlier than the last one that was taken, and no earlier than others of its
+    /// link.
     #[inline(always)]
-    pub fn put(&mut self, exit: Time, link: u32) -> &mut Passing {
+    pub fn put(&mut self, packet: Passing) {
+        let number = self.number(packet.exit);
+        let slot = &mut self.slots[number as usize % SLOTS];
+        let place = slot.tail;
+        if number < self.begun || place & (self.chunk - 1) == 0 {
+            let Passing { exit, sent, link, segment, order } = packet;
+            return self.put_rarely(exit, sent, link, segment, order);
+        }
+        slot.tail += 1;
+        self.places[place as usize] = packet;
+    }
+
+    /// [`Calendar::put`] where the slot has begun or needs another chunk. Given the fields of the packet, which need not
+    /// be in memory for that.
+    #[inline(never)]
+    fn put_rarely(&mut self, exit: Time, sent: Time, link: u32, segment: u32, order: u32) {
+        let packet = Passing { exit, sent, link, segment, order };
         let number = self.number(exit);
         if number < self.begun {
-            return self.put_among_due(exit, link);
+            return self.put_among_due(packet);
         }
         let slot = number as usize % SLOTS;
-        if self.is_full(self.slots[slot]) {
-            self.slots[slot] = self.add_chunk(self.slots[slot]);
-            self.occupied.set(slot);
-            self.next_slot = self.next_slot.min(self.begun + (number - self.begun) % SLOTS as u64);
-        }
-        let tail = &mut self.slots[slot].tail;
-        let place = &mut self.places[*tail as usize];
-        *tail += 1;
-        (place.exit, place.link) = (exit, link);
-        place
+        let Slot { first, tail } = self.add_chunk(self.slots[slot]);
+        self.slots[slot] = Slot { first, tail: tail + 1 };
+        self.places[tail as usize] = packet;
+        self.occupied.set(slot);
+        self.next_slot = self.next_slot.min(self.begun + (number - self.begun) % SLOTS as u64);
     }
 
     /// The packet's slot has begun: its link delays by less than a slot stands for.
-    #[inline(never)]
-    fn put_among_due(&mut self, exit: Time, link: u32) -> &mut Passing {
+    fn put_among_due(&mut self, packet: Passing) {
         if self.is_full(self.under_way[1]) {
             self.under_way[1] = self.add_chunk(self.under_way[1]);
         }
         let place = self.under_way[1].tail;
         self.under_way[1].tail += 1;
-        let entry = (exit.0 - ((self.begun - 1) << self.shift)) << 32 | u64::from(place);
+        let entry = (packet.exit.0 - ((self.begun - 1) << self.shift)) << 32 | u64::from(place);
         let places = &mut self.places;
-        (places[place as usize].exit, places[place as usize].link) = (exit, link);
+        places[place as usize] = packet;
         let before = self.due[self.taken..].partition_point(|&other| !is_before(places, entry, other));
         self.due.insert(self.taken + before, entry);
-        &mut places[place as usize]
     }
 
     /// `slot` with another chunk.
@@ -303,7 +310,7 @@ impl Calendar {
             let packet = self.places[entry as u32 as usize];
             let stays = self.number(packet.exit) == number;
             if !stays {
-                *self.put(packet.exit, packet.link) = packet;
+                self.put(packet);
             }
             stays
         });
@@ -321,11 +328,11 @@ impl Calendar {
         for &entry in &*came {
             parts[part_of(entry)] += 1;
         }
-        let (mut before, mut most) = (0, 0);
+        let (mut before, mut any) = (0, 0);
         for part in &mut parts[..number_of_parts] {
             let packets = std::mem::replace(part, before);
             before += packets;
-            most = most.max(packets);
+            any |= packets;
         }
         due.clear();
         due.resize(came.len(), 0);
@@ -334,7 +341,7 @@ impl Calendar {
             due[*place as usize] = entry;
             *place += 1;
         }
-        if most > MOST_IN_PART {
+        if any >= MANY_IN_PART {
             due.sort_by_key(|&entry| order_of(places, entry));
             return;
         }
@@ -354,7 +361,7 @@ impl Calendar {
         let due = self.due.get(self.taken..).unwrap_or_default();
         due.iter().for_each(|&entry| each(&self.places[entry as u32 as usize]));
         let mut later_turns = Vec::new();
-        for number in (self.begun..).take(self.slots.len()) {
+        for number in (self.begun..).take(SLOTS) {
             let Slot { first: mut chunk, tail } = self.slots[number as usize % SLOTS];
             while chunk != NONE {
                 let (first, next) = (chunk * self.chunk, self.next[chunk as usize]);
@@ -419,7 +426,7 @@ mod tests {
                 let link = (random >> 20) as usize % delays.len();
                 let exit = Time(now + delays[link]);
                 expected.push((exit, link as u32, sent));
-                calendar.put(exit, link as u32).order = sent;
+                calendar.put(Passing { exit, link: link as u32, order: sent, ..Passing::default() });
                 sent += 1;
             } else {
                 while calendar.get(0).is_none() {
@@ -453,8 +460,9 @@ mod tests {
         let mut calendar = Calendar::new();
         calendar.make_room(Duration(1));
         for link in (0..3000).rev() {
-            calendar.put(Time(SLOT + u64::from(link % 2)), link).order = 0;
-            calendar.put(Time(SLOT + u64::from(link % 2)), link).order = 1;
+            for order in [0, 1] {
+                calendar.put(Passing { exit: Time(SLOT + u64::from(link % 2)), link, order, ..Passing::default() });
+            }
         }
         assert_eq!(calendar.next_slot(), Some((1, Time(SLOT))));
         calendar.begin(1);
@@ -470,7 +478,8 @@ mod tests {
         let delays = [SLOT / 2, 3 * SLOT, 4 * SLOT * SLOTS as u64, 1000 * SLOT * SLOTS as u64];
         for number in 0..1000 {
             for (link, delay) in delays.into_iter().enumerate() {
-                calendar.put(Time(u64::from(number) * SLOT / 7 + delay), link as u32).order = number;
+                let exit = Time(u64::from(number) * SLOT / 7 + delay);
+                calendar.put(Passing { exit, link: link as u32, order: number, ..Passing::default() });
             }
         }
         let mut found = [const { Vec::new() }; 4];
