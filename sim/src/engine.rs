@@ -219,33 +219,55 @@ impl<'a> Simulation<'a> {
     /// an acknowledgment goes to, and last what that flow's hosts point at.
     #[inline(never)]
     fn prefetch_pairs(&self) {
+        if self.network.access_pairs.has_begun() {
+            // Of the first packets of a slot, none was known before.
+            (0..4 * PAIRS_AHEAD).for_each(|ahead| self.prefetch_pair(ahead));
+            (0..2 * PAIRS_AHEAD).for_each(|ahead| self.prefetch_hearer(ahead));
+            (0..PAIRS_AHEAD).for_each(|ahead| self.prefetch_hosts(ahead));
+        }
+        self.prefetch_pair(4 * PAIRS_AHEAD);
+        self.prefetch_hearer(2 * PAIRS_AHEAD);
+        self.prefetch_hosts(PAIRS_AHEAD);
+    }
+
+    /// Prefetches the pair of the packet that leaves an access link behind `ahead` others.
+    #[inline(always)]
+    fn prefetch_pair(&self, ahead: usize) {
         let pairs = &self.network.access_pairs;
-        // Of the first packets of a slot, none was known before.
-        let first = |ahead: usize| if pairs.has_begun() { 0 } else { ahead };
-        let [pair, flow, hosts] = [4, 2, 1].map(|times| times * PAIRS_AHEAD);
-        (first(pair)..=pair)
-            .filter_map(|ahead| pairs.peek(ahead))
-            .for_each(|packet| prefetch::lines(pairs.pair_of(packet)));
-        (first(flow)..=flow).filter_map(|ahead| self.hearer(ahead)).for_each(|(flow, _)| {
+        if let Some(packet) = pairs.peek(ahead) {
+            prefetch::lines(pairs.pair_of(packet));
+        }
+    }
+
+    /// That packet, and the flow that its acknowledgment goes to.
+    #[inline(always)]
+    fn hearer(&self, ahead: usize) -> Option<(&Passing, &Flow)> {
+        let pairs = &self.network.access_pairs;
+        let packet = pairs.peek(ahead)?;
+        match packet.stage() {
+            Stage::Out => None,
+            Stage::Back => Some((packet, self.flows.get(pairs.flow(packet) as usize)?)),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_hearer(&self, ahead: usize) {
+        if let Some((_, flow)) = self.hearer(ahead) {
             prefetch::lines(&flow.sink);
             prefetch::lines(&flow.source);
-        });
-        (first(hosts)..=hosts).filter_map(|ahead| self.hearer(ahead)).for_each(|(flow, packet)| {
-            if pairs.arrived(packet) >= flow.watch {
+        }
+    }
+
+    /// Prefetches what the hosts of that flow point at.
+    #[inline(always)]
+    fn prefetch_hosts(&self, ahead: usize) {
+        if let Some((packet, flow)) = self.hearer(ahead) {
+            if self.network.access_pairs.arrived(packet) >= flow.watch {
                 flow.record.prefetch();
             }
             flow.sink.prefetch();
             flow.source.prefetch();
-        });
-    }
-
-    /// The packet that leaves an access link of a pair behind `ahead` others, and the flow that its acknowledgment goes
-    /// to.
-    #[inline(always)]
-    fn hearer(&self, ahead: usize) -> Option<(&Flow, &Passing)> {
-        let pairs = &self.network.access_pairs;
-        let packet = pairs.peek(ahead).filter(|packet| packet.stage() == Stage::Back)?;
-        Some((&self.flows[pairs.flow(packet) as usize], packet))
+        }
     }
 
     #[inline(always)]
