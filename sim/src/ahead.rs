@@ -110,27 +110,26 @@ impl Simulation<'_> {
         // therefore idle when the next acknowledgment arrives.
         let link_out = topology.lanes.link(link)?;
         let keeps_up = self.flows.iter().all(|flow| link_out.durations(flow.source.least_packet()).0 >= lasts);
-        keeps_up.then(|| Echo { link, back: topology.lanes.add_delay(lasts + behind, None) })
+        let delay = lasts + behind;
+        keeps_up.then(|| Echo { link, back: topology.lanes.add_delay(delay, None), delay })
     }
 
-    /// The first packet on `back`, the lane back of [`Network::echo`], leaves it, and its acknowledgment reaches the
-    /// source.
+    /// The first packet on the lane back of [`Network::echo`] leaves it, and its acknowledgment reaches the source.
     #[inline(always)]
-    pub(crate) fn hear_echo(&mut self, now: Time, back: u32) {
+    pub(crate) fn hear_echo(&mut self, now: Time) {
+        let Echo { back, delay, .. } = self.network.echo;
         self.prefetch_flows(now, back);
         let packet = self.network.first(back);
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
-        let arrived = now - self.network.topology.lanes.delay(back);
-        let ack = flow.acknowledge(arrived, packet, packet.hop, &mut self.recorder.looks);
-        self.network.leave(back);
+        let ack = flow.acknowledge(now - delay, packet, packet.hop, &mut self.recorder.looks);
+        self.network.topology.lanes.exit(back);
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
         flow.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
     }
 
-    /// The first packet on `lane`, which is not that of [`Network::echo`], leaves it. Returns false, and does nothing,
-    /// where nothing of this is done ahead.
+    /// The first packet on `lane` leaves it. Returns false, and does nothing, where nothing of this is done ahead.
     #[inline(always)]
     pub(crate) fn exit_ahead(&mut self, now: Time, lane: u32) -> bool {
         let (flow, link) = match self.network.ahead.get(lane as usize) {

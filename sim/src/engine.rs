@@ -203,6 +203,12 @@ impl<'a> Simulation<'a> {
             self.exit_pair(&packet);
             return Some(packet.exit);
         }
+        // Where there is an echo, there are no pairs.
+        if let Some(now) = self.network.next_echo(self.end) {
+            self.events += 1;
+            self.hear_echo(now);
+            return Some(now);
+        }
         let (now, event) = self.network.events.take()?;
         if now > self.end {
             return None;
@@ -281,9 +287,6 @@ impl<'a> Simulation<'a> {
     /// The first packet on `lane` leaves it.
     #[inline(always)]
     fn exit(&mut self, now: Time, lane: u32) {
-        if lane == self.network.echo.back {
-            return self.hear_echo(now, lane);
-        }
         if self.exit_ahead(now, lane) {
             return;
         }

@@ -6,7 +6,7 @@ use crate::calendar::Passing;
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
-use control::{Bytes, Time};
+use control::{Bytes, Duration, Time};
 use experiment::{Experiment, Flow};
 use path::topology::{Hop, HostPair, Topology};
 use path::{Fate, prefetch};
@@ -50,13 +50,15 @@ pub enum Ahead {
 pub struct Echo {
     /// The link.
     pub link: u32,
-    /// A lane in place of the link back. Its delay is how long an answer takes from the sink to the source.
+    /// A lane in place of the link back.
     pub back: u32,
+    /// The delay of that lane: how long an answer takes from the sink to the source.
+    pub delay: Duration,
 }
 
 impl Echo {
     /// There is no such link.
-    pub const NONE: Echo = Echo { link: u32::MAX, back: u32::MAX };
+    pub const NONE: Echo = Echo { link: u32::MAX, back: u32::MAX, delay: Duration::ZERO };
 }
 
 impl Network {
@@ -108,7 +110,7 @@ impl Network {
     /// A packet enters the link of [`Network::echo`], and is put onto the lane from which its answer will leave.
     #[inline(always)]
     fn send_echo(&mut self, now: Time, size: u32, make: impl FnOnce() -> Packet) {
-        let Echo { link, back } = self.echo;
+        let Echo { link, back, .. } = self.echo;
         let (lanes, size) = (&mut self.topology.lanes, Bytes(size as u64));
         let Some(arrival) = lanes.admit(link, now, size) else { return };
         let arrived = || {
@@ -116,8 +118,18 @@ impl Network {
             packet.head.arrive();
             packet
         };
-        let exit = lanes.arrive_with(back, arrival, size, arrived);
-        self.events.add_exit(back, exit);
+        lanes.arrive_with(back, arrival, size, arrived);
+    }
+
+    /// When the next answer leaves the lane back of [`Network::echo`], if that is before all events and no later than
+    /// `end`. It is not an event itself.
+    #[inline(always)]
+    pub fn next_echo(&mut self, end: Time) -> Option<Time> {
+        let back = self.echo.back;
+        if back == Echo::NONE.back {
+            return None;
+        }
+        self.topology.lanes.next_exit(back).filter(|&exit| exit <= end && self.events.are_after(exit, back))
     }
 
     /// `packet` arrives at an interface, which holds it.
