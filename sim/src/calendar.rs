@@ -160,8 +160,8 @@ impl Calendar {
         self.places[place as usize] = packet;
     }
 
-    /// [`Calendar::put`] where the slot has begun or needs another chunk. Given the fields of the packet, which need not
-    /// be in memory for that.
+    /// [`Calendar::put`] where the slot has begun or needs another chunk. It is given the fields of the packet, so that
+    /// the packet need not be in memory.
     #[inline(never)]
     fn put_rarely(&mut self, exit: Time, sent: Time, link: u32, segment: u32, order: u32) {
         let packet = Passing { exit, sent, link, segment, order };
