@@ -77,8 +77,8 @@ crate::parameters! {
         /// The same for losses that half of the rate does not end, up to this share; if that is not more than `errors`,
         /// such losses count as congestion
         pub most_errors: f64,
-        /// Rate of the first packets. It is for packets of 1500 bytes, and in proportion to their size otherwise, as
-        /// are the other rates here
+        /// Rate of the first packets. If packets have more than 1500 bytes, it is higher in proportion to their size, as
+        /// are `step-floor` and `young-step-floor`
         pub initial_rate: Rate,
         /// Largest value of kappa, with which it starts: an increase aims at most at r + kappa r + sqrt(floor r), where
         /// r is the average rate
@@ -88,10 +88,9 @@ crate::parameters! {
         /// By which share of the average rate sqrt(floor r) lets a flow climb at most in a round trip and a p-stream,
         /// or within tau if that is shorter
         pub climb_in_round_trip: f64,
-        /// The floor in sqrt(floor r), for packets of 1500 bytes
+        /// The floor in sqrt(floor r)
         pub step_floor: Rate,
-        /// The floor of a flow that begins, for packets of 1500 bytes. It falls to `step-floor` within a hundred times
-        /// tau
+        /// The floor of a flow that begins. It falls to `step-floor` within a hundred times tau
         pub young_step_floor: Rate,
         /// An estimate below this share of the average rate is a collapse
         pub collapse: f64,
@@ -140,8 +139,8 @@ impl Default for Thalweg {
     }
 }
 
-/// Packets have this size where the rates among the parameters are as they are given. Queues are of packets, as are
-/// streams, and so what a flow may add to its rate is a number of packets in a second, whatever their size.
+/// The rates among the parameters are for packets of up to this size, that of Ethernet. Streams and queues are of
+/// packets. So with larger ones, what a flow sends at first and adds to its rate are as many packets in a second.
 const PACKET: Bytes = Bytes(1500);
 
 /// A p-stream lasts for this share of tau at most.
@@ -159,12 +158,12 @@ impl Thalweg {
 
     /// The sender with these parameters.
     pub(crate) fn thalweg_sender(&self, host: &Conditions) -> ThalwegSender {
-        let in_packets = |rate: Rate| rate * (host.packet.0 as f64 / PACKET.0 as f64);
+        let of_packets = |rate: Rate| rate * (host.packet.0 as f64 / PACKET.0 as f64).max(1.0);
         let climb = ClimbParameters {
             tau: self.tau,
             kappa: (self.lowest_step, self.highest_step),
-            floor: in_packets(self.step_floor),
-            young_floor: in_packets(self.young_step_floor),
+            floor: of_packets(self.step_floor),
+            young_floor: of_packets(self.young_step_floor),
             climb_in_round_trip: self.climb_in_round_trip,
             collapse: self.collapse,
             back_off: self.back_off,
@@ -176,7 +175,7 @@ impl Thalweg {
             len: self.stream,
             longest_stream: self.tau.scale(LONGEST_STREAM),
             spread: self.spread,
-            initial_rate: in_packets(self.initial_rate),
+            initial_rate: of_packets(self.initial_rate),
             beta: self.beta,
             rule: RateRule::new(rule, climb),
             classifier: self.classifier(),
