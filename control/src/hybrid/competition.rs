@@ -39,14 +39,8 @@ pub(super) struct Competition {
     /// The rate that the window protocol carried, or later the one that was reached where nothing filled the queue.
     expected: Rate,
     before: Before,
-    /// Whether nothing would have stopped the slow start of the window protocol: in the first period after one that
-    /// nothing had stopped, and where only noise has limited the flow since.
+    /// Whether this is the first period after a slow start that nothing had stopped.
     unstopped: bool,
-    /// Whether, since the packet-scale protocol took over, others have not filled queues and nothing was lost.
-    undisturbed: bool,
-    /// Estimates in the period, and how many of them were far above the average rate.
-    estimates: u32,
-    spare: u32,
     /// When the present period began.
     since: Time,
     delivered: Bytes,
@@ -72,8 +66,6 @@ const SHORTEST: Duration = Duration::from_millis(500);
 const QUEUE: Duration = Duration::from_millis(1);
 /// Beside traffic that fills queues, less than this share of the expected rate is too little.
 const SHARE: f64 = 0.9;
-/// An estimate beyond this multiple of the average rate says that the path has much to spare.
-const NEAR: f64 = 1.25;
 /// After a period without queues, the expected rate falls by this share of the difference to the rate reached.
 const GAIN: f64 = 0.125;
 
@@ -84,9 +76,6 @@ impl Competition {
             expected: before.rate,
             before,
             unstopped: before.unstopped,
-            undisturbed: true,
-            estimates: 0,
-            spare: 0,
             since: now,
             delivered: Bytes(0),
             app_limited: false,
@@ -101,12 +90,6 @@ impl Competition {
     /// More was lost than errors explain.
     pub(super) fn on_loss(&mut self) {
         self.lost = true;
-    }
-
-    /// A stream whose average rate is about `average` has found that so much is available.
-    pub(super) fn on_estimate(&mut self, estimate: Rate, average: Rate) {
-        self.estimates += 1;
-        self.spare += u32::from(estimate > average * NEAR);
     }
 
     /// An acknowledgment arrived. The newest round-trip time is `rtt`, and `least` the shortest so far. Returns whether
@@ -142,12 +125,8 @@ impl Competition {
         } else if !others_fill_queues && !self.app_limited {
             self.expected = self.expected * (1.0 - GAIN) + reached * GAIN;
         }
-        let undisturbed = self.undisturbed && !others_fill_queues;
-        // Noise keeps the packet-scale protocol from climbing, and not the path: nothing would have stopped the slow
-        // start of the window protocol until now.
-        let is_noise = too_little == Some(TooLittle::NotWorthIt) && undisturbed && 2 * self.spare > self.estimates;
-        let unstopped = too_little.is_some() && (self.unstopped || self.before.unstopped && is_noise);
-        *self = Competition { expected: self.expected, unstopped, undisturbed, ..Competition::new(now, self.before) };
+        let (expected, unstopped) = (self.expected, self.unstopped && too_little.is_some());
+        *self = Competition { expected, unstopped, ..Competition::new(now, self.before) };
         too_little
     }
 
@@ -168,7 +147,6 @@ impl Competition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec::Vec;
 
     const RTT: Duration = Duration::from_millis(100);
     const PACKET: Bytes = Bytes(1250);
@@ -219,29 +197,6 @@ mod tests {
         assert_eq!(too_little(Met { queue_ms: 50, app_limited: true, ..ALONE }), None, "its application sends no more");
         assert_eq!(too_little(Met { mbps: 19, ..ALONE }), not_worth_it, "too little is left");
         assert_eq!(too_little(Met { seconds: 1, mbps: 19, queue_ms: 50, ..ALONE }), None, "it is too early to tell");
-    }
-
-    /// A flow whose slow start nothing had stopped gets 80 Mbps for a period, and then less than is worth it.
-    #[test]
-    fn slow_start_goes_on_where_noise_and_not_the_path_limits_the_flow() {
-        let ssthresh = |estimate: f64| {
-            let before = Before { rate: Rate::from_mbps(100.0), window: 1000.0, unstopped: true, behind_queue: false };
-            let mut competition = Competition::new(Time::ZERO, before);
-            let mut judged = Vec::new();
-            for hundredth in 1..=400 {
-                let now = Time::ZERO + Duration::from_millis(10 * hundredth);
-                let mbps = if judged.is_empty() { 80 } else { 19 };
-                let average = Rate::from_mbps(mbps as f64);
-                competition.on_estimate(average * estimate, average);
-                if competition.on_ack(now, &Ack { acked: Bytes(mbps * 1250), ..Ack::default() }, RTT, RTT) {
-                    judged.push(competition.judge(now, Rate::from_mbps(20.0)));
-                }
-            }
-            assert_eq!(judged, [None, Some(TooLittle::NotWorthIt)]);
-            competition.ssthresh(RTT, PACKET)
-        };
-        assert_eq!(ssthresh(2.0), f64::INFINITY);
-        assert_eq!(ssthresh(1.1), 1000.0, "others of its kind have come");
     }
 
     #[test]

@@ -29,11 +29,10 @@
 //! - `thalweg` gives way to queues, which other protocols fill. It judges itself over periods of 16 round trips, not
 //!   by single streams: the window protocol resumes if the flow gets less than the threshold, or less than the window
 //!   protocol carried while a queue stands or packets are lost (`competition.rs`). It then goes on where it would be
-//!   had it stayed in charge, in its first slow start or up to its window; in its first slow start also later, if there
-//!   was neither queue nor loss and most estimates were far above the rate, so that noise held `thalweg` back. Beside
-//!   queues, and where more is lost than errors explain, neither delays nor the first losses end this slow start
-//!   (`catch_up.rs`), and `thalweg` does not take over before its end. After it has judged itself, it does not take
-//!   over for 10 s at first, and twice as long each further time, up to 80 s, either.
+//!   had it stayed in charge, in its first slow start or up to its window. Beside queues, and where more is lost than
+//!   errors explain, neither delays nor the first losses end this slow start (`catch_up.rs`), and `thalweg` does not
+//!   take over before its end. After it has judged itself, it does not take over for 10 s at first, and twice as long
+//!   each further time, up to 80 s, either.
 //! - Nothing is switched while a loss is being repaired. After a timeout while RAPID is in charge, the transfer begins
 //!   afresh, as section IV-C has it: with the window protocol.
 

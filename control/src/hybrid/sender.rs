@@ -254,11 +254,6 @@ impl Sender for HybridSender {
             InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
         }
         let estimate = self.new_estimate(ack.report);
-        if let (Some(estimate), InCharge::PacketScale { .. }, Some(competition)) =
-            (estimate, self.in_charge, &mut self.competition)
-        {
-            competition.on_estimate(estimate, self.packet_scale.average());
-        }
         let too_little = self.gets_too_little(now, ack);
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
