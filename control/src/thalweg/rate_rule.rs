@@ -8,6 +8,7 @@
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
+//! - Where the round-trip time wanders by itself, estimates are low by chance, and do not slow the climb.
 //!
 //! All times are shorter where feedback is fast: see the time scale in [`super::climb`].
 
@@ -58,6 +59,9 @@ const DECREASE: f64 = 0.25;
 const DECREASE_OF_BURSTS: f64 = 0.5;
 /// A standing queue is drained over this share of tau.
 const DRAIN: f64 = 0.5;
+/// Where the round-trip time wanders by less than this, low estimates count: the flows of a short queue move it by so
+/// much.
+const LEAST_WANDER: Duration = Duration::from_millis(10);
 
 impl RateRule {
     /// The rule of a flow that knows nothing of its path.
@@ -80,6 +84,9 @@ impl RateRule {
         let average = average.as_bps();
         self.climb.begin_stream(average, start);
         let target = self.target(average, start);
+        if self.standing_queue.wanders() >= LEAST_WANDER {
+            self.climb.forget_collapses();
+        }
         Rate::from_bps(if target > average {
             let step = self.climb.largest_step(average, start);
             average + (target - average).min(step) * self.climb.share_of_tau(start.duration)
@@ -155,9 +162,13 @@ mod tests {
 
     /// A rule whose flows aim above their rates by a multiple of eight, and by the step of a floor.
     fn rule(floor: Rate) -> RateRule {
+        rule_with((8.0, 8.0), floor)
+    }
+
+    fn rule_with(kappa: (f64, f64), floor: Rate) -> RateRule {
         let climb = ClimbParameters {
             tau: Duration::from_millis(200),
-            kappa: (8.0, 8.0),
+            kappa,
             floor,
             young_floor: floor,
             climb_in_round_trip: 1.0,
@@ -236,6 +247,22 @@ mod tests {
         assert_eq!(behind(&mut rule, 20, 100.0, 1000.0), 90.0);
         (0..4).for_each(|_| assert_eq!(behind(&mut rule, 20, 58.0, 1000.0), 54.0, "on the way to half"));
         assert_eq!(behind(&mut rule, 12, 50.0, 1000.0), 47.0, "on the way to 44");
+    }
+
+    /// After many low estimates, one of 1000 Mbps at 100 Mbps.
+    #[test]
+    fn low_estimates_slow_the_climb_unless_the_round_trip_time_wanders() {
+        let climbs_to = |rtts: [u64; 2]| {
+            let mut rule = rule_with((0.5, 8.0), Rate::from_bps(0.0));
+            for i in 0..60 {
+                let now = Time::ZERO + Duration::from_millis(100 * i);
+                (0..8).for_each(|_| rule.on_rtt(now, Duration::from_millis(rtts[i as usize % 2])));
+                after(&mut rule, 100.0, start(10.0, 100.0));
+            }
+            after(&mut rule, 100.0, start(1000.0, 200.0))
+        };
+        assert_eq!(climbs_to([100, 100]), 151.0, "half of the rate, and 2 % of that once more");
+        assert_eq!(climbs_to([100, 103]), 900.0);
     }
 
     #[test]
