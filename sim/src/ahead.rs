@@ -27,13 +27,14 @@
 
 use crate::access_pairs::{Between, Stage};
 use crate::calendar::Passing;
-use crate::engine::Simulation;
+use crate::engine::{CACHED_FLOWS, PREFETCH_AHEAD, Simulation};
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
 use crate::looks::Looks;
 use crate::network::{Ahead, Echo, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
+use path::prefetch;
 
 impl Simulation<'_> {
     /// Before the first event: from now on, what is known ahead is handled ahead.
@@ -118,7 +119,9 @@ impl Simulation<'_> {
     #[inline(always)]
     pub(crate) fn hear_echo(&mut self, now: Time) {
         let Echo { back, delay, .. } = self.network.echo;
-        self.prefetch_flows(now, back);
+        if self.flows.len() > CACHED_FLOWS {
+            self.prefetch_echo(now, back);
+        }
         let packet = self.network.first(back);
         let index = packet.flow;
         let flow = &mut self.flows[index as usize];
@@ -127,6 +130,24 @@ impl Simulation<'_> {
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
         flow.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
+    }
+
+    /// Prefetches what the next answers on the lane `back` need: of one all of its flow, whose sink and source both act
+    /// then, and of one before it what its hosts point at.
+    #[inline(never)]
+    fn prefetch_echo(&self, now: Time, back: u32) {
+        let lanes = &self.network.topology.lanes;
+        let flow = |before| self.flows.get(lanes.peek_delayed(back, before)?.flow as usize);
+        if let Some(flow) = flow(2 * PREFETCH_AHEAD) {
+            prefetch::lines(flow);
+        }
+        if let Some(flow) = flow(PREFETCH_AHEAD) {
+            if now >= flow.watch {
+                flow.record.prefetch();
+            }
+            flow.sink.prefetch();
+            flow.source.prefetch();
+        }
     }
 
     /// The first packet on `lane` leaves it. Returns false, and does nothing, where nothing of this is done ahead.

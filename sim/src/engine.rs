@@ -60,10 +60,10 @@ pub fn named(flow: &experiment::Flow, host: &Conditions) -> Result<Parties, Stri
 const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 
 /// The most flows that stay in the processor's caches without prefetching.
-const CACHED_FLOWS: usize = 256;
+pub(crate) const CACHED_FLOWS: usize = 256;
 
 /// What a flow's hosts point at is prefetched by this number of packets ahead, and the flow itself by twice as many.
-const PREFETCH_AHEAD: usize = 2;
+pub(crate) const PREFETCH_AHEAD: usize = 2;
 
 /// The same for packets on the access links of pairs. With fewer than [`MANY_FLOWS`], prefetching costs more than it
 /// saves there: each flow is on other pages, and a prefetch waits for the address of its page.
@@ -394,7 +394,7 @@ impl<'a> Simulation<'a> {
     /// Prefetches the flows of packets that leave `lane` soon: the flow itself of one packet, and what its hosts point
     /// at of a packet that comes before, whose flow has been prefetched by now.
     #[inline(always)]
-    pub(crate) fn prefetch_flows(&self, now: Time, lane: u32) {
+    fn prefetch_flows(&self, now: Time, lane: u32) {
         if self.flows.len() > CACHED_FLOWS {
             self.prefetch_flows_of(now, lane);
         }
@@ -408,12 +408,7 @@ impl<'a> Simulation<'a> {
             && let Some(flow) = self.flows.get(packet.flow as usize)
         {
             match packet.body {
-                Body::Data(_) => {
-                    prefetch::lines(&flow.sink);
-                    if packet.head.has_arrived() {
-                        prefetch::lines(&flow.source);
-                    }
-                }
+                Body::Data(_) => prefetch::lines(&flow.sink),
                 Body::Ack { .. } => prefetch::lines(&flow.source),
                 Body::Cross => {}
             }
@@ -428,9 +423,6 @@ impl<'a> Simulation<'a> {
                     }
                     network.prefetch_way(flow.sink.way_back());
                     flow.sink.prefetch();
-                    if packet.head.has_arrived() {
-                        flow.source.prefetch();
-                    }
                 }
                 Body::Ack { .. } => {
                     network.prefetch_way(flow.source.way_out());
