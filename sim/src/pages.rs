@@ -25,4 +25,4 @@ pub fn large<T>(values: &Vec<T>) {
 const PAGE: usize = 4096;
 /// With less memory than this, the part of the last large page that is not used would cost more than it saves.
 #[cfg(target_os = "linux")]
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 2 << 20;
