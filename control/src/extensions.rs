@@ -36,6 +36,9 @@ pub(crate) struct Extended {
     extensions: Extensions,
     /// What watches slow start for its end.
     watch: Watch,
+    /// By how many packets the window grows for each acknowledged packet in slow start, as a share of the rule's, 0 to
+    /// 1.
+    pub slow_growth: f64,
     /// The reduction in progress.
     prr: Option<Prr>,
     /// The loss event that is being repaired, if it may prove spurious.
@@ -74,7 +77,15 @@ impl Extended {
     /// The state at the flow's start; none without extensions.
     pub fn new(extensions: Extensions) -> Option<Extended> {
         let watch = Watch::new(extensions.slow_start, extensions.paced);
-        let extended = Extended { extensions, watch, prr: None, undo: None, undone: false, before_timeout: None };
+        let extended = Extended {
+            extensions,
+            watch,
+            slow_growth: 1.0,
+            prr: None,
+            undo: None,
+            undone: false,
+            before_timeout: None,
+        };
         (extensions != Extensions { paced: extensions.paced, ..Extensions::default() }).then_some(extended)
     }
 
@@ -91,11 +102,12 @@ impl Extended {
         }
     }
 
-    /// An acknowledgment arrives in slow start, at a window of `w` packets, which have `packet` bytes. Returns the
-    /// share of the rule's growth by which the window may grow, 0 to 1; none ends slow start.
-    pub fn on_ack_in_slow_start(&mut self, now: Time, ack: &Ack, w: f64, packet: Bytes) -> Option<f64> {
-        let Some(rtt) = ack.rtt else { return Some(1.0) };
-        self.watch.on_ack(now, rtt, ack, w, packet)
+    /// An acknowledgment arrives in slow start, at a window of `w` packets, which have `packet` bytes. Returns whether
+    /// that ends slow start.
+    pub fn ends_slow_start(&mut self, now: Time, ack: &Ack, w: f64, packet: Bytes) -> bool {
+        let growth = ack.rtt.map_or(Some(1.0), |rtt| self.watch.on_ack(now, rtt, ack, w, packet));
+        self.slow_growth = growth.unwrap_or(self.slow_growth);
+        growth.is_none()
     }
 
     /// Whether there were signs of a queue in this slow start, which slow it down.
@@ -140,7 +152,7 @@ impl Extended {
         (self.prr, self.undone) = (None, false);
         match loss {
             Loss::Timeout => {
-                self.undo = None;
+                (self.undo, self.slow_growth) = (None, 1.0);
                 let is_first = self.extensions.frto && !again;
                 if is_first {
                     self.before_timeout = Some(BeforeTimeout { cwnd, ssthresh, watch: self.watch.clone() });
@@ -162,7 +174,7 @@ impl Extended {
 
     /// The window begins again after an idle period or after another protocol, in slow start up to `ssthresh` packets.
     pub fn begin_again(&mut self, ssthresh: f64) {
-        (self.prr, self.undo, self.undone) = (None, None, false);
+        (self.prr, self.undo, self.undone, self.slow_growth) = (None, None, false, 1.0);
         // A first slow start that nothing has stopped yet goes on.
         if ssthresh.is_finite() {
             self.watch.restart();

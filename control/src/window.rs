@@ -90,10 +90,9 @@ pub struct Window<R> {
     /// The window at the start, packets (RFC 5681's IW).
     initial: f64,
     state: State,
-    /// When marks last reduced the window, until a packet that was sent since then is acknowledged (RFC 3168's CWR).
-    reduced: Option<Time>,
-    /// By how many packets the window grows for each acknowledged packet in slow start, as a share of the rule's.
-    slow_growth: f64,
+    /// When marks last reduced the window, until a packet that was sent since then is acknowledged (RFC 3168's CWR);
+    /// [`Time::MAX`] otherwise.
+    reduced: Time,
     extended: Option<Box<Extended>>,
 }
 
@@ -118,7 +117,7 @@ impl<R: WindowRule> Window<R> {
     /// A sender of packets of this size whose first window is `initial` packets.
     pub fn new(rule: R, initial: f64, packet: Bytes) -> Window<R> {
         let state = State::SlowStart { ssthresh: f64::INFINITY };
-        Window { rule, packet, cwnd: initial, initial, state, reduced: None, slow_growth: 1.0, extended: None }
+        Window { rule, packet, cwnd: initial, initial, state, reduced: Time::MAX, extended: None }
     }
 
     /// The same sender, with extensions.
@@ -133,7 +132,7 @@ impl<R: WindowRule> Window<R> {
             extended.begin_again(ssthresh);
         }
         (self.cwnd, self.state) = (cwnd, growing(cwnd, ssthresh));
-        (self.reduced, self.slow_growth) = (None, 1.0);
+        self.reduced = Time::MAX;
         self.rule.on_idle();
     }
 
@@ -160,19 +159,19 @@ impl<R: WindowRule> Window<R> {
     /// data.
     #[cold]
     fn on_marks(&mut self, now: Time, ack: &Ack) {
-        if let (Some(reduced), Some(rtt)) = (self.reduced, ack.rtt)
-            && now - rtt >= reduced
+        if let Some(rtt) = ack.rtt
+            && now - rtt >= self.reduced
         {
-            self.reduced = None;
+            self.reduced = Time::MAX;
         }
         // While losses are repaired, the window is reduced already.
-        if ack.marked.0 != 0 && self.reduced.is_none() && !ack.recovery {
+        if ack.marked.0 != 0 && self.reduced == Time::MAX && !ack.recovery {
             let ssthresh = self.rule.mark(now, self.cwnd).max(LEAST_SSTHRESH);
             self.cwnd = self.cwnd.min(ssthresh);
             self.state = growing(self.cwnd, ssthresh);
-            self.reduced = Some(now);
+            self.reduced = now;
         }
-        if !ack.recovery && !ack.app_limited && (R::SCALABLE || self.reduced.is_none()) {
+        if !ack.recovery && !ack.app_limited && (R::SCALABLE || self.reduced == Time::MAX) {
             self.grow(now, ack);
         }
     }
@@ -189,10 +188,11 @@ impl<R: WindowRule> Window<R> {
             // This acknowledgment grows the window, too: in slow start, by what its watch allows below.
         }
         match self.state {
-            State::SlowStart { .. } => match extended.on_ack_in_slow_start(now, ack, self.cwnd, self.packet) {
-                Some(growth) => self.slow_growth = growth,
-                None => self.state = State::CongestionAvoidance { ssthresh: self.cwnd },
-            },
+            State::SlowStart { .. } => {
+                if extended.ends_slow_start(now, ack, self.cwnd, self.packet) {
+                    self.state = State::CongestionAvoidance { ssthresh: self.cwnd };
+                }
+            }
             State::Recovery { ssthresh } => match extended.on_ack_in_recovery(now, ack, ssthresh, self.packet) {
                 Repair::Keep => {}
                 Repair::Window(cwnd) => self.cwnd = cwnd,
@@ -226,7 +226,7 @@ impl<R: WindowRule> Window<R> {
             _ => growing(self.cwnd, self.ssthresh()),
         };
         self.rule.observe(now, self.cwnd, ack);
-        if (ack.marked.0 != 0) | self.reduced.is_some() {
+        if (ack.marked.0 != 0) | (self.reduced != Time::MAX) {
             return self.on_marks(now, ack);
         }
         if !ack.recovery && !ack.app_limited {
@@ -247,7 +247,8 @@ impl<R: WindowRule> Window<R> {
             if slow > 0.0 {
                 match self.rule.slow_start(self.cwnd) {
                     Some(growth) => {
-                        self.cwnd += slow * growth * self.slow_growth;
+                        let share = self.extended.as_ref().map_or(1.0, |extended| extended.slow_growth);
+                        self.cwnd += slow * growth * share;
                         self.state = growing(self.cwnd, ssthresh);
                         avoiding = acked - slow;
                     }
@@ -312,13 +313,12 @@ impl<R: WindowRule> Sender for Window<R> {
             // RFC 5681, section 3.1: a retransmission that times out again does not lower ssthresh again.
             (State::Backoff { ssthresh }, _) => ssthresh,
             // RFC 3168, section 6.1.2: one reduction for the losses and the marks of a window of data.
-            (_, Loss::Event) if self.reduced.is_some() && !R::SCALABLE => self.ssthresh().max(LEAST_SSTHRESH),
+            (_, Loss::Event) if self.reduced != Time::MAX && !R::SCALABLE => self.ssthresh().max(LEAST_SSTHRESH),
             (_, Loss::Event) => self.rule.decrease(now, self.cwnd).max(LEAST_SSTHRESH),
             (_, Loss::Timeout) => self.rule.timeout(now, self.cwnd).max(LEAST_SSTHRESH),
         };
         if *loss == Loss::Timeout {
-            self.reduced = None;
-            self.slow_growth = 1.0;
+            self.reduced = Time::MAX;
         } else if let Some(extended) = &mut self.extended
             && ssthresh < self.cwnd
         {
@@ -340,7 +340,6 @@ impl<R: WindowRule> Sender for Window<R> {
         };
         self.cwnd = self.cwnd.min(self.initial);
         self.state = growing(self.cwnd, ssthresh);
-        self.slow_growth = 1.0;
         if let Some(extended) = &mut self.extended {
             extended.begin_again(ssthresh);
         }
