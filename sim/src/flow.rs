@@ -44,8 +44,8 @@ pub struct Record {
     waits: bool,
     /// At the last sample.
     before: Totals,
-    /// Packets sent again until the last sample.
-    retransmitted: u64,
+    /// Packets sent again until the last sample, modulo 2^32.
+    retransmitted: u32,
     /// At the beginning of the measured interval; once that has ended, within the interval.
     measured: Totals,
 }
@@ -178,14 +178,14 @@ impl Flow {
     fn look(&mut self, looks: &mut Looks) {
         let (source, record) = (&self.source, &mut *self.record);
         let Some(&(time, look)) = looks.all.get(record.looks as usize) else { return };
-        let (retransmitted, round_trips) = (source.counters.retransmitted, source.counters.round_trips);
+        let (retransmitted, round_trips) = (source.counters.retransmitted as u32, source.counters.round_trips);
         match look {
             Look::Begin => record.measured.round_trips = round_trips,
             Look::End => record.measured.round_trips = round_trips.since(&record.measured.round_trips),
             Look::Sample(number) => {
                 let is_active = time >= record.start && !source.is_done();
                 let mean_rtt = round_trips.since(&record.before.round_trips).mean();
-                let again = retransmitted - record.retransmitted;
+                let again = retransmitted.wrapping_sub(record.retransmitted);
                 looks.samples.see(source.flow(), number, source, is_active, mean_rtt, again);
                 (record.retransmitted, record.before.round_trips) = (retransmitted, round_trips);
             }
@@ -237,6 +237,6 @@ mod tests {
     #[test]
     fn a_flow_takes_six_cache_lines() {
         assert_eq!(size_of::<Flow>(), 384);
-        assert_eq!(size_of::<Record>(), 208);
+        assert_eq!(size_of::<Record>(), 184);
     }
 }

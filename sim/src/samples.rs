@@ -53,14 +53,14 @@ impl Samples {
 
     /// Sets what the source of `flow` shows in a sample: of what it is, nothing unless it is `active`; and since the
     /// sample before, its mean round-trip time in seconds, and how many packets it sent again.
-    pub fn see(&mut self, flow: u32, sample: usize, source: &Source, active: bool, rtt: f64, retransmitted: u64) {
+    pub fn see(&mut self, flow: u32, sample: usize, source: &Source, active: bool, rtt: f64, retransmitted: u32) {
         let (at, len) = (self.at(flow, sample), self.window.len());
         let state = active.then(|| source.state());
         self.window[at] = state.and_then(|state| state.window).unwrap_or(f64::NAN);
         self.rate.set(at, state.and_then(|state| state.rate).map(|rate| rate.as_bps()), len);
         self.available.set(at, source.available().filter(|_| active).map(|rate| rate.as_bps()), len);
         self.rtt[at] = rtt;
-        self.retransmitted[at] = retransmitted as u32;
+        self.retransmitted[at] = retransmitted;
         self.phase[at] = state.map(|state| state.phase);
     }
 
