@@ -2,8 +2,7 @@
 //! 4).
 //!
 //! Every operation costs O(1), amortised over the segments sent: there is a state byte per outstanding segment in a
-//! ring, and searches never go back. While no segment is lost or out of order, the ring is not touched; before the
-//! first such segment, it does not exist.
+//! ring, and searches never go back. While no segment is lost or out of order, there is no ring.
 
 use path::prefetch;
 use std::collections::VecDeque;
@@ -58,10 +57,11 @@ pub struct Scoreboard {
     /// A packet was found lost since [`Scoreboard::forget_lost`], or since [`Scoreboard::lost_since`] found none that
     /// counts.
     lost: bool,
+    /// None of it matters for the segments that are left once no segment is marked any more.
     marks: Option<Box<Marks>>,
 }
 
-/// The states of segments, needed once a segment is not in flight.
+/// The states of segments, needed while one of them is not in flight.
 #[derive(Clone, Debug, Default)]
 struct Marks {
     /// The state of segment s is at s modulo the length, which is a power of two.
@@ -250,9 +250,9 @@ impl Scoreboard {
                     _ => self.in_flight -= 1,
                 }
             }
-            if self.marked == 0 && marks.resent.capacity() > 0 {
-                marks.resent = VecDeque::new(); // until the next loss, other flows have more use for the memory
-            }
+        }
+        if self.marked == 0 && !self.lost {
+            self.marks = None; // until the next loss, other flows have more use for the memory
         }
         newly
     }
