@@ -133,7 +133,7 @@ impl AccessPairs {
     /// All pairs are connected, and packets may be sent.
     pub fn make_room(&mut self) {
         if !self.pairs.is_empty() {
-            self.packets.make_room(self.fastest);
+            self.packets.make_room(self.fastest, self.longest);
         }
     }
 
@@ -200,7 +200,8 @@ impl AccessPairs {
             return None;
         }
         let packet = *self.packets.get(0)?;
-        (packet.exit <= end && events.are_after(packet.exit, self.first + packet.link)).then(|| {
+        let Passing { exit, link, .. } = packet;
+        (exit <= end && events.are_after(exit, self.first + link)).then(|| {
             self.packets.pass();
             packet
         })
@@ -260,8 +261,8 @@ impl AccessPairs {
     /// [`AccessPairs::returning`] takes it. What is of one flow is in order.
     pub fn settle(&self, end: Time, mut each: impl FnMut(u32, &Passing, &AccessPairs)) {
         self.packets.visit(end + self.longest, |packet| {
-            let pair = self.pair_of(packet);
-            if packet.stage() == Stage::Back && packet.exit <= end + pair.back {
+            let (pair, exit) = (self.pair_of(packet), packet.exit);
+            if packet.stage() == Stage::Back && exit <= end + pair.back {
                 each(pair.flow, packet, self);
             }
         });

@@ -11,9 +11,9 @@ use crate::pages;
 use control::{Duration, Time};
 use path::prefetch;
 
-/// A packet on an access link. Two of them fill a cache line.
+/// A packet on an access link. Nothing lies between two of them, as millions may be under way.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C, packed(4))]
 pub struct Passing {
     /// When it leaves the link.
     pub exit: Time,
@@ -85,9 +85,12 @@ const LONGEST: u32 = 31;
 /// At lower rates, a slot has this number of packets that the fastest link transmits, so that the way through a slot is
 /// shared by several, and it costs little to put one between them.
 const IN_SLOT: u64 = 32;
-/// The most packets in a chunk, which has a page of memory then: in a larger part of memory than the processor knows
-/// the addresses of, each page costs more than what is read there. Slots with few packets have smaller chunks.
+/// The most packets in a chunk, which is nearly as large as a page of memory then: in a larger part of memory than the
+/// processor knows the addresses of, each page costs more than what is read there. Slots with few packets have smaller
+/// chunks.
 const LARGEST_CHUNK: u64 = 128;
+/// The most packets for which there is room from the beginning on.
+const MOST_RESERVED: u64 = 1 << 21;
 /// The most parts that a slot is divided into to be sorted.
 const PARTS: usize = 1 << 12;
 /// From this number of packets in a part on, a power of two, as after a burst of many links at nearly the same time,
@@ -119,12 +122,16 @@ impl Calendar {
     }
 
     /// To be called before the first packet is put there. The fastest link that packets come from transmits each for
-    /// this time at least.
-    pub fn make_room(&mut self, fastest: Duration) {
+    /// this time at least, and no link delays them for longer than `longest`.
+    pub fn make_room(&mut self, fastest: Duration, longest: Duration) {
         let lasts = fastest.0.max(1);
         let slot = lasts.saturating_mul(IN_SLOT).checked_next_power_of_two().map_or(LONGEST, u64::trailing_zeros);
         self.shift = slot.clamp(SHORTEST, LONGEST);
         self.chunk = ((1 << self.shift) / lasts / 8).next_power_of_two().clamp(2, LARGEST_CHUNK) as u32;
+        // Room for what the fastest link transmits in the delays of two links, and for as much again, as slow start
+        // overshoots. It takes memory where packets are put. What grows piece by piece gets few large pages.
+        self.places.reserve_exact((longest.0.saturating_mul(4) / lasts).min(MOST_RESERVED) as usize);
+        pages::large(&self.places);
     }
 
     /// The number of the slot of a packet that leaves at `exit`.
@@ -367,9 +374,10 @@ impl Calendar {
                 let (first, next) = (chunk * self.chunk, self.next[chunk as usize]);
                 let end = if next == NONE { tail } else { first + self.chunk };
                 for packet in &self.places[first as usize..end as usize] {
-                    if self.number(packet.exit) == number {
+                    let exit = packet.exit;
+                    if self.number(exit) == number {
                         each(packet);
-                    } else if packet.exit <= until {
+                    } else if exit <= until {
                         later_turns.push(packet);
                     }
                 }
@@ -417,7 +425,7 @@ mod tests {
     /// Compares with the standard library's stable sort, on links with these delays, whose packets enter them `apart`.
     fn compare(delays: &[u64], apart: u64, fastest: u64) {
         let mut calendar = Calendar::new();
-        calendar.make_room(Duration(fastest));
+        calendar.make_room(Duration(fastest), Duration::ZERO);
         let (mut random, mut now, mut sent, mut expected, mut found) = (1u64, 0, 0, Vec::new(), Vec::new());
         while found.len() < 50_000 {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -458,7 +466,7 @@ mod tests {
     #[test]
     fn packets_of_a_burst_are_sorted() {
         let mut calendar = Calendar::new();
-        calendar.make_room(Duration(1));
+        calendar.make_room(Duration(1), Duration::ZERO);
         for link in (0..3000).rev() {
             for order in [0, 1] {
                 calendar.put(Passing { exit: Time(SLOT + u64::from(link % 2)), link, order, ..Passing::default() });
@@ -474,7 +482,7 @@ mod tests {
     #[test]
     fn packets_of_each_link_are_visited_in_order() {
         let mut calendar = Calendar::new();
-        calendar.make_room(Duration(1));
+        calendar.make_room(Duration(1), Duration::ZERO);
         let delays = [SLOT / 2, 3 * SLOT, 4 * SLOT * SLOTS as u64, 1000 * SLOT * SLOTS as u64];
         for number in 0..1000 {
             for (link, delay) in delays.into_iter().enumerate() {
@@ -490,6 +498,6 @@ mod tests {
 
     #[test]
     fn two_packets_fill_a_cache_line() {
-        assert_eq!(size_of::<Passing>(), 32);
+        assert_eq!(size_of::<Passing>(), 28);
     }
 }
