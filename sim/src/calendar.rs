@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn two_packets_fill_a_cache_line() {
+    fn a_packet_takes_28_bytes() {
         assert_eq!(size_of::<Passing>(), 28);
     }
 }
