@@ -11,7 +11,7 @@ use crate::pages;
 use control::{Duration, Time};
 use path::prefetch;
 
-/// A packet on an access link. Nothing lies between two of them, as millions may be under way.
+/// A packet on an access link, without padding, as millions may be under way.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, packed(4))]
 pub struct Passing {
@@ -89,7 +89,7 @@ const IN_SLOT: u64 = 32;
 /// processor knows the addresses of, each page costs more than what is read there. Slots with few packets have smaller
 /// chunks.
 const LARGEST_CHUNK: u64 = 128;
-/// The most packets for which there is room from the beginning on.
+/// The most packets for which there is room from the beginning on: 59 MB.
 const MOST_RESERVED: u64 = 1 << 21;
 /// The most parts that a slot is divided into to be sorted.
 const PARTS: usize = 1 << 12;
@@ -129,7 +129,8 @@ impl Calendar {
         self.shift = slot.clamp(SHORTEST, LONGEST);
         self.chunk = ((1 << self.shift) / lasts / 8).next_power_of_two().clamp(2, LARGEST_CHUNK) as u32;
         // Room for what the fastest link transmits in the delays of two links, and for as much again, as slow start
-        // overshoots. It takes memory where packets are put. What grows piece by piece gets few large pages.
+        // overshoots. The system gives memory only where packets are put. Memory that grew piece by piece would get few
+        // large pages.
         self.places.reserve_exact((longest.0.saturating_mul(4) / lasts).min(MOST_RESERVED) as usize);
         pages::large(&self.places);
     }

@@ -18,7 +18,7 @@
 //! only while the delay is farther above its least of the last seconds than it wanders ([`Wander`]). A queue that grows
 //! gets there soon, and counts from then on.
 
-use super::wander::Wander;
+use super::wander::{LEAST_WANDER, Wander};
 use crate::pstream::{Received, Sample};
 use crate::units::Bytes;
 
@@ -62,8 +62,6 @@ const LOWEST: i64 = 1_000_000_000_000;
 /// Delays that wander stay within this multiple of their scale above the lowest. It is many times their deviation,
 /// because one overload takes more from a flow than it gains in seconds.
 const WANDERS: i64 = 150;
-/// Where delays wander by less than this, ps, all growth counts: streams of other flows move the delay by so much.
-const LEAST_WANDER: i64 = 10_000_000_000;
 
 /// A host was interrupted if a stream had less than this share of the rate that was planned for it. Its packets then
 /// left in a burst, which is a queue of their own.

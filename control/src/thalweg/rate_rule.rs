@@ -14,6 +14,7 @@
 
 use super::climb::{Climb, ClimbParameters, StreamStart};
 use super::standing_queue::StandingQueue;
+use super::wander::LEAST_WANDER;
 use crate::units::{Duration, Rate, Time};
 
 /// The parameters of the rule.
@@ -59,9 +60,6 @@ const DECREASE: f64 = 0.25;
 const DECREASE_OF_BURSTS: f64 = 0.5;
 /// A standing queue is drained over this share of tau.
 const DRAIN: f64 = 0.5;
-/// Where the round-trip time wanders by less than this, low estimates count: the flows of a short queue move it by so
-/// much.
-const LEAST_WANDER: Duration = Duration::from_millis(10);
 
 impl RateRule {
     /// The rule of a flow that knows nothing of its path.
@@ -84,7 +82,7 @@ impl RateRule {
         let average = average.as_bps();
         self.climb.begin_stream(average, start);
         let target = self.target(average, start);
-        if self.standing_queue.wanders() >= LEAST_WANDER {
+        if self.standing_queue.wanders().0 >= LEAST_WANDER as u64 {
             self.climb.forget_collapses();
         }
         Rate::from_bps(if target > average {
@@ -249,9 +247,9 @@ mod tests {
         assert_eq!(behind(&mut rule, 12, 50.0, 1000.0), 47.0, "on the way to 44");
     }
 
-    /// After many low estimates, one of 1000 Mbps at 100 Mbps.
     #[test]
     fn low_estimates_slow_the_climb_unless_the_round_trip_time_wanders() {
+        // The rate after 60 low estimates and a high one, with these least round-trip times in turn, ms.
         let climbs_to = |rtts: [u64; 2]| {
             let mut rule = rule_with((0.5, 8.0), Rate::from_bps(0.0));
             for i in 0..60 {
@@ -261,8 +259,8 @@ mod tests {
             }
             after(&mut rule, 100.0, start(1000.0, 200.0))
         };
-        assert_eq!(climbs_to([100, 100]), 151.0, "half of the rate, and 2 % of that once more");
-        assert_eq!(climbs_to([100, 103]), 900.0);
+        assert_eq!(climbs_to([100, 100]), 151.0, "kappa is 2 % above its least value");
+        assert_eq!(climbs_to([100, 103]), 900.0, "kappa has its largest value");
     }
 
     #[test]

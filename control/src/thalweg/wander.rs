@@ -23,6 +23,10 @@ pub struct Wander {
     change: Option<i64>,
 }
 
+/// Where the delay wanders by less than this, ps, it does not count as wandering: queues that a few flows fill and drain
+/// move it by as much.
+pub const LEAST_WANDER: i64 = 10_000_000_000;
+
 /// The number of reversals that are remembered, and the least number that shows anything.
 const NOTED: usize = 32;
 const ENOUGH: usize = 16;
