@@ -180,8 +180,8 @@ impl Climb {
         self.kappa = (self.kappa * self.parameters.back_off).max(self.parameters.kappa.0);
     }
 
-    /// Takes back what collapses did to kappa: the losses taken for them were errors, the delay wanders by itself, or the
-    /// flow begins anew.
+    /// Takes back what collapses did to kappa: the losses taken for them were errors, the delay wanders by itself, or
+    /// the flow begins anew.
     pub fn forget_collapses(&mut self) {
         self.kappa = self.parameters.kappa.1;
     }

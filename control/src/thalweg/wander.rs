@@ -23,8 +23,8 @@ pub struct Wander {
     change: Option<i64>,
 }
 
-/// Where the delay wanders by less than this, ps, it does not count as wandering: queues that a few flows fill and drain
-/// move it by as much.
+/// Where the delay wanders by less than this, ps, it does not count as wandering: queues that a few flows fill and
+/// drain move it by as much.
 pub const LEAST_WANDER: i64 = 10_000_000_000;
 
 /// The number of reversals that are remembered, and the least number that shows anything.
