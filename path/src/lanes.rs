@@ -318,15 +318,6 @@ impl<P: Packet> Lanes<P> {
         }
     }
 
-    /// [`Lanes::peek`] for a lane that only delays.
-    #[inline(always)]
-    pub fn peek_delayed(&self, lane: u32, before: usize) -> Option<&P> {
-        match self.show(lane) {
-            Shown::Link(_) => None,
-            Shown::Delay(delay, pool) => pool.get(&delay.packets, before).map(|place| &place.packet),
-        }
-    }
-
     /// Prefetches what tells the places of the lane's packets.
     #[inline]
     pub fn prefetch(&self, lane: u32) {

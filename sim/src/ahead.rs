@@ -19,19 +19,20 @@
 //!   ([`Flow::look_until`]).
 //!
 //! If no host has an access link, and nothing but acknowledgments crosses the link back, then that is never busy when
-//! one arrives, and data is put onto it as soon as it enters the link there: a packet takes one event in place of two
-//! ([`Echo`]).
+//! one arrives, and the time of an answer is known as soon as data enters the link there: a packet takes one event in
+//! place of two ([`Echo`]).
 //!
 //! Each link still meets its packets in the order of time, and each flow what reaches its hosts; only the flows do not
 //! wait for each other. So all results are those of a run in which nothing is handled ahead.
 
 use crate::access_pairs::{Between, Stage};
 use crate::calendar::Passing;
+use crate::echo::{Answer, Echo};
 use crate::engine::{CACHED_FLOWS, PREFETCH_AHEAD, Simulation};
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
 use crate::looks::Looks;
-use crate::network::{Ahead, Echo, Network};
+use crate::network::{Ahead, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
 use path::prefetch;
@@ -77,7 +78,10 @@ impl Simulation<'_> {
             }
         }
         access_pairs.make_room();
-        self.network.echo = self.find_echo().unwrap_or(Echo::NONE);
+        if let Some(echo) = self.find_echo() {
+            self.network.echo = echo;
+            self.flows.iter_mut().for_each(|flow| flow.wait_for_arrivals(&self.recorder.looks));
+        }
         let Network { topology, ahead, access_pairs, .. } = &mut self.network;
         // Workloads add lanes later, whose numbers follow from how many there are.
         if self.experiment.workloads.is_empty()
@@ -89,8 +93,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// If all flows take one plain link, and nothing but their acknowledgments crosses it back, adds the lane in place
-    /// of the link back.
+    /// If all flows take one plain link, and nothing but their acknowledgments crosses it back, the echo there.
     fn find_echo(&mut self) -> Option<Echo> {
         let experiment = self.experiment;
         let (first, topology) = (self.flows.first()?, &mut self.network.topology);
@@ -111,38 +114,42 @@ impl Simulation<'_> {
         // therefore idle when the next acknowledgment arrives.
         let link_out = topology.lanes.link(link)?;
         let keeps_up = self.flows.iter().all(|flow| link_out.durations(flow.source.least_packet()).0 >= lasts);
-        let delay = lasts + behind;
-        keeps_up.then(|| Echo { link, back: topology.lanes.add_delay(delay, None), delay })
+        let stamped = self.flows.iter().any(|flow| flow.sink.reads_stamps());
+        let lane = topology.lanes.len() as u32;
+        keeps_up.then(|| Echo::new(link, out, lane, lasts + behind, stamped))
     }
 
-    /// The first packet on the lane back of [`Network::echo`] leaves it, and its acknowledgment reaches the source.
+    /// `answer`, the first one of [`Network::echo`], reaches its source.
     #[inline(always)]
-    pub(crate) fn hear_echo(&mut self, now: Time) {
-        let Echo { back, delay, .. } = self.network.echo;
+    pub(crate) fn hear_echo(&mut self, answer: &Answer) {
         if self.flows.len() > CACHED_FLOWS {
-            self.prefetch_echo(now, back);
+            self.prefetch_echo();
         }
-        let packet = self.network.first(back);
-        let index = packet.flow;
+        let echo = &mut self.network.echo;
+        let (now, arrived, index) = (answer.exit, echo.arrived(answer), answer.flow);
         let flow = &mut self.flows[index as usize];
-        let ack = flow.acknowledge(now - delay, packet, packet.hop, &mut self.recorder.looks);
-        self.network.topology.lanes.exit(back);
+        let data = answer.data(echo.stamp(), flow.sink.cumulative());
+        echo.pop();
+        let ack = flow.acknowledge(arrived, &data, data.hop, &mut self.recorder.looks);
         let Body::Ack { out_of_order, marked, report } = ack.body else { return };
         let mut environment = FlowEnvironment { network: &mut self.network, now, flow: index };
         flow.source.on_ack(now, &ack, (out_of_order, marked, &report), &mut flow.sink, &mut environment);
     }
 
-    /// Prefetches what the next answers on the lane `back` need: of one all of its flow, whose sink and source both act
-    /// then, and of one before it what its hosts point at.
+    /// Prefetches what the next answers of [`Network::echo`] need: of one all of its flow, whose sink and source both
+    /// act then, and of one before it what its hosts point at.
     #[inline(never)]
-    fn prefetch_echo(&self, now: Time, back: u32) {
-        let lanes = &self.network.topology.lanes;
-        let flow = |before| self.flows.get(lanes.peek_delayed(back, before)?.flow as usize);
-        if let Some(flow) = flow(2 * PREFETCH_AHEAD) {
+    fn prefetch_echo(&self) {
+        let echo = &self.network.echo;
+        if let Some(answer) = echo.get(2 * PREFETCH_AHEAD)
+            && let Some(flow) = self.flows.get(answer.flow as usize)
+        {
             prefetch::lines(flow);
         }
-        if let Some(flow) = flow(PREFETCH_AHEAD) {
-            if now >= flow.watch {
+        if let Some(answer) = echo.get(PREFETCH_AHEAD)
+            && let Some(flow) = self.flows.get(answer.flow as usize)
+        {
+            if echo.arrived(answer) >= flow.watch {
                 flow.record.prefetch();
             }
             flow.sink.prefetch();
@@ -225,20 +232,29 @@ impl Simulation<'_> {
                 self.settle_lane(now, lane);
             }
         }
-        if self.network.echo.back != Echo::NONE.back {
-            self.settle_lane(now, self.network.echo.back);
-        }
     }
 
     /// At the end: makes the acknowledgments of what has arrived, and takes the looks at sinks that are left.
-    pub(crate) fn settle_pairs(&mut self) {
+    pub(crate) fn settle_last(&mut self) {
         let (flows, looks) = (&mut self.flows, &mut self.recorder.looks);
         self.network.access_pairs.settle(self.end, |flow, packet, pairs| {
             let flow = &mut flows[flow as usize];
             let (data, arrived) = pairs.returning(packet, flow.sink.cumulative());
             flow.acknowledge(arrived, &data, data.hop, looks);
         });
-        flows.iter_mut().for_each(|flow| flow.end_looks(looks));
+        self.settle_echo();
+        self.flows.iter_mut().for_each(|flow| flow.end_looks(&mut self.recorder.looks));
+    }
+
+    /// The same for the answers of [`Network::echo`].
+    fn settle_echo(&mut self) {
+        let (flows, looks, echo) = (&mut self.flows, &mut self.recorder.looks, &mut self.network.echo);
+        while let Some(&answer) = echo.first().filter(|answer| echo.arrived(answer) <= self.end) {
+            let flow = &mut flows[answer.flow as usize];
+            let data = answer.data(echo.stamp(), flow.sink.cumulative());
+            flow.acknowledge(echo.arrived(&answer), &data, data.hop, looks);
+            echo.pop();
+        }
     }
 
     fn settle_lane(&mut self, now: Time, lane: u32) {

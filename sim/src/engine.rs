@@ -204,10 +204,10 @@ impl<'a> Simulation<'a> {
             return Some(packet.exit);
         }
         // Where there is an echo, there are no pairs.
-        if let Some(now) = self.network.next_echo(self.end) {
+        if let Some(answer) = self.network.next_echo(self.end) {
             self.events += 1;
-            self.hear_echo(now);
-            return Some(now);
+            self.hear_echo(&answer);
+            return Some(answer.exit);
         }
         let (now, event) = self.network.events.take()?;
         if now > self.end {
@@ -483,7 +483,7 @@ impl<'a> Simulation<'a> {
 
     pub(crate) fn outcome(mut self) -> Outcome {
         self.settle(self.end);
-        self.settle_pairs();
+        self.settle_last();
         let workloads = self.connections.finish(self.end);
         let packets_delivered = self.flows.iter().map(|flow| flow.sink.packets()).sum::<u64>()
             + workloads.iter().map(|workload| workload.packets_delivered).sum::<u64>();

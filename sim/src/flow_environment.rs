@@ -19,6 +19,9 @@ pub struct FlowEnvironment<'a> {
 impl Environment for FlowEnvironment<'_> {
     #[inline(always)]
     fn send(&mut self, hop: u32, size: u32, make: impl FnOnce() -> Packet) {
+        if self.network.echo.answers(hop) {
+            return self.network.send_echo(self.now, size, make);
+        }
         let Network { topology, access_pairs, .. } = &mut *self.network;
         // Data leaves by the first lane of a pair.
         match topology.access_lane(hop).and_then(|lane| access_pairs.find(lane)) {

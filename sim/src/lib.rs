@@ -16,6 +16,7 @@ mod ahead;
 mod calendar;
 #[cfg(test)]
 mod contract_tests;
+mod echo;
 mod engine;
 mod event_queue;
 mod flow;

@@ -3,10 +3,11 @@
 
 use crate::access_pairs::AccessPairs;
 use crate::calendar::Passing;
+use crate::echo::{Answer, Echo};
 use crate::event_queue::{EventQueue, Kind};
 use crate::host::Interface;
 use crate::packet::Packet;
-use control::{Bytes, Duration, Time};
+use control::{Bytes, Time};
 use experiment::{Experiment, Flow};
 use path::topology::{Hop, HostPair, Topology};
 use path::{Fate, prefetch};
@@ -43,24 +44,6 @@ pub enum Ahead {
     },
 }
 
-/// A plain link that all data crosses, at whose far end hosts answer at once, and the same link back, which nothing but
-/// these answers crosses. It is never busy when one arrives. So when data enters the link, it is known when its answer
-/// reaches the source.
-#[derive(Clone, Copy, Debug)]
-pub struct Echo {
-    /// The link.
-    pub link: u32,
-    /// A lane in place of the link back.
-    pub back: u32,
-    /// The delay of that lane: how long an answer takes from the sink to the source.
-    pub delay: Duration,
-}
-
-impl Echo {
-    /// There is no such link.
-    pub const NONE: Echo = Echo { link: u32::MAX, back: u32::MAX, delay: Duration::ZERO };
-}
-
 impl Network {
     /// The links that `experiment` describes, without routes.
     ///
@@ -72,7 +55,7 @@ impl Network {
             topology,
             interfaces: Vec::new(),
             events: EventQueue::new(),
-            echo: Echo::NONE,
+            echo: Echo::none(),
             ahead: Vec::new(),
             access_pairs: AccessPairs::new(),
         })
@@ -98,38 +81,25 @@ impl Network {
             Hop::Host => return true,
             Hop::Interface(index) => return self.hold(now, index, make()),
         };
-        if lane == self.echo.link {
-            self.send_echo(now, size, make);
-            return false;
-        }
         let exit = self.topology.lanes.arrive_with(lane, now, Bytes(size as u64), make);
         self.events.add_exit(lane, exit);
         false
     }
 
-    /// A packet enters the link of [`Network::echo`], and is put onto the lane from which its answer will leave.
+    /// A packet enters the link of [`Network::echo`]: it is known now when its answer reaches the source.
     #[inline(always)]
-    fn send_echo(&mut self, now: Time, size: u32, make: impl FnOnce() -> Packet) {
-        let Echo { link, back, .. } = self.echo;
-        let (lanes, size) = (&mut self.topology.lanes, Bytes(size as u64));
-        let Some(arrival) = lanes.admit(link, now, size) else { return };
-        let arrived = || {
-            let mut packet = make();
-            packet.head.arrive();
-            packet
-        };
-        lanes.arrive_with(back, arrival, size, arrived);
+    pub fn send_echo(&mut self, now: Time, size: u32, make: impl FnOnce() -> Packet) {
+        if let Some(arrival) = self.topology.lanes.admit(self.echo.link, now, Bytes(size.into())) {
+            self.echo.answer(arrival, make());
+        }
     }
 
-    /// When the next answer leaves the lane back of [`Network::echo`], if that is before all events and no later than
-    /// `end`. It is not an event itself.
+    /// The next answer of [`Network::echo`], if it reaches its source before all events and no later than `end`. It is
+    /// not an event itself.
     #[inline(always)]
-    pub fn next_echo(&mut self, end: Time) -> Option<Time> {
-        let back = self.echo.back;
-        if back == Echo::NONE.back {
-            return None;
-        }
-        self.topology.lanes.next_exit(back).filter(|&exit| exit <= end && self.events.are_after(exit, back))
+    pub fn next_echo(&mut self, end: Time) -> Option<Answer> {
+        let answer = *self.echo.first()?;
+        (answer.exit <= end && self.events.are_after(answer.exit, self.echo.lane)).then_some(answer)
     }
 
     /// `packet` arrives at an interface, which holds it.
