@@ -3,36 +3,47 @@
 use control::Duration;
 
 /// The smoothed round-trip time and its variation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// SRTT and RTTVAR; none before the first sample.
-    estimate: Option<(Duration, Duration)>,
+    /// SRTT; [`Duration::MAX`] before the first sample.
+    smoothed: Duration,
+    /// RTTVAR.
+    variation: Duration,
+}
+
+impl Default for RoundTrip {
+    /// Before the first sample.
+    fn default() -> RoundTrip {
+        RoundTrip { smoothed: Duration::MAX, variation: Duration::ZERO }
+    }
 }
 
 impl RoundTrip {
     /// The smoothed round-trip time (SRTT); none before the first sample.
     #[inline]
     pub fn smoothed(&self) -> Option<Duration> {
-        self.estimate.map(|(smoothed, _)| smoothed)
+        (self.smoothed != Duration::MAX).then_some(self.smoothed)
     }
 
     /// How far samples lie from the smoothed round-trip time (RTTVAR); none before the first sample.
     #[inline]
     pub fn variation(&self) -> Option<Duration> {
-        self.estimate.map(|(_, variation)| variation)
+        (self.smoothed != Duration::MAX).then_some(self.variation)
     }
 
     /// Takes in a sample: section 2.2 for the first one, section 2.3 for the others. Integers, so that every machine
     /// computes the same.
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
-        self.estimate = Some(match self.estimate {
-            None => (rtt, Duration(rtt.0 / 2)),
-            Some((Duration(smoothed), Duration(variation))) => (
-                Duration(smoothed - smoothed / 8 + rtt.0 / 8),
-                Duration(variation - variation / 4 + smoothed.abs_diff(rtt.0) / 4),
-            ),
-        });
+        let (Duration(smoothed), Duration(variation)) = (self.smoothed, self.variation);
+        *self = if self.smoothed == Duration::MAX {
+            RoundTrip { smoothed: rtt, variation: Duration(rtt.0 / 2) }
+        } else {
+            RoundTrip {
+                smoothed: Duration(smoothed - smoothed / 8 + rtt.0 / 8),
+                variation: Duration(variation - variation / 4 + smoothed.abs_diff(rtt.0) / 4),
+            }
+        };
     }
 }
 

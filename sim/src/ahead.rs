@@ -73,14 +73,14 @@ impl Simulation<'_> {
                 let full = Bytes(between.heads.full.size().into());
                 let lasts = topology.lanes.link(link).map_or(Duration::ZERO, |link| link.durations(full).0);
                 if access_pairs.connect(lane, flows, number, delays, &between, lasts) {
-                    flow.wait_for_arrivals(&self.recorder.looks);
+                    flow.wait_for_arrivals(&mut self.recorder.looks);
                 }
             }
         }
         access_pairs.make_room();
         if let Some(echo) = self.find_echo() {
             self.network.echo = echo;
-            self.flows.iter_mut().for_each(|flow| flow.wait_for_arrivals(&self.recorder.looks));
+            self.flows.iter_mut().for_each(|flow| flow.wait_for_arrivals(&mut self.recorder.looks));
         }
         let Network { topology, ahead, access_pairs, .. } = &mut self.network;
         // Workloads add lanes later, whose numbers follow from how many there are.
@@ -150,7 +150,7 @@ impl Simulation<'_> {
             && let Some(flow) = self.flows.get(answer.flow as usize)
         {
             if echo.arrived(answer) >= flow.watch {
-                flow.record.prefetch();
+                self.recorder.looks.prefetch(answer.flow);
             }
             flow.sink.prefetch();
             flow.source.prefetch();

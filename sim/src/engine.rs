@@ -9,6 +9,7 @@ use crate::host::{Answer, Interface, Setup, Sink, Source};
 use crate::network::{Ahead, Network};
 use crate::packet::{Body, Head, Packet};
 use crate::pages;
+use crate::record::Record;
 use crate::recorder::Recorder;
 use crate::traffic::connections::Connections;
 use crate::traffic::cross::CrossSource;
@@ -102,7 +103,7 @@ impl<'a> Simulation<'a> {
         build: &dyn Fn(&experiment::Flow, &Conditions) -> Result<Parties, String>,
     ) -> Result<Simulation<'a>, String> {
         let mut network = Network::new(experiment)?;
-        let recorder = Recorder::new(experiment);
+        let mut recorder = Recorder::new(experiment);
         // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet
         // touches the memory of one.
         let parties = experiment.flows.iter().map(|flow| build(flow, &conditions(flow)));
@@ -141,7 +142,7 @@ impl<'a> Simulation<'a> {
             if let Some(stop) = flow.stop {
                 network.events.add(stop, (Kind::Wake, i as u32));
             }
-            flows.push(Flow::new(source, sink, flow.start, acquire, &recorder.looks));
+            flows.push(Flow::new(source, sink, Record::new(flow.start, acquire), &mut recorder.looks));
         }
         let mut cross = Vec::new();
         for (i, traffic) in experiment.cross.iter().enumerate() {
@@ -269,7 +270,7 @@ impl<'a> Simulation<'a> {
     fn prefetch_hosts(&self, ahead: usize) {
         if let Some((packet, flow)) = self.hearer(ahead) {
             if self.network.access_pairs.arrived(packet) >= flow.watch {
-                flow.record.prefetch();
+                self.recorder.looks.prefetch(flow.source.flow());
             }
             flow.sink.prefetch();
             flow.source.prefetch();
@@ -375,7 +376,7 @@ impl<'a> Simulation<'a> {
                 lanes.prefetch_packet(index, 1);
                 if let Some(flow) = hearer(index) {
                     if now >= flow.watch {
-                        flow.record.prefetch();
+                        self.recorder.looks.prefetch(flow.source.flow());
                     }
                     flow.sink.prefetch();
                     flow.source.prefetch();
@@ -419,7 +420,7 @@ impl<'a> Simulation<'a> {
             match packet.body {
                 Body::Data(_) => {
                     if now >= flow.watch {
-                        flow.record.prefetch();
+                        self.recorder.looks.prefetch(flow.source.flow());
                     }
                     network.prefetch_way(flow.sink.way_back());
                     flow.sink.prefetch();
@@ -495,8 +496,8 @@ impl<'a> Simulation<'a> {
             let mean_window = recorder.mean_window(&series);
             (series, mean_window)
         };
-        let flows = flows.into_iter().map(|flow| flow.outcome(samples));
-        let flows = flows.collect();
+        let flows = flows.into_iter().zip(&recorder.looks.records);
+        let flows = flows.map(|(flow, record)| flow.outcome(record, samples)).collect();
         let (links, sampled) = recorder.finish(experiment);
         Outcome { flows, workloads, links, sampled, packets_delivered, events }
     }

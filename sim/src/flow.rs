@@ -1,21 +1,20 @@
-//! One flow of a run: its source, its sink, and what is recorded of it.
+//! One flow of a run: its source, its sink, and when these are looked at.
 
-use crate::host::round_trips::RoundTrips;
 use crate::host::{Answer, Sink, Source};
 use crate::looks::{Look, Looks};
 use crate::packet::{Body, Packet};
-use control::{Bytes, Duration, Stamp, Time};
-use experiment::{Acquire, FlowOutcome, FlowSeries};
-use path::prefetch;
+use crate::record::Record;
+use control::{Duration, Stamp, Time};
+use experiment::{FlowOutcome, FlowSeries};
 
-/// A flow. What each packet touches is in the struct itself and the rest behind a pointer, so that many flows fit into
-/// the caches. In this order of fields, a delivery touches one cache line of 64 bytes, and an acknowledgment three or
-/// four.
+/// A flow. What each packet touches is in the struct itself, and what is recorded of the flow in [`Looks::records`], so
+/// that many flows fit into the caches. In this order of fields, a delivery touches one cache line of 64 bytes, and an
+/// acknowledgment three or four.
 #[repr(C, align(64))]
 pub struct Flow {
     /// The receiving host.
     pub sink: Sink,
-    /// From this time on, the next delivery is told to [`Record::acquire`], or comes after a look at the sink.
+    /// From this time on, the next delivery is told to the flow's record, or comes after a look at the sink.
     pub watch: Time,
     /// The sending host.
     pub source: Source,
@@ -23,64 +22,14 @@ pub struct Flow {
     pub ahead_until: Time,
     /// The time of the next look at the source.
     next_look: Time,
-    /// What is recorded.
-    pub record: Box<Record>,
-}
-
-/// What is recorded of a flow, beside its [`Samples`](crate::samples::Samples).
-pub struct Record {
-    /// When the flow starts.
-    start: Time,
-    /// Detects the time from which the flow has the spare capacity.
-    acquire: Acquire,
-    /// When the last byte of the flow arrived; [`Time::MAX`] until then.
-    completed: Time,
-    /// How many looks were taken at the source.
-    looks: u32,
-    /// How many looks were taken at the sink.
-    sink_looks: u32,
-    /// A look at the sink is taken before the first arrival after its time, as deliveries are known late, or at the
-    /// end.
-    waits: bool,
-    /// At the last sample.
-    before: Totals,
-    /// Packets sent again until the last sample, modulo 2^32.
-    retransmitted: u32,
-    /// At the beginning of the measured interval; once that has ended, within the interval.
-    measured: Totals,
-}
-
-/// Totals of a flow since its start.
-#[derive(Clone, Copy, Default)]
-struct Totals {
-    /// Bytes delivered, without duplicates.
-    delivered: Bytes,
-    round_trips: RoundTrips,
-}
-
-impl Record {
-    /// Prefetches what [`Flow::check_watch`] needs.
-    pub fn prefetch(&self) {
-        prefetch::lines(self);
-    }
 }
 
 impl Flow {
-    /// A flow that has not started, at whose source looks are taken as `looks` says.
-    pub fn new(source: Source, sink: Sink, start: Time, acquire: Acquire, looks: &Looks) -> Flow {
-        let record = Record {
-            start,
-            acquire,
-            completed: Time::MAX,
-            looks: 0,
-            sink_looks: 0,
-            waits: false,
-            before: Totals::default(),
-            retransmitted: 0,
-            measured: Totals::default(),
-        };
-        let (watch, record) = (record.acquire.ends, Box::new(record));
-        Flow { source, sink, watch, ahead_until: Time::ZERO, next_look: looks.time(0), record }
+    /// A flow that has not started, of which `record` is kept, and at whose source looks are taken as `looks` says.
+    pub fn new(source: Source, sink: Sink, record: Record, looks: &mut Looks) -> Flow {
+        let watch = record.acquire.ends;
+        looks.records.push(record);
+        Flow { source, sink, watch, ahead_until: Time::ZERO, next_look: looks.time(0) }
     }
 
     /// Data arrives at the sink. Returns what to do then.
@@ -88,7 +37,7 @@ impl Flow {
     pub fn on_data(&mut self, now: Time, packet: &Packet, stamp: &Stamp, looks: &mut Looks) -> Answer {
         self.before_data(now, looks);
         let answer = self.sink.on_arrival(now, packet, stamp);
-        self.after_data(now);
+        self.after_data(now, looks);
         answer
     }
 
@@ -99,7 +48,7 @@ impl Flow {
         let Body::Data(stamp) = &packet.body else { return *packet };
         self.before_data(now, looks);
         let ack = self.sink.acknowledge(now, packet, stamp, hop);
-        self.after_data(now);
+        self.after_data(now, looks);
         ack
     }
 
@@ -111,19 +60,21 @@ impl Flow {
     }
 
     #[inline(always)]
-    fn after_data(&mut self, now: Time) {
+    fn after_data(&mut self, now: Time, looks: &mut Looks) {
         if self.sink.cumulative() == self.source.size() {
-            self.record.completed = self.record.completed.min(now);
+            let record = looks.record(self.source.flow());
+            record.completed = record.completed.min(now);
         }
     }
 
     /// Data is delivered at or after `watch`.
     #[cold]
     fn check_watch(&mut self, now: Time, looks: &mut Looks) {
-        while self.record.waits && looks.time(self.record.sink_looks as usize) < now {
+        let flow = self.source.flow();
+        while looks.next_at_sink(flow).is_some_and(|time| time < now) {
             self.look_at_sink(looks);
         }
-        let acquire = &mut self.record.acquire;
+        let acquire = &mut looks.record(flow).acquire;
         if now >= acquire.ends {
             acquire.on_bins_end(now, self.sink.delivered());
         }
@@ -131,34 +82,35 @@ impl Flow {
     }
 
     /// Sets the time of [`Flow::watch`].
-    fn watch_sink(&mut self, looks: &Looks) {
-        let Record { acquire, sink_looks, waits, .. } = &*self.record;
-        let after = if *waits { looks.time(*sink_looks as usize) + Duration(1) } else { Time::MAX };
-        self.watch = acquire.ends.min(after);
+    fn watch_sink(&mut self, looks: &mut Looks) {
+        let flow = self.source.flow();
+        let after = looks.next_at_sink(flow).map_or(Time::MAX, |time| time + Duration(1));
+        self.watch = looks.record(flow).acquire.ends.min(after);
     }
 
     /// From before the first arrival on, arrivals are told of after looks whose times are later.
-    pub fn wait_for_arrivals(&mut self, looks: &Looks) {
-        self.record.waits = true;
+    pub fn wait_for_arrivals(&mut self, looks: &mut Looks) {
+        looks.record(self.source.flow()).waits = true;
         self.watch_sink(looks);
     }
 
     /// All arrivals have been told of: takes the looks at the sink that are left.
     pub fn end_looks(&mut self, looks: &mut Looks) {
-        while self.record.waits && (self.record.sink_looks as usize) < looks.all.len() {
+        while looks.next_at_sink(self.source.flow()).is_some_and(|time| time != Time::MAX) {
             self.look_at_sink(looks);
         }
     }
 
     /// Takes the next look at the sink.
     fn look_at_sink(&mut self, looks: &mut Looks) {
-        let (record, delivered) = (&mut *self.record, self.sink.delivered());
+        let (flow, delivered) = (self.source.flow(), self.sink.delivered());
+        let record = &mut looks.records[flow as usize];
         match looks.all.get(record.sink_looks as usize) {
             Some((_, Look::Begin)) => record.measured.delivered = delivered,
             Some((_, Look::End)) => record.measured.delivered = delivered - record.measured.delivered,
             Some(&(_, Look::Sample(number))) => {
                 let before = std::mem::replace(&mut record.before.delivered, delivered);
-                looks.samples.deliver(self.source.flow(), number, (delivered - before).0);
+                looks.samples.deliver(flow, number, (delivered - before).0);
             }
             None => {}
         }
@@ -176,7 +128,8 @@ impl Flow {
     /// Takes the next look at the source.
     #[cold]
     fn look(&mut self, looks: &mut Looks) {
-        let (source, record) = (&self.source, &mut *self.record);
+        let source = &self.source;
+        let record = &mut looks.records[source.flow() as usize];
         let Some(&(time, look)) = looks.all.get(record.looks as usize) else { return };
         let (retransmitted, round_trips) = (source.counters.retransmitted as u32, source.counters.round_trips);
         match look {
@@ -191,23 +144,26 @@ impl Flow {
             }
         }
         record.looks += 1;
-        self.next_look = looks.time(record.looks as usize);
+        let next = record.looks as usize;
+        self.next_look = looks.time(next);
     }
 
     /// The time of look number `number` has come, and what has arrived by then is known, unless looks at the sink wait
     /// for arrivals.
     pub fn settle(&mut self, number: usize, looks: &mut Looks) {
-        if self.record.looks as usize == number {
+        let record = looks.record(self.source.flow());
+        let (is_due, waits) = (record.looks as usize == number, record.waits);
+        if is_due {
             self.look(looks);
         }
-        if !self.record.waits {
+        if !waits {
             self.look_at_sink(looks);
         }
     }
 
-    /// What the run shows of the flow, beside these samples and their mean window.
-    pub fn outcome(self, samples: impl FnOnce(u32) -> (FlowSeries, Option<f64>)) -> FlowOutcome {
-        let Flow { source, record, .. } = self;
+    /// What the run shows of the flow, of which this is recorded, beside these samples and their mean window.
+    pub fn outcome(self, record: &Record, samples: impl FnOnce(u32) -> (FlowSeries, Option<f64>)) -> FlowOutcome {
+        let Flow { source, .. } = self;
         let (counters, flow) = (source.counters, source.flow());
         drop(source); // its memory serves for the results
         let (series, mean_window) = samples(flow);
@@ -235,8 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_takes_six_cache_lines() {
-        assert_eq!(size_of::<Flow>(), 384);
-        assert_eq!(size_of::<Record>(), 184);
+    fn a_flow_takes_five_cache_lines() {
+        assert_eq!(size_of::<Flow>(), 320);
     }
 }

@@ -27,6 +27,7 @@ mod network;
 mod occupied;
 pub mod packet;
 mod pages;
+mod record;
 mod recorder;
 mod samples;
 mod traffic;

@@ -1,8 +1,11 @@
 //! When flows are looked at: at the ends of the measured interval and of the sampling intervals.
 
+use crate::pages;
+use crate::record::Record;
 use crate::samples::Samples;
 use control::{Duration, Time};
 use experiment::Experiment;
+use path::prefetch;
 
 /// See the [module](self).
 pub struct Looks {
@@ -10,6 +13,8 @@ pub struct Looks {
     pub all: Vec<(Time, Look)>,
     /// The samples so far.
     pub samples: Samples,
+    /// What else is recorded of each flow.
+    pub records: Vec<Record>,
 }
 
 /// Why flows are looked at.
@@ -28,12 +33,34 @@ impl Looks {
     pub fn new(experiment: &Experiment) -> Looks {
         let all = all(experiment);
         let samples = all.iter().filter(|(_, look)| matches!(look, Look::Sample(_))).count();
-        Looks { all, samples: Samples::new(experiment.flows.len(), samples) }
+        let records = Vec::with_capacity(experiment.flows.len());
+        pages::large(&records);
+        Looks { all, samples: Samples::new(experiment.flows.len(), samples), records }
     }
 
     /// When look number `number` is taken; [`Time::MAX`] if it is not.
     pub fn time(&self, number: usize) -> Time {
         self.all.get(number).map_or(Time::MAX, |&(time, _)| time)
+    }
+
+    /// What is recorded of `flow`.
+    #[inline]
+    pub fn record(&mut self, flow: u32) -> &mut Record {
+        &mut self.records[flow as usize]
+    }
+
+    /// The time of the next look at the sink of `flow`, if such looks wait for arrivals; [`Time::MAX`] if none is left.
+    pub fn next_at_sink(&self, flow: u32) -> Option<Time> {
+        let record = &self.records[flow as usize];
+        record.waits.then(|| self.time(record.sink_looks as usize))
+    }
+
+    /// Prefetches what is recorded of `flow`.
+    #[inline]
+    pub fn prefetch(&self, flow: u32) {
+        if let Some(record) = self.records.get(flow as usize) {
+            prefetch::lines(record);
+        }
     }
 }
 

@@ -50,13 +50,13 @@ pub struct Scoreboard {
     /// First segment never sent.
     next: u64,
     in_flight: u64,
-    /// What was found since [`Scoreboard::take_news`].
-    news: News,
     /// Number of segments whose state is not [`SegmentState::InFlight`].
     marked: u32,
     /// A packet was found lost since [`Scoreboard::forget_lost`], or since [`Scoreboard::lost_since`] found none that
     /// counts.
     lost: bool,
+    /// Segments were found lost, late or reordered since [`Scoreboard::take_news`].
+    has_news: bool,
     /// None of it matters for the segments that are left once no segment is marked any more.
     marks: Option<Box<Marks>>,
 }
@@ -66,6 +66,8 @@ pub struct Scoreboard {
 struct Marks {
     /// The state of segment s is at s modulo the length, which is a power of two.
     states: Vec<SegmentState>,
+    /// What was found since [`Scoreboard::take_news`].
+    news: News,
     /// Number of segments in state [`SegmentState::Lost`].
     lost: u32,
     /// Number of segments in state [`SegmentState::Sacked`].
@@ -92,6 +94,17 @@ impl Marks {
     fn state(&mut self, segment: u64) -> &mut SegmentState {
         let mask = self.states.len() - 1;
         &mut self.states[segment as usize & mask]
+    }
+
+    /// `segment` has arrived, whose state was this one. Returns whether that is news.
+    #[inline(always)]
+    fn note(&mut self, segment: u64, state: SegmentState) -> bool {
+        let late = matches!(state, SegmentState::Lost | SegmentState::Resent);
+        let reordered = state == SegmentState::InFlight && segment < self.highest[0];
+        self.news.late += late as u32;
+        self.news.never_resent += (state == SegmentState::Lost) as u32;
+        self.news.reordered += reordered as u32;
+        late | reordered
     }
 
     /// Makes room for the states of segments `una` to `next`. Only the first ones, as many as there was room for, may
@@ -138,17 +151,28 @@ impl Scoreboard {
     /// Whether segments were found lost, late or reordered since [`Scoreboard::take_news`].
     #[inline]
     pub fn has_news(&self) -> bool {
-        self.news.lost | self.news.late | self.news.reordered != 0
+        self.has_news
     }
 
     /// What was found since the last call of [`Scoreboard::take_news`].
     pub fn news(&self) -> News {
-        self.news
+        self.marks.as_ref().map_or(News::default(), |marks| marks.news)
     }
 
     /// What was found since the last call.
     pub fn take_news(&mut self) -> News {
-        std::mem::take(&mut self.news)
+        self.has_news = false;
+        let news = self.marks.as_mut().map_or(News::default(), |marks| std::mem::take(&mut marks.news));
+        self.release();
+        news
+    }
+
+    /// Until the next loss, other flows have more use for the memory of marks that say nothing.
+    #[inline]
+    fn release(&mut self) {
+        if self.marked == 0 && !self.lost && !self.has_news {
+            self.marks = None;
+        }
     }
 
     /// Whether a packet was found lost that was sent at or after the time when `recover` was the next new segment and
@@ -189,7 +213,9 @@ impl Scoreboard {
         marks.lost += (state == SegmentState::Lost) as u32;
         marks.sacked -= (before == SegmentState::Sacked) as u32;
         marks.sacked += (state == SegmentState::Sacked) as u32;
-        self.news.lost += (state == SegmentState::Lost && before != SegmentState::Lost) as u32;
+        let is_lost = state == SegmentState::Lost && before != SegmentState::Lost;
+        marks.news.lost += is_lost as u32;
+        self.has_news |= is_lost;
         self.marked += (before == SegmentState::InFlight) as u32;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
         self.in_flight += (state == SegmentState::Resent) as u64;
@@ -238,9 +264,7 @@ impl Scoreboard {
             for segment in from..to {
                 let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
                 self.marked -= (state != SegmentState::InFlight) as u32;
-                self.news.late += matches!(state, SegmentState::Lost | SegmentState::Resent) as u32;
-                self.news.never_resent += (state == SegmentState::Lost) as u32;
-                self.news.reordered += (state == SegmentState::InFlight && segment < marks.highest[0]) as u32;
+                self.has_news |= marks.note(segment, state);
                 match state {
                     SegmentState::Sacked => {
                         newly -= 1;
@@ -251,9 +275,7 @@ impl Scoreboard {
                 }
             }
         }
-        if self.marked == 0 && !self.lost {
-            self.marks = None; // until the next loss, other flows have more use for the memory
-        }
+        self.release();
         newly
     }
 
@@ -267,11 +289,10 @@ impl Scoreboard {
         if before == SegmentState::Sacked {
             return false;
         }
-        self.news.late += matches!(before, SegmentState::Lost | SegmentState::Resent) as u32;
-        self.news.never_resent += (before == SegmentState::Lost) as u32;
         self.mark(segment, SegmentState::Sacked);
-        if let Some(Marks { highest, .. }) = self.marks.as_deref_mut() {
-            self.news.reordered += (before == SegmentState::InFlight && segment < highest[0]) as u32;
+        if let Some(marks) = self.marks.as_deref_mut() {
+            self.has_news |= marks.note(segment, before);
+            let highest = &mut marks.highest;
             if segment > highest[0] {
                 *highest = [segment, highest[0], highest[1]];
             } else if segment > highest[1] {

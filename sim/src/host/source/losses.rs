@@ -3,6 +3,7 @@
 
 use super::Source;
 use super::frto::Frto;
+use super::optional::Optional;
 use crate::host::scoreboard::DUP_THRESH;
 use crate::host::sink::Sink;
 use crate::packet::Packet;
@@ -43,7 +44,7 @@ impl Source {
         if self.recovery != Recovery::NewReno && self.board.lost_since(self.recover, self.reduced) {
             self.enter_recovery(now);
         }
-        if self.recovery == Recovery::NewReno && !self.recovering && self.duplicates == DUP_THRESH as u64 {
+        if self.recovery == Recovery::NewReno && !self.recovering && self.duplicates == DUP_THRESH {
             // RFC 6582, step 2: duplicates caused by what the last recovery or timeout sent again do not count.
             if self.board.una() > self.recover || self.recover == 0 {
                 self.board.lose(self.board.una());
@@ -110,7 +111,7 @@ impl Source {
         if self.recovering && cumulative < self.recover {
             // RFC 6582, step 3, a partial acknowledgment: the next segment is lost, too. Of the packets that the
             // duplicates stand for, those acknowledged now are no longer counted as in flight by the scoreboard.
-            self.duplicates = (self.duplicates + 1).saturating_sub(acked);
+            self.duplicates = u64::from(self.duplicates + 1).saturating_sub(acked) as u32;
             self.board.lose(cumulative);
             self.repair_at_once = true;
         } else {
@@ -121,7 +122,7 @@ impl Source {
 
     pub(super) fn enter_recovery(&mut self, now: Time) {
         self.recovering = true;
-        if let Some(it) = &mut self.rack_tlp {
+        if let Some(it) = Optional::rack_tlp(&mut self.optional) {
             it.forget_probe();
         }
         self.note_reduction();

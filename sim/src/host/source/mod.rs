@@ -5,6 +5,7 @@
 mod backlog;
 mod frto;
 mod losses;
+mod optional;
 mod pacing;
 mod rack_tlp;
 mod setup;
@@ -23,6 +24,7 @@ use crate::packet::{Body, Head, Heads, Packet};
 use backlog::Backlog;
 use control::{Ack, Bytes, Duration, Next, Pipe, Rate, Recovery, Report, Sender, Stamp, State, Time};
 use frto::Frto;
+use optional::Optional;
 use pacing::Pacing;
 use path::prefetch;
 use rack_tlp::{Expiry, RackTlp};
@@ -34,15 +36,12 @@ pub struct Source {
     board: Scoreboard,
     timer: RetransmissionTimer,
     recovery: Recovery,
-    /// With [`Recovery::RackTlp`].
-    rack_tlp: Option<Box<RackTlp>>,
+    optional: Option<Box<Optional>>,
     backlog: Backlog,
-    /// The receiver's window, in packets; `u64::MAX` if it is no limit.
-    receive_window: u64,
+    /// The receiver's window, in packets; `u32::MAX`, which no flow has under way, if it is no limit.
+    receive_window: u32,
     /// The most packets that leave together for one acknowledgment or timer; `u32::MAX` if that is no limit.
     max_burst: u32,
-    /// What spaces the packets of a window protocol, if anything does.
-    pacing: Option<Box<Pacing>>,
     /// The flow's number.
     flow: u32,
     /// The position in the topology at which the flow's data begins.
@@ -70,13 +69,9 @@ pub struct Source {
     repair_at_once: bool,
     /// Without selective acknowledgments: duplicate acknowledgments, each of which stands for a packet that has
     /// arrived.
-    duplicates: u64,
+    duplicates: u32,
     /// In this recovery without selective acknowledgments, a partial acknowledgment has restarted the timer.
     partial_before: bool,
-    /// Whether the controller is told when data comes after an idle period.
-    idle_restart: bool,
-    /// When the last packet left.
-    last_sent: Time,
     /// Whether the last timeout may be spurious.
     frto: Frto,
     /// The source had no data left, or no room in the receiver's window, when it was last able to send.
@@ -103,6 +98,12 @@ impl Source {
     /// A source that has sent nothing yet.
     pub fn new(setup: Setup) -> Source {
         let selective = setup.recovery != Recovery::NewReno;
+        let optional = Optional {
+            // Linux, too, allows a single packet's acknowledgment as much time as the least timeout.
+            rack_tlp: (setup.recovery == Recovery::RackTlp).then(|| RackTlp::new(setup.min_rto)),
+            pacing: setup.pacing.map(Pacing::new),
+            last_sent: setup.idle_restart.then_some(Time::ZERO),
+        };
         let frto = if selective && setup.controller.frto() { Frto::Off } else { Frto::Unused };
         Source {
             // In tests, the contract between hosts and controllers is checked at each call.
@@ -110,12 +111,10 @@ impl Source {
             board: Scoreboard::default(),
             timer: RetransmissionTimer::new(RetransmissionTimeout::new(setup.min_rto)),
             recovery: setup.recovery,
-            // Linux, too, allows a single packet's acknowledgment as much time as the least timeout.
-            rack_tlp: (setup.recovery == Recovery::RackTlp).then(|| Box::new(RackTlp::new(setup.min_rto))),
+            optional: optional.boxed(),
             backlog: Backlog::new(setup.size, setup.packet),
-            receive_window: setup.receive_window.unwrap_or(u64::MAX),
+            receive_window: setup.receive_window.map_or(u32::MAX, |most| most.min(u64::from(u32::MAX)) as u32),
             max_burst: setup.max_burst.map_or(u32::MAX, |most| most.min(u64::from(u32::MAX)) as u32),
-            pacing: setup.pacing.map(|windows| Box::new(Pacing::new(windows))),
             flow: setup.flow,
             way_out: setup.way_out,
             order: 0,
@@ -129,8 +128,6 @@ impl Source {
             repair_at_once: false,
             duplicates: 0,
             partial_before: false,
-            idle_restart: setup.idle_restart,
-            last_sent: Time::ZERO,
             frto,
             app_limited: false,
             wake: Time::MAX,
@@ -203,16 +200,17 @@ impl Source {
     /// The application hands over `size` bytes more, in packets of which `header` bytes each are not the application's.
     /// Returns how many segments have been handed over by then. Call [`Source::on_wake`] next.
     pub fn offer(&mut self, now: Time, size: Bytes, header: Bytes) -> u64 {
-        if self.idle_restart && self.was_idle(now) {
+        if self.was_idle(now) {
             self.controller.on_idle(now);
         }
         self.backlog.add(size, header, self.board.next())
     }
 
     /// RFC 5681, section 4.1: nothing was sent for longer than the retransmission timeout. All that was to be sent has
-    /// arrived, as else the timeout would have expired.
+    /// arrived, as else the timeout would have expired. False if the controller is not to be told.
     fn was_idle(&self, now: Time) -> bool {
-        self.board.next() > 0 && self.is_done() && now.since(self.last_sent) > self.timer.timeout.timeout()
+        let Some(last_sent) = self.optional.as_ref().and_then(|optional| optional.last_sent) else { return false };
+        self.board.next() > 0 && self.is_done() && now.since(last_sent) > self.timer.timeout.timeout()
     }
 
     /// The connection is to be opened. Returns the stamp for the packet that asks for it.
@@ -299,7 +297,7 @@ impl Source {
             Passed::Obsolete | Passed::Off => {}
             Passed::Later(time) => environment.timer_at(time),
             Passed::Expired => {
-                match self.rack_tlp.as_ref().map_or(Expiry::Timeout, |it| it.waits_for) {
+                match Optional::rack_tlp(&mut self.optional).map_or(Expiry::Timeout, |it| it.waits_for) {
                     // Nothing was sent since the last timeout: an acknowledgment of a packet taken for lost restarted
                     // the timer.
                     Expiry::Timeout if self.order == self.timed_out => self.restart_timer(now, environment),
@@ -319,13 +317,13 @@ impl Source {
     }
 
     fn in_flight(&self) -> Bytes {
-        Bytes(self.board.in_flight().saturating_sub(self.duplicates) * self.backlog.packet as u64)
+        Bytes(self.board.in_flight().saturating_sub(self.duplicates.into()) * self.backlog.packet as u64)
     }
 
     /// The first segment that the application has not handed over, or for which the receiver has no room.
     #[inline(always)]
     fn limit(&self) -> u64 {
-        self.backlog.segments.min(self.board.una().saturating_add(self.receive_window))
+        self.backlog.segments.min(self.board.una() + u64::from(self.receive_window))
     }
 
     /// Sends what the controller allows. Inline although there are several callers: a call for each acknowledgment
@@ -404,13 +402,13 @@ impl Source {
             Next::AfterAck if due => Next::Now,
             next => next,
         };
-        if self.pacing.is_some() { self.pace(next) } else { next }
+        if self.optional.is_some() { self.pace(next) } else { next }
     }
 
     /// The controller's answer, or the time for which the host holds the packet back.
     #[cold]
     fn pace(&mut self, next: Next) -> Next {
-        match (&mut self.pacing, next) {
+        match (Optional::pacing(&mut self.optional), next) {
             (Some(pacing), Next::Now) => pacing.next(&*self.controller, self.timer.timeout.smoothed()),
             (Some(pacing), Next::At(_)) => {
                 pacing.stop();
@@ -438,14 +436,9 @@ impl Source {
         // Most protocols write no stamp; then no bytes of it are copied.
         environment.send(hop, size, || if stamp == Stamp::None { body(Stamp::None) } else { body(stamp) });
         self.order = order.wrapping_add(1);
-        self.last_sent = now;
-        if let Some(pacing) = &mut self.pacing {
-            pacing.on_send(now, Bytes(size as u64));
-        }
         let mut restarts = self.timer.is_off();
-        if let Some(it) = &mut self.rack_tlp {
-            it.on_send(now, order, segment);
-            restarts |= it.waits_for == Expiry::Probe && repair.is_none();
+        if let Some(optional) = &mut self.optional {
+            restarts |= optional.on_send(now, order, segment, size) && repair.is_none();
         }
         if restarts {
             self.start_timer(now, environment);

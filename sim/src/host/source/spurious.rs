@@ -2,6 +2,7 @@
 
 use super::Source;
 use super::frto::Frto;
+use super::optional::Optional;
 
 impl Source {
     /// The retransmission timer has expired. Called before anything is given up.
@@ -32,7 +33,7 @@ impl Source {
 
     /// What the timeouts gave up is in flight.
     fn restore(&mut self) {
-        if let Some(it) = &mut self.rack_tlp {
+        if let Some(it) = Optional::rack_tlp(&mut self.optional) {
             it.rack.restore(&mut self.board);
         }
         self.board.restore();

@@ -2,6 +2,7 @@
 //! timeouts.
 
 use super::frto::Frto;
+use super::optional::Optional;
 use super::rack_tlp::{Expiry, Probe};
 use super::{Environment, Source};
 use crate::host::rack::Heard;
@@ -16,7 +17,7 @@ impl Source {
         let recovering = self.board.una() < self.recover;
         let is_original = self.is_before_reduction(order);
         let smoothed = self.timer.timeout.smoothed();
-        let Some(it) = &mut self.rack_tlp else { return };
+        let Some(it) = Optional::rack_tlp(&mut self.optional) else { return };
         it.sampled |= acked > 0;
         let heard = Heard {
             sent,
@@ -46,7 +47,7 @@ impl Source {
     /// The reordering window ends: packets in it are lost.
     pub(super) fn on_window_end(&mut self, now: Time) {
         let smoothed = self.timer.timeout.smoothed();
-        if let Some(it) = &mut self.rack_tlp {
+        if let Some(it) = Optional::rack_tlp(&mut self.optional) {
             it.window_ends = it.rack.find_lost(now, smoothed, &mut self.board);
         }
         if self.board.lost_since(self.recover, self.reduced) {
@@ -57,7 +58,7 @@ impl Source {
     /// The retransmission timer has expired: marks what is lost (section 6.3).
     pub(super) fn lose_by_timeout(&mut self, now: Time) {
         let smoothed = self.timer.timeout.smoothed();
-        if let Some(it) = &mut self.rack_tlp {
+        if let Some(it) = Optional::rack_tlp(&mut self.optional) {
             it.rack.on_timeout(now, smoothed, self.frto == Frto::Expired, &mut self.board);
             (it.window_ends, it.probe) = (None, None);
         }
@@ -68,7 +69,7 @@ impl Source {
     pub(super) fn next_expiry(&mut self, now: Time) -> Time {
         let timeout = now + self.timer.timeout.timeout();
         let recovering = self.board.una() < self.recover;
-        let Some(it) = &mut self.rack_tlp else { return timeout };
+        let Some(it) = Optional::rack_tlp(&mut self.optional) else { return timeout };
         if let Some(end) = it.window_ends {
             it.waits_for = Expiry::Window;
             return end;
@@ -104,7 +105,7 @@ impl Source {
             return Some(time);
         }
         let order = self.order;
-        if let Some(it) = &mut self.rack_tlp {
+        if let Some(it) = Optional::rack_tlp(&mut self.optional) {
             it.sampled = false;
             it.probe = Some(Probe { end: if repeats { next } else { next + 1 }, order, repeats });
             if repeats {
