@@ -28,7 +28,7 @@
 use crate::access_pairs::{Between, Stage};
 use crate::calendar::Passing;
 use crate::echo::{Answer, Echo};
-use crate::engine::{CACHED_FLOWS, PREFETCH_AHEAD, Simulation};
+use crate::engine::{CACHED_FLOWS, Simulation};
 use crate::flow::Flow;
 use crate::flow_environment::FlowEnvironment;
 use crate::looks::Looks;
@@ -36,6 +36,9 @@ use crate::network::{Ahead, Network};
 use crate::packet::{Body, Packet};
 use control::{Bytes, Duration, Time};
 use path::prefetch;
+
+/// By how many answers ahead what a flow's hosts point at is prefetched, and the flow itself by twice as many.
+const ECHO_AHEAD: usize = 4;
 
 impl Simulation<'_> {
     /// Before the first event: from now on, what is known ahead is handled ahead.
@@ -141,12 +144,12 @@ impl Simulation<'_> {
     #[inline(never)]
     fn prefetch_echo(&self) {
         let echo = &self.network.echo;
-        if let Some(answer) = echo.get(2 * PREFETCH_AHEAD)
+        if let Some(answer) = echo.get(2 * ECHO_AHEAD)
             && let Some(flow) = self.flows.get(answer.flow as usize)
         {
             prefetch::lines(flow);
         }
-        if let Some(answer) = echo.get(PREFETCH_AHEAD)
+        if let Some(answer) = echo.get(ECHO_AHEAD)
             && let Some(flow) = self.flows.get(answer.flow as usize)
         {
             if echo.arrived(answer) >= flow.watch {

@@ -11,9 +11,9 @@ use crate::pages;
 use control::{Duration, Time};
 use path::prefetch;
 
-/// A packet on an access link, without padding, as millions may be under way.
+/// A packet on an access link, in half a cache line: with four bytes less, it would be in two of them now and then.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, packed(4))]
+#[repr(C, align(32))]
 pub struct Passing {
     /// When it leaves the link.
     pub exit: Time,
@@ -89,7 +89,7 @@ const IN_SLOT: u64 = 32;
 /// processor knows the addresses of, each page costs more than what is read there. Slots with few packets have smaller
 /// chunks.
 const LARGEST_CHUNK: u64 = 128;
-/// The most packets for which there is room from the beginning on: 59 MB.
+/// The most packets for which there is room from the beginning on: 67 MB.
 const MOST_RESERVED: u64 = 1 << 21;
 /// The most parts that a slot is divided into to be sorted.
 const PARTS: usize = 1 << 12;
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_takes_28_bytes() {
-        assert_eq!(size_of::<Passing>(), 28);
+    fn two_packets_fill_a_cache_line() {
+        assert_eq!(size_of::<Passing>(), 32);
     }
 }

@@ -64,7 +64,7 @@ const EVENTS_PER_PROGRESS: u64 = 1 << 17;
 pub(crate) const CACHED_FLOWS: usize = 256;
 
 /// What a flow's hosts point at is prefetched by this number of packets ahead, and the flow itself by twice as many.
-pub(crate) const PREFETCH_AHEAD: usize = 2;
+const PREFETCH_AHEAD: usize = 2;
 
 /// The same for packets on the access links of pairs. With fewer than [`MANY_FLOWS`], prefetching costs more than it
 /// saves there: each flow is on other pages, and a prefetch waits for the address of its page.

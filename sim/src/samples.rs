@@ -2,6 +2,7 @@
 //! takes no memory.
 
 use crate::host::Source;
+use crate::pages;
 use control::Phase;
 use experiment::FlowSeries;
 
@@ -39,7 +40,7 @@ impl Samples {
     /// Room for so many samples of each of so many flows.
     pub fn new(flows: usize, each: usize) -> Samples {
         let len = flows * each;
-        Samples {
+        let samples = Samples {
             flows,
             delivered: vec![0; len],
             window: vec![0.0; len],
@@ -48,7 +49,13 @@ impl Samples {
             rtt: vec![0.0; len],
             retransmitted: vec![0; len],
             phase: vec![None; len],
-        }
+        };
+        // Nothing of these has been written to yet. Results walk across the samples of a flow, from page to page.
+        pages::large(&samples.delivered);
+        pages::large(&samples.window);
+        pages::large(&samples.rtt);
+        pages::large(&samples.retransmitted);
+        samples
     }
 
     /// Sets what the source of `flow` shows in a sample: of what it is, nothing unless it is `active`; and since the

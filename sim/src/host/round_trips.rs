@@ -26,7 +26,9 @@ impl RoundTrips {
     /// Their mean, in seconds; NaN if there is none.
     pub fn mean(&self) -> f64 {
         let (number, sum) = (self.0 >> SUM, self.0 & ((1 << SUM) - 1));
-        sum as f64 / 1e12 / number as f64
+        // Of 64 bits, the same number is found in one instruction.
+        let sum = u64::try_from(sum).map_or(sum as f64, |sum| sum as f64);
+        sum / 1e12 / number as u64 as f64
     }
 }
 
