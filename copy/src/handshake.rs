@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use wire::{Builder, Connection, default_transport};
 
 /// The name of the protocol in the TLS handshake (ALPN). The number is that of the protocol's version.
-pub(crate) const PROTOCOL: &[u8] = b"thalweg-cp/9";
+pub(crate) const PROTOCOL: &[u8] = b"thalweg-cp/10";
 /// The label of the keying material over which a client proves that it knows the secret (RFC 8446, section 7.5).
 const EXPORTER: &[u8] = b"EXPORTER-thalweg-cp-1";
 /// The size of a proof in bytes.

@@ -16,7 +16,7 @@ use thalweg_copy::{Access, Client, Credentials, Event, Job, Key, Observer, Optio
 use tokio::time::timeout;
 use wire::{Choice, Connection, Endpoint, Identity, client_tls, server_tls};
 
-const PROTOCOL: &[u8] = b"thalweg-cp/9";
+const PROTOCOL: &[u8] = b"thalweg-cp/10";
 const LOOPBACK: &str = "127.0.0.1:0";
 /// How long a test may take.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -8,8 +8,12 @@
 //! Networking 11(5), 2003). A buffer can be so small that round-trip times do not show whether it is full. It loses
 //! packets of every stream, which is more than errors explain, unless half of the rate does not end these losses
 //! ([`super::error_share`]).
+//!
+//! **Short buffers.** A buffer that an overload fills long before anyone hears of it loses packets without a queue that
+//! estimates could show, and so does a policer. Losses beyond those that errors explain are the only signal there. They
+//! need no recovery, unless they are many: the average rate follows their share ([`super::rate_rule`]).
 
-use super::error_share::ErrorShare;
+use super::error_share::{ErrorShare, FULL_QUEUE_SHARE};
 use crate::least_rtt::LeastRtt;
 use crate::max_filter::MaxFilter;
 use crate::roles::Ack;
@@ -28,6 +32,10 @@ pub struct LossClassifier {
     longest: f64,
     /// The longest of each window.
     of_windows: MaxFilter<2>,
+    /// How long feedback takes.
+    feedback: Duration,
+    /// Behind a short buffer, losses need no recovery up to this share of packets beyond what errors explain.
+    most_excess: f64,
 }
 
 /// The number of last round-trip times whose least counts as the round-trip time at a loss. A loss shows after three
@@ -35,8 +43,10 @@ pub struct LossClassifier {
 const RTTS_AT_LOSS: usize = 3;
 /// For how long the longest round-trip time is remembered at least. A queue may be full only once in so long a time.
 const WINDOW: Duration = Duration::from_millis(60_000);
-/// A queue whose delay exceeds this share of the longest queueing delay seen may have been full.
-const FULL_QUEUE_SHARE: f64 = 0.75;
+/// A buffer is short if its longest queueing delay is at most this share of the time that feedback takes.
+const SHORT: f64 = 0.02;
+/// Where the average rate follows losses, these need recovery from this share of packets on, beyond what errors explain.
+const MOST_EXCESS: f64 = 0.1;
 
 impl LossClassifier {
     /// Errors explain the loss of up to this share of packets.
@@ -47,7 +57,14 @@ impl LossClassifier {
             shortest: LeastRtt::new(),
             longest: 0.0,
             of_windows: MaxFilter::new(),
+            feedback: Duration::ZERO,
+            most_excess: 0.0,
         }
+    }
+
+    /// The classifier of a flow whose average rate follows the losses of a short buffer.
+    pub fn with_short_buffers(self) -> LossClassifier {
+        LossClassifier { most_excess: MOST_EXCESS, ..self }
     }
 
     /// An acknowledgment arrived; full packets are of this size. What is acknowledged or lost was sent at this `rate`
@@ -64,11 +81,10 @@ impl LossClassifier {
             self.longest = self.of_windows.update(now.0 / WINDOW.0, self.rtt_at_loss().0 as f64, 2);
         }
         let packets = |bytes: Bytes| bytes.0 as f64 / packet.0 as f64;
-        let has_room = ack.lost == Bytes(0) || self.has_room();
         // All that was sent within the last round trip was sent at about this mean rate.
         let mean = (ack.in_flight + ack.acked).over(self.latest[RTTS_AT_LOSS - 1]);
         let (rate, sent, lost) = (rate.unwrap_or(mean), packets(ack.acked + ack.lost), packets(ack.lost));
-        self.errors.on_packets(rate.as_bps(), sent, lost, has_room)
+        self.errors.on_packets(rate.as_bps(), sent, lost, self.queue())
     }
 
     /// All that was sent in a round trip has arrived, so earlier losses no longer matter: the measured share of lost
@@ -92,12 +108,43 @@ impl LossClassifier {
         self.errors.get() > 0.0 && !self.exceeds_chance() && self.has_room()
     }
 
+    /// Whether a loss that is detected now is repaired while probing goes on: it is a transmission error, or the average
+    /// rate follows the losses of a short buffer.
+    pub fn needs_no_recovery(&self) -> bool {
+        self.errors.get() > 0.0 && !self.exceeds_by_far() && self.has_room()
+    }
+
+    /// Whether more is lost than errors explain by chance, and, behind a short buffer, far more.
+    pub fn exceeds_by_far(&self) -> bool {
+        self.errors.exceeds_chance_by(if self.is_short() { self.most_excess } else { 0.0 })
+    }
+
+    /// A stream begins, and feedback takes this long. If the average rate is to follow losses: by how much the share
+    /// that was lost since the last stream exceeds that of errors; negative if less was lost.
+    pub fn excess(&mut self, feedback: Duration) -> Option<f64> {
+        self.feedback = feedback;
+        self.errors.excess().filter(|_| self.most_excess > 0.0 && self.is_short())
+    }
+
+    fn is_short(&self) -> bool {
+        self.longest - self.shortest.get().0 as f64 <= SHORT * self.feedback.0 as f64
+    }
+
     /// Whether no queue can have overflowed.
     fn has_room(&self) -> bool {
+        self.queue() < FULL_QUEUE_SHARE
+    }
+
+    /// The present queueing delay as a share of the longest one; 1 as long as nothing is known.
+    fn queue(&self) -> f64 {
         let (rtt, shortest) = (self.rtt_at_loss(), self.shortest.get());
-        let queue = |rtt: f64| rtt - shortest.0 as f64;
-        let is_empty = rtt == shortest && shortest < Duration::MAX;
-        is_empty || queue(rtt.0 as f64) < FULL_QUEUE_SHARE * queue(self.longest)
+        if shortest == Duration::MAX {
+            return 1.0;
+        }
+        match rtt.0.saturating_sub(shortest.0) as f64 {
+            0.0 => 0.0,
+            queue => queue / (self.longest - shortest.0 as f64).max(queue),
+        }
     }
 
     /// The round-trip time at this moment: the least of the last [`RTTS_AT_LOSS`] ones.
@@ -174,5 +221,24 @@ mod tests {
             classifier.finds_error()
         };
         assert!(after(10_000) && after(2_000) && !after(90));
+    }
+
+    #[test]
+    fn losses_of_a_short_buffer_need_no_recovery_until_they_are_many() {
+        // A tenth of the packets is lost, then three tenths, from a buffer of 40 ms.
+        let needs_none = |classifier: LossClassifier, feedback: u64| {
+            let mut classifier = classifier;
+            let mut lose = |nth: u64| {
+                (0..5000).for_each(|i| hear(&mut classifier, [100, 105, 110][i % 3], u64::from(i as u64 % nth == 0)));
+                let excess = classifier.excess(Duration::from_millis(feedback));
+                (excess.map(|excess| (excess * 100.0).round()), classifier.needs_no_recovery())
+            };
+            lose(1000);
+            [lose(10), lose(3)]
+        };
+        let short = || classifier(0.02).with_short_buffers();
+        assert_eq!(needs_none(short(), 2000), [(Some(7.0), true), (Some(23.0), false)], "a fiftieth of two seconds");
+        assert_eq!(needs_none(short(), 1900), [(None, false), (None, false)], "not as short");
+        assert_eq!(needs_none(classifier(0.02), 2000), [(None, false), (None, false)], "losses are not followed");
     }
 }

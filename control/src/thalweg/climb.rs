@@ -20,12 +20,17 @@
 //! may grow by half within the time that feedback takes. (If a flow begins with all that slow start found, this
 //! estimate is not above its rate, and there is no search.)
 //!
+//! **Losses without a queue.** Where losses are the only signal of congestion ([`super::classifier`]), there is no
+//! measure of what is free, and what n flows lose is the same share for each of them. So a flow climbs neither by kappa,
+//! but for the least one, nor by a surge nor in a search, and the floor of the other step is a packet per round trip,
+//! which is how TCP's window grows. The step is then sqrt(1 / w) of the rate, where w packets are sent in a round trip.
+//!
 //! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau,
 //! of which all times of the rule are multiples, is that of the parameters where feedback takes `slow_feedback` or
 //! longer, and shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows
 //! with different round-trip times have equal shares all the same.
 
-use crate::units::{Duration, Rate};
+use crate::units::{Bytes, Duration, Rate};
 
 /// The parameters of a climb.
 #[derive(Clone, Debug)]
@@ -67,6 +72,11 @@ pub struct StreamStart {
     pub burst: u16,
     /// The newest round-trip time.
     pub rtt: Duration,
+    /// The size of a packet.
+    pub packet: Bytes,
+    /// Where losses are the only signal of congestion: by how much the share of packets that were lost since the last
+    /// stream exceeds that of errors.
+    pub excess: Option<f64>,
 }
 
 /// The bounds of a flow's climb, and what they depend on.
@@ -161,8 +171,11 @@ impl Climb {
             self.on_collapse();
             self.since_lowered = Duration::ZERO;
         }
-        self.searching &= estimate > average;
-        if estimate <= average * NEAR {
+        if start.excess.is_some() {
+            self.kappa = self.parameters.kappa.0;
+        }
+        self.searching &= estimate > average && start.excess.is_none();
+        if estimate <= average * NEAR || start.excess.is_some() {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
             self.spared += start.duration;
@@ -188,7 +201,11 @@ impl Climb {
 
     /// The most by which a flow may aim above its average rate, bits per second.
     pub fn largest_step(&self, average: f64, start: &StreamStart) -> f64 {
-        let step = self.kappa * self.surge * average + self.floor_step(average, start.rtt, start.duration);
+        let floor_step = match start.excess {
+            None => self.floor_step(average, start.rtt, start.duration),
+            Some(_) => self.packet_step(average, start),
+        };
+        let step = self.kappa * self.surge * average + floor_step;
         if !self.searching {
             return step;
         }
@@ -198,11 +215,27 @@ impl Climb {
 
     /// The step that lets slow flows catch up, bits per second, where a stream takes this long.
     pub fn floor_step(&self, average: f64, rtt: Duration, stream: Duration) -> f64 {
-        let ClimbParameters { climb_in_round_trip, floor, young_floor, tau, .. } = &self.parameters;
+        let most = self.parameters.climb_in_round_trip * average;
+        libm::sqrt(self.floor() * average).min(most * self.in_feedback(rtt, stream))
+    }
+
+    /// The same where losses are the only signal of congestion.
+    fn packet_step(&self, average: f64, start: &StreamStart) -> f64 {
+        let floor = self.floor().max(start.packet.over(start.rtt).as_bps());
+        libm::sqrt(floor * average).min(average * self.in_feedback(start.rtt, start.duration))
+    }
+
+    /// The floor of a flow of this age, bits per second.
+    fn floor(&self) -> f64 {
+        let ClimbParameters { floor, young_floor, tau, .. } = &self.parameters;
         let young = (1.0 - self.age.as_secs() / (YOUTH * tau.as_secs())).max(0.0);
-        let floor = floor.as_bps() + (young_floor.as_bps() / self.time_scale - floor.as_bps()).max(0.0) * young;
-        let step = libm::sqrt(floor * average);
-        step.min(climb_in_round_trip * average * (self.tau() / feedback(rtt, stream).as_secs()).max(1.0))
+        floor.as_bps() + (young_floor.as_bps() / self.time_scale - floor.as_bps()).max(0.0) * young
+    }
+
+    /// How many times what is adopted of a step within the time that feedback takes, or within tau if that is shorter,
+    /// the step is.
+    fn in_feedback(&self, rtt: Duration, stream: Duration) -> f64 {
+        (self.tau() / feedback(rtt, stream).as_secs()).max(1.0)
     }
 
     /// Which share of a step is adopted in this time.
@@ -239,7 +272,15 @@ mod tests {
 
     fn stream(mbps: f64, ms: f64) -> StreamStart {
         let duration = Duration::from_secs(ms / 1e3);
-        StreamStart { estimate: Rate::from_mbps(mbps), duration, fullness: 1.0, burst: 1, rtt: RTT }
+        StreamStart {
+            estimate: Rate::from_mbps(mbps),
+            duration,
+            fullness: 1.0,
+            burst: 1,
+            rtt: RTT,
+            packet: Bytes(1250),
+            excess: None,
+        }
     }
 
     /// Streams of a flow of 100 Mbps begin, each of this duration and with this estimate.
@@ -317,21 +358,36 @@ mod tests {
 
     #[test]
     fn times_are_shorter_where_feedback_is_fast() {
-        let mut climb = climb();
+        let (mut climb, of_100_mbps) = (climb(), stream(100.0, 0.0));
         climb.parameters.slow_feedback = Duration::from_millis(100);
         climb.parameters.young_floor = Rate::from_mbps(1.0);
         let mut begin = |rtt, stream| {
             let (rtt, duration) = (Duration::from_millis(rtt), Duration::from_millis(stream));
-            climb.begin_stream(
-                1e8,
-                &StreamStart { estimate: Rate::from_mbps(100.0), duration, fullness: 1.0, burst: 1, rtt },
-            );
+            climb.begin_stream(1e8, &StreamStart { rtt, duration, ..of_100_mbps });
             (climb.time_scale, climb.share_of_tau(Duration::from_millis(1)), climb.age)
         };
         let ms = Duration::from_millis;
         assert_eq!(begin(100, 10), (1.0, 1.0 / 250.0, ms(10)));
         assert_eq!(begin(15, 10), (0.25, 1.0 / 62.5, ms(50)), "a round trip and a stream");
         assert_eq!(begin(1, 1), (0.05, 1.0 / 12.5, ms(70)), "a twentieth at least");
+    }
+
+    #[test]
+    fn where_losses_are_the_only_signal_a_flow_climbs_by_a_packet_per_round_trip() {
+        let mut climb = climb();
+        let lossy = StreamStart { excess: Some(0.0), ..stream(1000.0, 25.0) };
+        climb.search(true);
+        climb.begin_stream(100e6, &lossy);
+        // A packet of 10,000 bits per 100 ms is a floor of 100 kbps, and kappa has its least value.
+        assert_eq!((climb.largest_step(10e6, &lossy) / 1e4).round(), 200.0, "a tenth of 10 Mbps, and a tenth more");
+        assert_eq!((climb.largest_step(1e6, &lossy) / 1e4).round(), 42.0, "a third of 1 Mbps, and a tenth more");
+        assert_eq!(
+            (climb.largest_step(1e3, &lossy) / 1e1).round(),
+            210.0,
+            "once its rate at most while feedback takes, and a tenth of it"
+        );
+        climb.begin_stream(100e6, &stream(1000.0, 25.0));
+        assert!(climb.largest_step(10e6, &stream(1000.0, 25.0)) < 1.01e6, "neither floor nor search");
     }
 
     #[test]

@@ -5,6 +5,11 @@
 //! explain lowers its rate, which is a trial: losses that half of the rate does not end are errors from then on. (In
 //! the same way a queue that half of the rate does not drain is another's: [`super::rate_rule`].) Sender and receiver
 //! each keep count, and learn without a message.
+//!
+//! Half of one flow's rate does not end the losses of many. So a trial finds nothing while a queue stands: the path of
+//! a flow that loses packets to errors alone is empty at half of its rate, and the short buffer of many flows is not.
+//! Behind a policer, which delays nothing, this does not help. But errors do not become more. If more is lost than a
+//! trial found, it was wrong, and the next trial has to see twice as many losses.
 
 /// What errors explain, and what is lost. See the [module](self).
 #[derive(Clone, Debug)]
@@ -22,6 +27,10 @@ pub struct ErrorShare {
     trial: Option<Trial>,
     /// The packets since `errors` was last compared with what is lost.
     lately: Count,
+    /// The packets since [`ErrorShare::excess`] was last asked for.
+    unanswered: Count,
+    /// How many times as many losses as at first a trial has to see.
+    doubt: f64,
 }
 
 /// A flow sends at half of its rate or less, to find out whether that ends the losses.
@@ -31,6 +40,8 @@ struct Trial {
     rate: f64,
     /// The packets that were sent at half of this rate or less.
     slow: Count,
+    /// The sum, over these packets, of the queueing delays, as shares of the longest.
+    queue: f64,
 }
 
 /// A number of packets, and how many of them were lost.
@@ -50,6 +61,12 @@ pub(super) const DEVIATIONS: f64 = 4.0;
 const HALF: f64 = 0.5;
 /// A trial ends after so many losses, or after as many packets as errors explain so many losses of.
 const ENOUGH: f64 = 10.0;
+/// The largest factor on this number after trials that were wrong.
+const MOST_DOUBT: f64 = 16.0;
+/// A trial finds no errors if the mean queueing delay meanwhile is more than this share of the longest.
+const EMPTY: f64 = 0.05;
+/// A queue whose delay exceeds this share of the longest may have been full.
+pub(super) const FULL_QUEUE_SHARE: f64 = 0.75;
 /// A trial found no errors if it lost more than the largest share of errors by this many standard deviations of its
 /// number of losses.
 const TRIAL_DEVIATIONS: f64 = 2.0;
@@ -66,7 +83,17 @@ impl ErrorShare {
     /// explain the share `most`.
     pub fn new(least: f64, most: f64) -> ErrorShare {
         let chance = with_chance(least);
-        ErrorShare { least, most, errors: least, chance, lost: 0.0, trial: None, lately: Count::default() }
+        ErrorShare {
+            least,
+            most,
+            errors: least,
+            chance,
+            lost: 0.0,
+            trial: None,
+            lately: Count::default(),
+            unanswered: Count::default(),
+            doubt: 1.0,
+        }
     }
 
     /// The share of packets whose loss errors explain.
@@ -75,47 +102,60 @@ impl ErrorShare {
     }
 
     /// Of this number of packets (`sent`), which were sent at this `rate` (bits per second) or less, `lost` were lost,
-    /// and no queue can have overflowed if the path `has_room`. Returns whether errors explain more than before.
-    pub fn on_packets(&mut self, rate: f64, sent: f64, lost: f64, has_room: bool) -> bool {
+    /// while the queueing delay was the share `queue` of the longest. Returns whether errors explain more than before.
+    pub fn on_packets(&mut self, rate: f64, sent: f64, lost: f64, queue: f64) -> bool {
         if self.least == 0.0 || sent <= 0.0 {
             return false;
         }
         self.lost += (sent / MEMORY).min(1.0) * (lost / sent - self.lost);
         self.lately.add(sent, lost);
+        self.unanswered.add(sent, lost);
         if self.lately.sent >= MEMORY {
             let lost = self.lately.lost;
             let share = (lost + DEVIATIONS * libm::sqrt(lost)) / self.lately.sent;
             self.set_errors(share.max(self.least).min(self.errors));
             self.lately = Count::default();
         }
-        self.least < self.most && self.pursue_trial(rate, sent, lost, has_room)
+        self.least < self.most && self.pursue_trial(rate, sent, lost, queue)
     }
 
-    fn pursue_trial(&mut self, rate: f64, sent: f64, lost: f64, has_room: bool) -> bool {
-        let exceeds = self.exceeds_chance();
+    fn pursue_trial(&mut self, rate: f64, sent: f64, lost: f64, queue: f64) -> bool {
+        if self.errors > self.least && self.exceeds_chance() {
+            // What a trial found are not errors, as these do not become more.
+            self.set_errors(self.least);
+            self.doubt = (self.doubt * 2.0).min(MOST_DOUBT);
+            self.trial = None;
+        }
+        let begin = Trial { rate, slow: Count::default(), queue: 0.0 };
+        let (exceeds, by_two_deviations) = (self.exceeds(), self.lost > (self.errors + self.chance) / 2.0);
         let Some(trial) = &mut self.trial else {
-            self.trial = exceeds.then_some(Trial { rate, slow: Count::default() });
+            self.trial = by_two_deviations.then_some(begin);
             return false;
         };
         if rate > trial.rate * HALF {
             if !exceeds {
                 self.trial = None;
             } else if rate > trial.rate {
-                *trial = Trial { rate, slow: Count::default() };
+                *trial = begin;
             }
             return false;
         }
         // Losses of a full queue are counted neither as lost nor as sent.
-        if has_room {
+        if queue < FULL_QUEUE_SHARE {
             trial.slow.add(sent, lost);
         } else {
             trial.slow.add(sent - lost, 0.0);
         }
-        let slow = trial.slow;
-        if slow.lost < ENOUGH && slow.sent * self.errors < ENOUGH {
+        trial.queue += queue * sent;
+        let Trial { slow, queue, .. } = *trial;
+        let enough = ENOUGH * self.doubt;
+        if slow.lost < enough && slow.sent * self.errors < enough {
             return false;
         }
         self.trial = None;
+        if queue > EMPTY * slow.sent {
+            return false;
+        }
         // A trial that loses more than errors may explain overflows a queue: half of the rate can exceed the capacity,
         // too.
         let too_many = slow.lost - TRIAL_DEVIATIONS * libm::sqrt(slow.lost) > self.most * slow.sent;
@@ -143,6 +183,18 @@ impl ErrorShare {
         self.lost > self.chance
     }
 
+    /// If more is lost than errors explain and chance adds, by how much the share of packets that were lost since this
+    /// was last asked exceeds that of errors; negative if fewer were.
+    pub fn excess(&mut self) -> Option<f64> {
+        let Count { sent, lost } = core::mem::take(&mut self.unanswered);
+        self.exceeds_chance().then(|| if sent > 0.0 { lost / sent - self.errors } else { 0.0 })
+    }
+
+    /// Whether the share of lost packets exceeds that of errors by this share more than chance explains.
+    pub fn exceeds_chance_by(&self, share: f64) -> bool {
+        self.lost > self.chance + share
+    }
+
     fn set_errors(&mut self, errors: f64) {
         (self.errors, self.chance) = (errors, with_chance(errors));
     }
@@ -161,65 +213,98 @@ mod tests {
     const MBPS: f64 = 1e6;
 
     /// Packets of which each `nth` is lost, in streams of 50. Returns whether errors explain more than before.
-    fn send(share: &mut ErrorShare, packets: u32, nth: u32, rate: f64, has_room: bool) -> bool {
+    fn send(share: &mut ErrorShare, packets: u32, nth: u32, rate: f64, queue: f64) -> bool {
         let lost = |from: u32| (from..from + 50).filter(|i| i % nth == 0).count() as f64;
-        (0..packets / 50).fold(false, |found, i| found | share.on_packets(rate, 50.0, lost(i * 50), has_room))
+        (0..packets / 50).fold(false, |found, i| found | share.on_packets(rate, 50.0, lost(i * 50), queue))
     }
 
     #[test]
     fn losses_that_half_of_the_rate_does_not_end_are_errors() {
         let mut share = ErrorShare::new(0.02, 0.1);
-        assert!(!send(&mut share, 3000, 20, 10.0 * MBPS, true), "at the same rate, nothing is learned");
+        assert!(!send(&mut share, 3000, 20, 10.0 * MBPS, 0.0), "at the same rate, nothing is learned");
         assert!(share.exceeds_chance() && share.trial.is_some());
-        assert!(!send(&mut share, 1000, 20, 6.0 * MBPS, true), "more than half of the rate");
-        assert!(send(&mut share, 300, 20, 5.0 * MBPS, true));
+        assert!(!send(&mut share, 1000, 20, 6.0 * MBPS, 0.0), "more than half of the rate");
+        assert!(send(&mut share, 300, 20, 5.0 * MBPS, 0.0));
         assert_eq!(share.get(), 0.1, "how many are errors is not known yet");
-        send(&mut share, 900, 20, 5.0 * MBPS, true);
+        send(&mut share, 900, 20, 5.0 * MBPS, 0.0);
         assert!(share.get() > 0.05 && share.get() < 0.09 && !share.exceeds_chance());
     }
 
     #[test]
     fn losses_that_end_at_half_of_the_rate_are_none() {
         let mut share = ErrorShare::new(0.02, 0.1);
-        send(&mut share, 3000, 20, 10.0 * MBPS, true);
-        assert!(!send(&mut share, 3000, 100, 5.0 * MBPS, true));
+        send(&mut share, 3000, 20, 10.0 * MBPS, 0.0);
+        assert!(!send(&mut share, 3000, 100, 5.0 * MBPS, 0.0));
         assert_eq!((share.get(), share.trial.is_some(), share.exceeds_chance()), (0.02, false, false));
     }
 
     #[test]
     fn losses_of_a_full_queue_are_none_either() {
         let mut share = ErrorShare::new(0.02, 0.1);
-        send(&mut share, 3000, 20, 10.0 * MBPS, false);
-        assert!(!send(&mut share, 3000, 20, 5.0 * MBPS, false));
+        send(&mut share, 3000, 20, 10.0 * MBPS, 1.0);
+        assert!(!send(&mut share, 3000, 20, 5.0 * MBPS, 1.0));
         assert_eq!(share.get(), 0.02);
     }
 
     #[test]
-    fn errors_explain_a_tenth_at_most_and_less_once_less_is_lost() {
+    fn errors_explain_less_once_less_is_lost() {
         let mut share = ErrorShare::new(0.02, 0.1);
-        send(&mut share, 3000, 6, 10.0 * MBPS, true);
-        assert!(send(&mut share, 1000, 6, 1.0 * MBPS, true));
-        assert!(share.get() == 0.1 && share.exceeds_chance(), "a sixth is more than that");
-        send(&mut share, 3000, 6, 10.0 * MBPS, true);
-        assert!(!send(&mut share, 1000, 6, 1.0 * MBPS, true), "nothing new");
-        send(&mut share, 20_000, 50, 10.0 * MBPS, true);
+        send(&mut share, 3000, 12, 10.0 * MBPS, 0.0);
+        assert!(send(&mut share, 300, 12, 1.0 * MBPS, 0.0) && share.get() == 0.1 && !share.exceeds_chance());
+        send(&mut share, 20_000, 50, 10.0 * MBPS, 0.0);
         assert!(share.get() < 0.05 && share.get() > 0.02);
-        send(&mut share, 20_000, 1000, 10.0 * MBPS, true);
+        send(&mut share, 20_000, 1000, 10.0 * MBPS, 0.0);
         assert_eq!(share.get(), 0.02);
+    }
+
+    #[test]
+    fn errors_do_not_become_more() {
+        let mut share = ErrorShare::new(0.02, 0.1);
+        // The number of packets at half of the rate after which a trial finds errors.
+        let finds = |share: &mut ErrorShare| {
+            send(share, 3000, 20, 10.0 * MBPS, 0.0);
+            (1..).find(|_| send(share, 100, 20, 1.0 * MBPS, 0.0)).unwrap() * 100
+        };
+        assert_eq!(finds(&mut share), 200, "ten losses");
+        send(&mut share, 900, 4, 10.0 * MBPS, 0.0);
+        assert!(share.get() == 0.02 && share.exceeds_chance(), "a fourth of the packets is more than was found");
+        assert_eq!(finds(&mut share), 400, "the next trial has to see twice as many losses");
+    }
+
+    #[test]
+    fn while_a_queue_stands_a_trial_finds_nothing() {
+        let found = |queue| {
+            let mut share = ErrorShare::new(0.02, 0.1);
+            send(&mut share, 3000, 20, 10.0 * MBPS, queue);
+            send(&mut share, 3000, 20, 5.0 * MBPS, queue)
+        };
+        assert!(found(0.04) && !found(0.06));
+    }
+
+    #[test]
+    fn the_excess_of_losses_is_that_of_the_packets_since_the_last_question() {
+        let mut share = ErrorShare::new(0.02, 0.0);
+        send(&mut share, 3000, 50, MBPS, 0.0);
+        assert_eq!(share.excess(), None, "no more than errors explain");
+        send(&mut share, 3000, 10, MBPS, 0.0);
+        assert_eq!(share.excess().map(|excess| (excess * 1e3).round()), Some(80.0));
+        send(&mut share, 100, 1000, MBPS, 0.0);
+        assert_eq!(share.excess(), Some(-0.01), "one of a hundred");
+        assert_eq!(share.excess(), Some(0.0), "nothing is known");
     }
 
     #[test]
     fn a_queue_that_half_of_the_rate_overflows_is_none() {
         let mut share = ErrorShare::new(0.02, 0.1);
-        send(&mut share, 3000, 2, 10.0 * MBPS, true);
-        assert!(!send(&mut share, 1000, 2, 5.0 * MBPS, true));
+        send(&mut share, 3000, 2, 10.0 * MBPS, 0.0);
+        assert!(!send(&mut share, 1000, 2, 5.0 * MBPS, 0.0));
         assert_eq!(share.get(), 0.02);
     }
 
     #[test]
     fn without_errors_none_are_learned() {
         let mut share = ErrorShare::new(0.0, 0.1);
-        send(&mut share, 3000, 20, 10.0 * MBPS, true);
-        assert!(!send(&mut share, 3000, 20, 1.0 * MBPS, true) && share.get() == 0.0);
+        send(&mut share, 3000, 20, 10.0 * MBPS, 0.0);
+        assert!(!send(&mut share, 3000, 20, 1.0 * MBPS, 0.0) && share.get() == 0.0);
     }
 }

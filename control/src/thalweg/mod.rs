@@ -77,6 +77,10 @@ crate::parameters! {
         /// The same for losses that half of the rate does not end, up to this share; if that is not more than `errors`,
         /// such losses count as congestion
         pub most_errors: f64,
+        /// Where packets are lost before a queue shows that the path is overloaded: which share of its rate a flow gives
+        /// up within tau, over the share of packets that is lost beyond what errors explain; zero: a loss that errors
+        /// do not explain is answered as behind any buffer
+        pub loss_gain: f64,
         /// Rate of the first packets. If packets have more than 1500 bytes, it is higher in proportion to their size, as
         /// are `step-floor` and `young-step-floor`
         pub initial_rate: Rate,
@@ -124,6 +128,7 @@ impl Default for Thalweg {
             // RFC 9743, section 5.1.1, asks for a low rate where much is lost. Behind short buffers, half of one flow's
             // rate does not end the losses of many, and all of them lose as much as this allows.
             most_errors: 0.08,
+            loss_gain: 10.0,
             initial_rate: Rate::from_mbps(1.0),
             highest_step: 0.3,
             lowest_step: 0.005,
@@ -154,7 +159,8 @@ impl Thalweg {
 
     /// The classifier that tells which losses are transmission errors.
     pub(crate) fn classifier(&self) -> LossClassifier {
-        LossClassifier::new(self.error_share())
+        let classifier = LossClassifier::new(self.error_share());
+        if self.loss_gain > 0.0 { classifier.with_short_buffers() } else { classifier }
     }
 
     /// The sender with these parameters.
@@ -171,7 +177,7 @@ impl Thalweg {
             regrow: self.regrow,
             slow_feedback: self.slow_feedback,
         };
-        let rule = RateRuleParameters { eta: self.eta, tolerance: self.tolerance };
+        let rule = RateRuleParameters { eta: self.eta, tolerance: self.tolerance, loss_gain: self.loss_gain };
         let parts = Parts {
             len: self.stream,
             longest_stream: self.tau.scale(LONGEST_STREAM),
@@ -202,6 +208,7 @@ impl Protocol for Thalweg {
         within("beta", self.beta, 0.01..=1.0)?;
         within("errors", self.errors, 0.0..=1.0)?;
         within("most-errors", self.most_errors, 0.0..=1.0)?;
+        within("loss-gain", self.loss_gain, 0.0..=1e6)?;
         within("initial-rate", self.initial_rate.as_bps(), 1e3..=1e15)?;
         within("lowest-step", self.lowest_step, 1e-6..=1e6)?;
         within("climb-in-round-trip", self.climb_in_round_trip, 0.0..=10.0)?;

@@ -9,6 +9,9 @@
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
 //! - Where the round-trip time wanders by itself, estimates are low by chance, and do not slow the climb.
+//! - Where losses are the only signal of congestion ([`super::classifier`]), each flow gives up a share of its rate in
+//!   proportion to the share that is lost beyond what errors explain. That is the same for all, and their climbs are
+//!   larger for slow flows ([`super::climb`]), so that rates become equal.
 //!
 //! All times are shorter where feedback is fast: see the time scale in [`super::climb`].
 
@@ -24,6 +27,9 @@ pub struct RateRuleParameters {
     pub eta: f64,
     /// The delay by a standing queue up to which the queue does not count.
     pub tolerance: Duration,
+    /// Where losses are the only signal of congestion: which share of its rate a flow gives up within tau, over the
+    /// share of packets that is lost beyond what errors explain.
+    pub loss_gain: f64,
 }
 
 /// The rule and its state.
@@ -61,6 +67,9 @@ const DECREASE_OF_BURSTS: f64 = 0.5;
 /// A standing queue is drained over this share of tau.
 const DRAIN: f64 = 0.5;
 
+/// The losses of one stream change the rate by this share at most.
+const MOST_BY_LOSSES: f64 = 0.5;
+
 impl RateRule {
     /// The rule of a flow that knows nothing of its path.
     pub fn new(parameters: RateRuleParameters, climb: ClimbParameters) -> RateRule {
@@ -87,7 +96,9 @@ impl RateRule {
         }
         Rate::from_bps(if target > average {
             let step = self.climb.largest_step(average, start);
-            average + (target - average).min(step) * self.climb.share_of_tau(start.duration)
+            let pace = self.climb.share_of_tau(start.duration);
+            let lost = self.parameters.loss_gain * start.excess.unwrap_or(0.0) * pace;
+            average + (target - average).min(step) * pace - average * lost.clamp(-MOST_BY_LOSSES, MOST_BY_LOSSES)
         } else {
             let over = if start.burst > 1 { DECREASE_OF_BURSTS } else { DECREASE } * self.climb.tau();
             // The estimate of a shorter stream is less certain: the error of a mean falls with the square root of the
@@ -157,6 +168,7 @@ impl RateRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Bytes;
 
     /// A rule whose flows aim above their rates by a multiple of eight, and by the step of a floor.
     fn rule(floor: Rate) -> RateRule {
@@ -176,7 +188,7 @@ mod tests {
             slow_feedback: Duration(1),
         };
         let tolerance = Duration::from_millis(1);
-        RateRule::new(RateRuleParameters { eta: 2.0, tolerance }, climb)
+        RateRule::new(RateRuleParameters { eta: 2.0, tolerance, loss_gain: 10.0 }, climb)
     }
 
     fn without_floor() -> RateRule {
@@ -191,6 +203,8 @@ mod tests {
             fullness: 1.0,
             burst: 1,
             rtt: Duration::from_millis(100),
+            packet: Bytes(1000),
+            excess: None,
         }
     }
 
@@ -261,6 +275,20 @@ mod tests {
         };
         assert_eq!(climbs_to([100, 100]), 151.0, "kappa is 2 % above its least value");
         assert_eq!(climbs_to([100, 103]), 900.0, "kappa has its largest value");
+    }
+
+    #[test]
+    fn where_losses_are_the_only_signal_the_rate_follows_their_excess() {
+        let with_losses = |excess: f64| {
+            let lossy = StreamStart { excess: Some(excess), ..start(1000.0, 20.0) };
+            after(&mut without_floor(), 100.0, lossy)
+        };
+        // 100 Mbps are 1250 packets in a round trip. Without a floor, a climb is by the root of this share, and by kappa.
+        let climb = with_losses(0.0);
+        assert_eq!((100.0 * (climb - 100.0)).round(), 80_00.0 + 28.0, "a tenth of kappa's 800 % and of 2.8 %");
+        assert_eq!(with_losses(0.05), climb - 5.0, "ten times 5 %, a tenth of it in a tenth of tau");
+        assert_eq!(with_losses(-0.02), climb + 2.0, "fewer are lost than errors explain");
+        assert_eq!(with_losses(0.9), climb - 50.0, "half of the rate at most");
     }
 
     #[test]

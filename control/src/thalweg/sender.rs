@@ -2,8 +2,9 @@
 //! in recovery.
 //!
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
-//! repaired while probing goes on. Recovery from other losses begins at the reduced rate, and if it takes many round
-//! trips, its rate follows the rate at which packets arrive.
+//! repaired while probing goes on, and so are those of a short buffer, which the average rate follows. Recovery from
+//! other losses begins at the reduced rate, and if it takes many round trips, its rate follows the rate at which packets
+//! arrive.
 //!
 //! **After k timeouts more than estimates since**, slow start begins at the initial rate over 2^k (already the first
 //! timeout halves it), with a stream of 10 packets over 2^k or three. No slow start after a timeout ends above half of
@@ -63,10 +64,10 @@ pub struct Parts {
 ///
 /// | from | event | to |
 /// |---|---|---|
-/// | slow start, ramp, probing | a loss event that errors do not explain | recovery |
-/// | ramp, probing | during a repair, more losses than errors explain by chance | recovery |
-/// | recovery | a loss event that errors do not explain | recovery, at beta times the rate, or the rate that arrives |
-/// | recovery | a loss event that errors explain | probing, unless that would raise the rate |
+/// | slow start, ramp, probing | a loss event that needs recovery | recovery |
+/// | ramp, probing | during a repair, more losses than errors explain by chance; behind a short buffer, many more | recovery |
+/// | recovery | a loss event that needs recovery | recovery, at beta times the rate, or the rate that arrives |
+/// | recovery | another loss event | probing, unless that would raise the rate |
 /// | recovery | less arrives than is sent | recovery, at beta times the rate that arrives |
 /// | recovery | all arrives that is sent, or the loss is repaired | probing |
 pub struct ThalwegSender {
@@ -242,8 +243,10 @@ impl ThalwegSender {
         let average = if let Some(estimate) = self.estimate {
             let bursts = self.len_of_data(pipe);
             let fullness = f64::from(bursts) / f64::from(self.parts.len);
-            let burst = self.packets_in_burst();
-            let start = StreamStart { estimate, duration: self.duration(bursts), fullness, burst, rtt: self.rtt };
+            let (burst, duration, rtt, packet) =
+                (self.packets_in_burst(), self.duration(bursts), self.rtt, self.packet);
+            let excess = self.parts.classifier.excess(rtt + duration);
+            let start = StreamStart { estimate, duration, fullness, burst, rtt, packet, excess };
             self.parts.rule.apply(self.average, &start)
         } else {
             let stream = self.duration(self.len());
@@ -367,7 +370,7 @@ impl Sender for ThalwegSender {
         }
         if ack.recovery
             && matches!(self.mode, Mode::Ramp { .. } | Mode::Probing)
-            && self.parts.classifier.exceeds_chance()
+            && self.parts.classifier.exceeds_by_far()
         {
             self.begin_recovery(now, Interrupted::Probing);
         }

@@ -25,9 +25,8 @@ impl Unexplained {
         let (sent, lost) = sent_and_lost(holes, *next, *burst);
         let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return };
         let bursts = |packets: f64| packets / f64::from(*burst);
-        // All losses count: a receiver does not know round-trip times, which tell the sender whether the queue was
-        // full.
-        self.errors.on_packets(mean_rate(first.rate, last.rate), bursts(sent), bursts(lost), true);
+        // All losses count: a receiver does not know round-trip times, which tell the sender how long the queue was.
+        self.errors.on_packets(mean_rate(first.rate, last.rate), bursts(sent), bursts(lost), 0.0);
     }
 
     /// Whether more than a quarter of the packets with indices below `next` is missing beyond the share that errors

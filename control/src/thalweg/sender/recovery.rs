@@ -18,9 +18,9 @@ const MOST_OVER_ARRIVALS: f64 = 2.0;
 const MOST_OVER_BURSTS: f64 = 8.0;
 
 impl ThalwegSender {
-    /// A loss event begins recovery, unless an error explains it.
+    /// A loss event begins recovery, unless an error explains it, or the rate follows the losses of a short buffer.
     pub(super) fn on_loss_event(&mut self, now: Time) {
-        if self.parts.classifier.finds_error() {
+        if self.parts.classifier.needs_no_recovery() {
             // Where errors are frequent, a repair is always going on, so an error ends recovery. But it must not raise
             // the rate.
             if let Mode::Recovery { interrupted, .. } = self.mode
