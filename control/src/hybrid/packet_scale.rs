@@ -26,7 +26,7 @@ pub(super) enum PacketScaleSender {
 /// The project's own protocol beside a window protocol. It does not lower its rate to find out which losses are errors:
 /// where much is lost, the window protocol is in charge.
 pub(super) fn thalweg() -> Thalweg {
-    Thalweg { most_errors: 0.0, ..Thalweg::default() }
+    Thalweg { most_errors: 0.0, loss_gain: 0.0, ..Thalweg::default() }
 }
 
 impl PacketScale {

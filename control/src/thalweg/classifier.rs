@@ -119,15 +119,17 @@ impl LossClassifier {
         self.errors.exceeds_chance_by(if self.is_short() { self.most_excess } else { 0.0 })
     }
 
-    /// A stream begins, and feedback takes this long. If the average rate is to follow losses: by how much the share
-    /// that was lost since the last stream exceeds that of errors; negative if less was lost.
+    /// A stream begins, and feedback takes this long; with zero, no buffer is short. If the average rate is to follow
+    /// losses: by how much the share that was lost since the last stream exceeds that of errors; negative if less was
+    /// lost.
     pub fn excess(&mut self, feedback: Duration) -> Option<f64> {
         self.feedback = feedback;
         self.errors.excess().filter(|_| self.most_excess > 0.0 && self.is_short())
     }
 
     fn is_short(&self) -> bool {
-        self.longest - self.shortest.get().0 as f64 <= SHORT * self.feedback.0 as f64
+        let most = SHORT * self.feedback.0 as f64;
+        most > 0.0 && self.longest - self.shortest.get().0 as f64 <= most
     }
 
     /// Whether no queue can have overflowed.

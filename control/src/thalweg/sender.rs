@@ -245,7 +245,9 @@ impl ThalwegSender {
             let fullness = f64::from(bursts) / f64::from(self.parts.len);
             let (burst, duration, rtt, packet) =
                 (self.packets_in_burst(), self.duration(bursts), self.rtt, self.packet);
-            let excess = self.parts.classifier.excess(rtt + duration);
+            // A burst overflows a short buffer by itself, at any rate.
+            let feedback = if burst == 1 { rtt + duration } else { Duration::ZERO };
+            let excess = self.parts.classifier.excess(feedback);
             let start = StreamStart { estimate, duration, fullness, burst, rtt, packet, excess };
             self.parts.rule.apply(self.average, &start)
         } else {
