@@ -19,6 +19,7 @@ mod reproduce;
 mod response;
 mod routers;
 mod rrrp;
+mod short_buffers;
 mod simulate;
 #[allow(dead_code)]
 #[path = "../../../control/tests/toy/mod.rs"]
