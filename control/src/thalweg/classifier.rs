@@ -231,7 +231,9 @@ mod tests {
         let needs_none = |classifier: LossClassifier, feedback: u64| {
             let mut classifier = classifier;
             let mut lose = |nth: u64| {
-                (0..5000).for_each(|i| hear(&mut classifier, [100, 105, 110][i % 3], u64::from(i as u64 % nth == 0)));
+                (0..5000).for_each(|i| {
+                    hear(&mut classifier, [100, 105, 110][i % 3], u64::from((i as u64).is_multiple_of(nth)))
+                });
                 let excess = classifier.excess(Duration::from_millis(feedback));
                 (excess.map(|excess| (excess * 100.0).round()), classifier.needs_no_recovery())
             };
