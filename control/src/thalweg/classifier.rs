@@ -114,7 +114,7 @@ impl LossClassifier {
         self.errors.get() > 0.0 && !self.exceeds_by_far() && self.has_room()
     }
 
-    /// Whether more is lost than errors explain by chance, and, behind a short buffer, far more.
+    /// Whether more is lost than errors and chance explain; behind a short buffer, whether far more is.
     pub fn exceeds_by_far(&self) -> bool {
         self.errors.exceeds_chance_by(if self.is_short() { self.most_excess } else { 0.0 })
     }
@@ -127,6 +127,7 @@ impl LossClassifier {
         self.errors.excess().filter(|_| self.most_excess > 0.0 && self.is_short())
     }
 
+    /// Whether the buffer is short, as far as its longest queue shows.
     fn is_short(&self) -> bool {
         let most = SHORT * self.feedback.0 as f64;
         most > 0.0 && self.longest - self.shortest.get().0 as f64 <= most

@@ -20,10 +20,10 @@
 //! may grow by half within the time that feedback takes. (If a flow begins with all that slow start found, this
 //! estimate is not above its rate, and there is no search.)
 //!
-//! **Losses without a queue.** Where losses are the only signal of congestion ([`super::classifier`]), there is no
-//! measure of what is free, and what n flows lose is the same share for each of them. So a flow climbs neither by kappa,
-//! but for the least one, nor by a surge nor in a search, and the floor of the other step is a packet per round trip,
-//! which is how TCP's window grows. The step is then sqrt(1 / w) of the rate, where w packets are sent in a round trip.
+//! **Losses without a queue.** Where losses are the only signal of congestion ([`super::classifier`]), no stream shows
+//! what is free, and each of many flows loses the same share of its packets. There kappa has its least value, nothing
+//! surges or searches, and the floor of the other step is a packet per round trip, by which TCP's window grows. So a
+//! flow that sends w packets in a round trip climbs by the share sqrt(1 / w) of its rate within tau.
 //!
 //! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau,
 //! of which all times of the rule are multiples, is that of the parameters where feedback takes `slow_feedback` or
