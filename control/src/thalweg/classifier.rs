@@ -45,7 +45,8 @@ const RTTS_AT_LOSS: usize = 3;
 const WINDOW: Duration = Duration::from_millis(60_000);
 /// A buffer is short if its longest queueing delay is at most this share of the time that feedback takes.
 const SHORT: f64 = 0.02;
-/// Where the average rate follows losses, these need recovery from this share of packets on, beyond what errors explain.
+/// Where the average rate follows losses, these need recovery from this share of packets on, beyond what errors
+/// explain.
 const MOST_EXCESS: f64 = 0.1;
 
 impl LossClassifier {
@@ -108,8 +109,8 @@ impl LossClassifier {
         self.errors.get() > 0.0 && !self.exceeds_chance() && self.has_room()
     }
 
-    /// Whether a loss that is detected now is repaired while probing goes on: it is a transmission error, or the average
-    /// rate follows the losses of a short buffer.
+    /// Whether a loss that is detected now is repaired while probing goes on: it is a transmission error, or the
+    /// average rate follows the losses of a short buffer.
     pub fn needs_no_recovery(&self) -> bool {
         self.errors.get() > 0.0 && !self.exceeds_by_far() && self.has_room()
     }

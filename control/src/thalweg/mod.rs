@@ -77,9 +77,9 @@ crate::parameters! {
         /// The same for losses that half of the rate does not end, up to this share; if that is not more than `errors`,
         /// such losses count as congestion
         pub most_errors: f64,
-        /// Where packets are lost before a queue shows that the path is overloaded: which share of its rate a flow gives
-        /// up within tau, over the share of packets that is lost beyond what errors explain; zero: a loss that errors
-        /// do not explain is answered as behind any buffer
+        /// Where packets are lost before a queue shows that the path is overloaded: which share of its rate a flow
+        /// gives up within tau, over the share of packets that is lost beyond what errors explain; zero: a loss that
+        /// errors do not explain is answered as behind any buffer
         pub loss_gain: f64,
         /// Rate of the first packets. If packets have more than 1500 bytes, it is higher in proportion to their size, as
         /// are `step-floor` and `young-step-floor`

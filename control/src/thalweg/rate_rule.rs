@@ -283,7 +283,7 @@ mod tests {
             let lossy = StreamStart { excess: Some(excess), ..start(1000.0, 20.0) };
             after(&mut without_floor(), 100.0, lossy)
         };
-        // 100 Mbps are 1250 packets in a round trip. Without a floor, a climb is by the root of this share, and by kappa.
+        // 100 Mbps are 1250 packets in a round trip. A climb is by kappa, and by the root of one over this number.
         let climb = with_losses(0.0);
         assert_eq!((100.0 * (climb - 100.0)).round(), 80_00.0 + 28.0, "a tenth of kappa's 800 % and of 2.8 %");
         assert_eq!(with_losses(0.05), climb - 5.0, "ten times 5 %, a tenth of it in a tenth of tau");

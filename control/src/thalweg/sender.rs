@@ -3,8 +3,8 @@
 //!
 //! In addition to RAPID's sender, it reduces its rate where much is lost. Losses that transmission errors explain are
 //! repaired while probing goes on, and so are those of a short buffer, which the average rate follows. Recovery from
-//! other losses begins at the reduced rate, and if it takes many round trips, its rate follows the rate at which packets
-//! arrive.
+//! other losses begins at the reduced rate, and if it takes many round trips, its rate follows the rate at which
+//! packets arrive.
 //!
 //! **After k timeouts more than estimates since**, slow start begins at the initial rate over 2^k (already the first
 //! timeout halves it), with a stream of 10 packets over 2^k or three. No slow start after a timeout ends above half of
@@ -65,7 +65,7 @@ pub struct Parts {
 /// | from | event | to |
 /// |---|---|---|
 /// | slow start, ramp, probing | a loss event that needs recovery | recovery |
-/// | ramp, probing | during a repair, more losses than errors explain by chance; behind a short buffer, many more | recovery |
+/// | ramp, probing | during a repair, more losses than errors explain by chance (short buffer: many more) | recovery |
 /// | recovery | a loss event that needs recovery | recovery, at beta times the rate, or the rate that arrives |
 /// | recovery | another loss event | probing, unless that would raise the rate |
 /// | recovery | less arrives than is sent | recovery, at beta times the rate that arrives |
