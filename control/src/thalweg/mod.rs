@@ -10,7 +10,8 @@
 //! - [`ThalwegReceiver`]: a decrease goes by how much the queue grows, and is a share of the flow's rate;
 //! - [`LossClassifier`]: transmission errors do not lower the rate, and the receiver tells them from the losses of a
 //!   full queue;
-//! - [`ErrorShare`]: losses that half of the rate does not end are errors, too;
+//! - [`ErrorShare`]: losses that half of the rate does not end are errors, too, unless a queue stands meanwhile;
+//! - where a buffer is so short that losses are the only signal of congestion, the average rate follows their share;
 //! - [`Estimator::Regression`]: a line through all delays of a stream finds the onset of congestion, also where
 //!   packets of other traffic or a host's timing errors move single delays;
 //! - [`ThalwegSender`]: after slow start, its rate goes up a ramp to what that has found; where much is lost, it follows
@@ -125,8 +126,9 @@ impl Default for Thalweg {
             tolerance: Duration::from_millis(1),
             beta: 0.8,
             errors: 0.02,
-            // RFC 9743, section 5.1.1, asks for a low rate where much is lost. Behind short buffers, half of one flow's
-            // rate does not end the losses of many, and all of them lose as much as this allows.
+            // RFC 9743, section 5.1.1, asks for a low rate where much is lost. Behind a policer, half of one flow's rate
+            // does not end the losses of many, no queue tells them from errors, and all flows lose as much as this
+            // allows.
             most_errors: 0.08,
             loss_gain: 10.0,
             initial_rate: Rate::from_mbps(1.0),
