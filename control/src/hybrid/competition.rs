@@ -5,9 +5,11 @@
 //! window protocol in its place would get more. So the flow gets too little if its goodput is less than what the window
 //! protocol carried before, while a queue stands or packets are lost. If its goodput is less and the queue is short,
 //! then other flows of its kind have come, or the link has become slower. In any case the flow gets too little below
-//! the rate from which on a packet-scale protocol is worth it.
+//! the rate from which on a packet-scale protocol is worth it, and where noise keeps it from climbing to what a slow
+//! start that nothing had stopped would find (`noise.rs`).
 
 use super::catch_up::CatchUp;
+use super::noise::Noise;
 use crate::roles::Ack;
 use crate::units::{Bytes, Duration, Rate, Time};
 
@@ -31,6 +33,8 @@ pub(super) enum TooLittle {
     BesideQueues,
     /// It gets less than the rate from which on a packet-scale protocol is worth it.
     NotWorthIt,
+    /// It gets little more than it began with, because noise hides that the path has more.
+    HeldBackByNoise,
 }
 
 /// What is measured and compared while the packet-scale protocol is in charge, period by period.
@@ -48,6 +52,7 @@ pub(super) struct Competition {
     app_limited: bool,
     /// Whether more was lost in the period than errors explain.
     lost: bool,
+    noise: Noise,
     /// Round trips in the period, and how many of them had a standing queue.
     rounds: u32,
     queued: u32,
@@ -68,6 +73,8 @@ const QUEUE: Duration = Duration::from_millis(1);
 const SHARE: f64 = 0.9;
 /// After a period without queues, the expected rate falls by this share of the difference to the rate reached.
 const GAIN: f64 = 0.125;
+/// A flow that interrupted a slow start and has room climbs by more than this factor in the first period.
+const CLIMB: f64 = 2.0;
 
 impl Competition {
     /// A first period that begins now.
@@ -80,6 +87,7 @@ impl Competition {
             delivered: Bytes(0),
             app_limited: false,
             lost: false,
+            noise: Noise::default(),
             rounds: 0,
             queued: 0,
             round_ends: now,
@@ -92,12 +100,18 @@ impl Competition {
         self.lost = true;
     }
 
+    /// A stream shows this available bandwidth, while the flow sends at `rate` in the mean.
+    pub(super) fn on_estimate(&mut self, estimate: Rate, rate: Rate) {
+        self.noise.on_estimate(estimate, rate);
+    }
+
     /// An acknowledgment arrived. The newest round-trip time is `rtt`, and `least` the shortest so far. Returns whether
     /// it ends a period, which is then to be [judged](Competition::judge). No period ends while a loss is being
     /// repaired.
     pub(super) fn on_ack(&mut self, now: Time, ack: &Ack, rtt: Duration, least: Duration) -> bool {
         self.delivered += ack.acked;
         self.app_limited |= ack.app_limited;
+        ack.rtt.iter().for_each(|&rtt| self.noise.on_rtt(rtt));
         self.least_in_round = self.least_in_round.min(rtt);
         if now < self.round_ends {
             return false;
@@ -111,12 +125,19 @@ impl Competition {
     /// Whether and why the flow got too little in the period that ends now, if a packet-scale protocol is worth it from
     /// the rate `worth` on. The next period begins.
     pub(super) fn judge(&mut self, now: Time, worth: Rate) -> Option<TooLittle> {
-        let reached = self.delivered.over(now.since(self.since));
+        let period = now.since(self.since);
+        let reached = self.delivered.over(period);
         let others_fill_queues = self.lost || 2 * self.queued > self.rounds;
         let too_little = if self.app_limited {
             None
         } else if others_fill_queues && reached < self.expected * SHARE {
             Some(TooLittle::BesideQueues)
+        } else if self.unstopped
+            && !others_fill_queues
+            && reached < self.before.rate * CLIMB
+            && self.noise.holds_back(period)
+        {
+            Some(TooLittle::HeldBackByNoise)
         } else {
             (reached < worth).then_some(TooLittle::NotWorthIt)
         };
@@ -205,5 +226,27 @@ mod tests {
         assert_eq!(ssthresh(Met { queue_ms: 50, ..ALONE }), f64::INFINITY, "in its first slow start");
         assert_eq!(ssthresh(Met { seconds: 4, mbps: 200, ..ALONE }), 2000.0, "the path carried 200 Mbps");
         assert_eq!(ssthresh(Met { seconds: 60, mbps: 50, ..ALONE }), 1000.0, "its window, where that is more");
+    }
+
+    /// Round-trip times that jump by 15 ms with every packet, and estimates of twice the rate, while the flow reaches
+    /// `mbps` in its first period, behind a queue or not: whether it gets too little, and how far slow start would go.
+    fn behind_jitter(mbps: u64, queue_ms: u64) -> (Option<TooLittle>, f64) {
+        let before = Before { rate: Rate::from_mbps(100.0), window: 1000.0, unstopped: true, behind_queue: false };
+        let mut competition = Competition::new(Time::ZERO, before);
+        let too_little = (1..=200).find_map(|hundredth| {
+            let rtt = RTT + Duration::from_millis(queue_ms + 15 * (hundredth % 2));
+            let ack = Ack { acked: Bytes(mbps * 1250), rtt: Some(rtt), ..Ack::default() };
+            competition.on_estimate(Rate::from_mbps(200.0), Rate::from_mbps(100.0));
+            let now = Time::ZERO + Duration::from_millis(10 * hundredth);
+            competition.on_ack(now, &ack, rtt, RTT).then(|| competition.judge(now, Rate::from_mbps(20.0)))?
+        });
+        (too_little, competition.ssthresh(RTT, PACKET).round())
+    }
+
+    #[test]
+    fn a_flow_that_noise_holds_back_goes_on_with_its_slow_start() {
+        assert_eq!(behind_jitter(110, 0), (Some(TooLittle::HeldBackByNoise), f64::INFINITY));
+        assert_eq!(behind_jitter(210, 0).0, None, "it has climbed");
+        assert_eq!(behind_jitter(110, 50).0, None, "others fill the queue, and it gets what it had");
     }
 }

@@ -33,12 +33,16 @@
 //!   errors explain, neither delays nor the first losses end this slow start (`catch_up.rs`), and `thalweg` does not
 //!   take over before its end. After it has judged itself, it does not take over for 10 s at first, and twice as long
 //!   each further time, up to 80 s, either.
+//! - Where delays vary by chance, a packet-scale protocol measures this noise, and may stay near the rate at which it
+//!   took over on a path that holds a hundred times as much. If it interrupted slow start, has no more than doubled its
+//!   rate in its first 16 round trips, and noise is why (`noise.rs`), the window protocol goes on with its slow start.
 //! - Nothing is switched while a loss is being repaired. After a timeout while RAPID is in charge, the transfer begins
 //!   afresh, as section IV-C has it: with the window protocol.
 
 mod catch_up;
 mod competition;
 mod error_window;
+mod noise;
 mod packet_scale;
 mod sender;
 mod window;

@@ -254,6 +254,9 @@ impl Sender for HybridSender {
             InCharge::PacketScale { .. } => self.packet_scale.as_sender().on_ack(now, ack),
         }
         let estimate = self.new_estimate(ack.report);
+        if let (Some(estimate), Some(competition)) = (estimate, &mut self.competition) {
+            competition.on_estimate(estimate, self.packet_scale.average());
+        }
         let too_little = self.gets_too_little(now, ack);
         // Nothing is switched while a loss is being repaired.
         let Some(rtt) = self.rtt.filter(|_| !ack.recovery) else { return };
