@@ -42,6 +42,8 @@ pub struct Analysis {
     estimator: Estimator,
     /// Delays that differ by at most this many picoseconds count as equal.
     resolution: i64,
+    /// So do those that differ by at most so many because of noise.
+    noise: i64,
     /// Room for indices.
     points: Vec<u16>,
 }
@@ -49,14 +51,18 @@ pub struct Analysis {
 impl Analysis {
     /// An analysis of streams of up to `longest` packets.
     pub fn new(estimator: Estimator, resolution: Duration, longest: usize) -> Analysis {
-        let resolution = resolution.0.min(i64::MAX as u64) as i64;
-        Analysis { estimator, resolution, points: Vec::with_capacity(longest) }
+        Analysis { estimator, resolution: picoseconds(resolution), noise: 0, points: Vec::with_capacity(longest) }
     }
 
     /// An analysis on this host of streams of up to `longest` packets. If `resolution` is left to the host, it is 50 ps
     /// or the host's timing error, whichever is larger.
     pub fn on(host: &Conditions, estimator: Estimator, resolution: Setting<Duration>, longest: usize) -> Analysis {
         Analysis::new(estimator, resolution.or(host.timing_error.max(ROUNDING)), longest)
+    }
+
+    /// From now on, delays that differ by at most `noise` count as equal, too.
+    pub fn tolerate(&mut self, noise: Duration) {
+        self.noise = picoseconds(noise);
     }
 
     /// The bandwidth available to a stream of packets (or bursts) of this size, bits per second; none if there are too
@@ -76,7 +82,7 @@ impl Analysis {
     ) -> Option<f64> {
         let in_bunches = batches > Duration::ZERO || bunches.are_many(samples.len());
         // Packets waited for their batch for up to the time between two.
-        let resolution = self.resolution.max(batches.0.min(i64::MAX as u64) as i64);
+        let resolution = self.resolution.max(self.noise).max(picoseconds(batches));
         let are_bursts = samples.iter().any(|sample| sample.packets > 1);
         let most = if are_bursts { 2.0 * highest_arrival(samples, |_| packet) } else { f64::INFINITY };
         let most = most.min(2.0 * rate_over_batches(samples, packet, batches));
@@ -87,6 +93,11 @@ impl Analysis {
         };
         estimate.map(|estimate| estimate.min(most))
     }
+}
+
+/// A duration in picoseconds, as differences of delays are.
+fn picoseconds(duration: Duration) -> i64 {
+    duration.0.min(i64::MAX as u64) as i64
 }
 
 /// The rate at which packets of this size arrived behind the last one that met no queue, bits per second; infinite if

@@ -22,9 +22,11 @@ mod classifier;
 mod climb;
 mod delivery;
 mod error_share;
+mod lowest;
 mod overload;
 mod rate_rule;
 mod receiver;
+mod roughness;
 mod sender;
 mod standing_queue;
 mod unexplained;
@@ -105,8 +107,8 @@ crate::parameters! {
         pub regrow: f64,
         /// How the receiver draws an estimate from a stream
         pub estimator: Estimator,
-        /// Largest difference of one-way delays that count as equal; `auto`: 50 ps or the timing error of the
-        /// receiver's host, whichever is larger
+        /// Largest difference of one-way delays that count as equal; `auto`: the noise that the receiver measures, up
+        /// to 200 us, but at least 50 ps and the timing error of its host
         pub resolution: Setting<Duration>,
         /// Packets that arrive at most this far apart, after a gap more than eight times as long, were held back by a
         /// host or network card, and the analysis smooths their arrivals; zero: it does not
@@ -227,6 +229,8 @@ impl Protocol for Thalweg {
     fn receiver(&self, host: &Conditions) -> Option<Box<dyn Receiver>> {
         let longest = usize::from(self.stream.max(SLOW_START.longest));
         let analysis = Analysis::on(host, self.estimator, self.resolution, longest);
-        Some(Box::new(ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.error_share(), longest)))
+        let receiver = ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.error_share(), longest);
+        let chosen = matches!(self.resolution, Setting::Auto);
+        Some(Box::new(if chosen { receiver.measuring_noise(longest) } else { receiver }))
     }
 }

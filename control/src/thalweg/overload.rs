@@ -18,6 +18,7 @@
 //! only while the delay is farther above its least of the last seconds than it wanders ([`Wander`]). A queue that grows
 //! gets there soon, and counts from then on.
 
+use super::lowest::Lowest;
 use super::wander::{LEAST_WANDER, Wander};
 use crate::pstream::{Received, Sample};
 use crate::units::Bytes;
@@ -29,15 +30,6 @@ pub struct Overload {
     before: Option<Sample>,
     lowest: Lowest,
     wander: Wander,
-}
-
-/// The least of the delays of the last one to two seconds, ps.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lowest {
-    /// The least in the previous second and in the present one.
-    delays: [Option<i64>; 2],
-    /// When the present second began.
-    since: i64,
 }
 
 /// What a stream shows of the growth of the queue.
@@ -57,8 +49,6 @@ const MOST_APART: i64 = 3;
 /// The growth of a queue is plain if the least delay grew by more than this share of the range of the stream's delays.
 const PLAIN: f64 = 0.65;
 
-/// A delay that wanders comes back to its lowest values in so long, ps.
-const LOWEST: i64 = 1_000_000_000_000;
 /// Delays that wander stay within this multiple of their scale above the lowest. It is many times their deviation,
 /// because one overload takes more from a flow than it gains in seconds.
 const WANDERS: i64 = 150;
@@ -106,22 +96,6 @@ impl Overload {
     }
 }
 
-impl Lowest {
-    /// A packet that was sent at `sent` had this delay. Returns by how much it exceeds the lowest.
-    fn on_delay(&mut self, sent: i64, delay: i64) -> i64 {
-        let since = sent.wrapping_sub(self.since);
-        if since >= LOWEST {
-            let before = self.delays[1].filter(|_| since < 2 * LOWEST);
-            (self.delays, self.since) = ([before, None], sent);
-        }
-        let lower = self.delays[1].is_none_or(|lowest| delay.wrapping_sub(lowest) < 0);
-        if lower {
-            self.delays[1] = Some(delay);
-        }
-        self.delays.iter().flatten().map(|lowest| delay.wrapping_sub(*lowest)).max().unwrap_or(0)
-    }
-}
-
 /// The mean rate of packets of one size whose rates rise from `first` to `last` by the same factor each: the mean of
 /// the gaps between them, 1/rate, is an integral over the logarithm of the rate.
 pub(super) fn mean_rate(first: f64, last: f64) -> f64 {
@@ -132,14 +106,6 @@ pub(super) fn mean_rate(first: f64, last: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_lowest_delay_is_that_of_the_last_one_to_two_seconds() {
-        let mut lowest = Lowest::default();
-        let heard = [(1, 50), (2, 70), (11, 60), (19, 60), (21, 60), (22, 65), (23, 40), (24, 45), (60, 80)];
-        let above = heard.map(|(tenths, delay)| lowest.on_delay(tenths * LOWEST / 10, delay));
-        assert_eq!(above, [0, 20, 10, 10, 0, 5, 0, 5, 0]);
-    }
 
     #[test]
     fn the_mean_rate_is_that_of_many_packets() {

@@ -4,6 +4,7 @@
 
 use super::error_share::ErrorShare;
 use super::overload::{Growth, Overload};
+use super::roughness::Roughness;
 use super::unexplained::Unexplained;
 use crate::pstream::{Analysis, Begins, Incoming, Received, Sample, highest_arrival};
 use crate::roles::{Receiver, Report, Stamp};
@@ -16,6 +17,8 @@ pub struct ThalwegReceiver {
     overload: Overload,
     gain: f64,
     unexplained: Unexplained,
+    /// Measures the noise in the delays, unless the resolution of the analysis is given.
+    roughness: Option<Roughness>,
 }
 
 /// A single stream takes the rate down to this share of it at most, however much the queue has grown, unless the
@@ -49,13 +52,19 @@ impl ThalwegReceiver {
             overload: Overload::default(),
             gain,
             unexplained: Unexplained::new(errors),
+            roughness: None,
         }
+    }
+
+    /// The receiver, if delays that differ by no more than the path's noise are to count as equal.
+    pub(super) fn measuring_noise(self, longest: usize) -> ThalwegReceiver {
+        ThalwegReceiver { roughness: Some(Roughness::new(longest)), ..self }
     }
 }
 
 impl Receiver for ThalwegReceiver {
     fn on_arrival(&mut self, now: Time, stamp: &Stamp, size: Bytes) -> Option<Report> {
-        let ThalwegReceiver { incoming, analysis, overload, gain, unexplained } = self;
+        let ThalwegReceiver { incoming, analysis, overload, gain, unexplained, roughness } = self;
         incoming.on_arrival(now, stamp, |received| {
             let Received { bunches, .. } = received;
             // Where packets are lost, the queue may be too short to delay a packet by the time between two batches.
@@ -63,6 +72,8 @@ impl Receiver for ThalwegReceiver {
             let batches = if lost { Duration::ZERO } else { received.batches };
             let burst = received.size_of_burst(size);
             // The analysis may change the delays.
+            let noise = roughness.as_mut().map_or(Duration::ZERO, |roughness| roughness.on_stream(received.samples));
+            analysis.tolerate(noise);
             let growth = overload.of(&received, size).filter(|_| *gain > 0.0);
             let estimate = analysis.estimate(received.samples, bunches, batches, burst);
             let rate = estimate.map(|estimate| match growth {
