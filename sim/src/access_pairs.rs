@@ -5,6 +5,7 @@
 use crate::calendar::{Calendar, Passing};
 use crate::event_queue::EventQueue;
 use crate::packet::{Body, Heads, Packet, near};
+use crate::pages;
 use control::{Duration, Stamp, Time};
 
 /// The access links of all flows. See the [module](self).
@@ -115,6 +116,7 @@ impl AccessPairs {
         if self.pairs.is_empty() {
             self.first = lane;
             self.pairs.reserve_exact(most);
+            pages::large(&self.pairs);
         }
         let (at, is_back) = ((lane - self.first) as usize / 2, (lane - self.first) % 2 == 1);
         if is_back || at >= most {

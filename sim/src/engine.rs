@@ -71,6 +71,10 @@ const PREFETCH_AHEAD: usize = 2;
 const PAIRS_AHEAD: usize = 8;
 const MANY_FLOWS: usize = 25_000;
 
+/// What the hosts of a flow allocate beside the flow itself, in bytes: the controller, and after losses what is known
+/// of segments; with what lies unused between these.
+const ALLOCATED: usize = 640;
+
 /// What the hosts of a flow can do. Simulated times are exact, and `jitter` is a delay that hosts do not know of; but a
 /// host that knows the shortest gap that it can keep also knows by how much it misses the times of its departures.
 fn conditions(flow: &experiment::Flow) -> Conditions {
@@ -91,6 +95,8 @@ pub struct Simulation<'a> {
     pub(crate) recorder: Recorder,
     events: u64,
     pub(crate) end: Time,
+    /// The end of the room in which the hosts of many flows allocate: see [`pages::large_heap`].
+    _heap: Option<Vec<u8>>,
 }
 
 impl<'a> Simulation<'a> {
@@ -104,6 +110,8 @@ impl<'a> Simulation<'a> {
     ) -> Result<Simulation<'a>, String> {
         let mut network = Network::new(experiment)?;
         let mut recorder = Recorder::new(experiment);
+        let many = experiment.flows.len() >= MANY_FLOWS;
+        let heap = if many { pages::large_heap(experiment.flows.len() * ALLOCATED) } else { None };
         // All controllers are built first, so that they are side by side in memory: with thousands of flows, a packet
         // touches the memory of one.
         let parties = experiment.flows.iter().map(|flow| build(flow, &conditions(flow)));
@@ -159,7 +167,7 @@ impl<'a> Simulation<'a> {
         network.events.add(experiment.measure.1, (Kind::Measure, 1));
         network.events.add(Time::ZERO + experiment.sample, (Kind::Sample, 0));
         let end = Time::ZERO + experiment.duration;
-        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end })
+        Ok(Simulation { experiment, network, flows, cross, connections, recorder, events: 0, end, _heap: heap })
     }
 
     /// The same run with this router in one direction of a link, before it begins: the router sees each packet that

@@ -147,6 +147,9 @@ impl EventQueue {
             && due < first
         {
             self.due.pop();
+            if let Some(&next) = self.due.last() {
+                self.none_before = time_of(next.min(first));
+            }
             return Some((time_of(due), event_of(due)));
         }
         if first == NEVER {

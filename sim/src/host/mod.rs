@@ -5,6 +5,7 @@ pub mod rack;
 pub mod round_trips;
 pub mod rto;
 pub mod scoreboard;
+mod short_queue;
 pub mod sink;
 pub mod source;
 

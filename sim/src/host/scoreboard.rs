@@ -1,46 +1,20 @@
 //! The scoreboard: what the source knows of each segment sent and not yet cumulatively acknowledged (RFC 6675, section
 //! 4).
 //!
-//! Every operation costs O(1), amortised over the segments sent: there is a state byte per outstanding segment in a
-//! ring, and searches never go back. While no segment is lost or out of order, there is no ring.
+//! Every operation costs O(1), amortised over the segments sent: the [state](states) of each outstanding segment is in
+//! a ring, and searches never go back. While no segment is lost or out of order, there is no ring.
 
+mod marks;
+mod states;
+
+pub use marks::News;
+
+use marks::Marks;
 use path::prefetch;
-use std::collections::VecDeque;
-
-/// What is known of an outstanding segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u8)]
-enum SegmentState {
-    /// It was sent once and has neither arrived nor been found lost.
-    #[default]
-    InFlight,
-    /// It has arrived (selectively acknowledged).
-    Sacked,
-    /// It was found lost and has not been sent again.
-    Lost,
-    /// It was found lost, and is in flight again.
-    Resent,
-}
-
-/// Room is made for the states of this number of segments at least.
-const LEAST_STATES: usize = 16;
+use states::SegmentState;
 
 /// A segment counts as lost when this many later segments have arrived (RFC 6675, DupThresh).
 pub const DUP_THRESH: u32 = 3;
-
-/// Segments that were found lost, not to be lost, or to have arrived in another order than that in which they were
-/// sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct News {
-    /// How many times a segment was found lost.
-    pub lost: u32,
-    /// How many segments have arrived that counted as lost, or had been sent again.
-    pub late: u32,
-    /// Of these, how many had not been sent again.
-    pub never_resent: u32,
-    /// How many segments that were sent once have arrived after later ones.
-    pub reordered: u32,
-}
 
 /// The outstanding segments of one flow.
 #[derive(Clone, Debug, Default)]
@@ -59,65 +33,6 @@ pub struct Scoreboard {
     has_news: bool,
     /// None of it matters for the segments that are left once no segment is marked any more.
     marks: Option<Box<Marks>>,
-}
-
-/// The states of segments, needed while one of them is not in flight.
-#[derive(Clone, Debug, Default)]
-struct Marks {
-    /// The state of segment s is at s modulo the length, which is a power of two.
-    states: Vec<SegmentState>,
-    /// What was found since [`Scoreboard::take_news`].
-    news: News,
-    /// Number of segments in state [`SegmentState::Lost`].
-    lost: u32,
-    /// Number of segments in state [`SegmentState::Sacked`].
-    sacked: u32,
-    /// The three highest segments that have arrived, in descending order: segments below the third are lost.
-    highest: [u64; 3],
-    /// Below this segment, none is in state [`SegmentState::InFlight`].
-    swept: u64,
-    /// Below this segment, none is in state [`SegmentState::Lost`], except for those in `lost_again`.
-    repaired: u64,
-    /// All segments that were ever found lost are below this one.
-    losses_end: u64,
-    /// The order of the last retransmitted packet that was found lost.
-    last_lost_again: Option<u32>,
-    /// Segments sent again, in this order: the order of each among all packets of the flow, and its number, both modulo
-    /// 2^32.
-    resent: VecDeque<(u32, u32)>,
-    /// Segments that were sent again and lost again.
-    lost_again: VecDeque<u64>,
-}
-
-impl Marks {
-    #[inline]
-    fn state(&mut self, segment: u64) -> &mut SegmentState {
-        let mask = self.states.len() - 1;
-        &mut self.states[segment as usize & mask]
-    }
-
-    /// `segment` has arrived, whose state was this one. Returns whether that is news.
-    #[inline(always)]
-    fn note(&mut self, segment: u64, state: SegmentState) -> bool {
-        let late = matches!(state, SegmentState::Lost | SegmentState::Resent);
-        let reordered = state == SegmentState::InFlight && segment < self.highest[0];
-        self.news.late += late as u32;
-        self.news.never_resent += (state == SegmentState::Lost) as u32;
-        self.news.reordered += reordered as u32;
-        late | reordered
-    }
-
-    /// Makes room for the states of segments `una` to `next`. Only the first ones, as many as there was room for, may
-    /// be marked.
-    #[cold]
-    fn grow(&mut self, una: u64, next: u64) {
-        let room = ((next - una) as usize).next_power_of_two().max(LEAST_STATES);
-        let mut states = vec![SegmentState::InFlight; room];
-        for segment in una..next.min(una + self.states.len() as u64) {
-            states[segment as usize & (room - 1)] = *self.state(segment);
-        }
-        self.states = states;
-    }
 }
 
 impl Scoreboard {
@@ -201,14 +116,14 @@ impl Scoreboard {
         }
     }
 
-    /// Sets the state of an outstanding segment.
+    /// Sets the state of an outstanding segment. Returns what it was.
     #[inline(always)]
-    fn mark(&mut self, segment: u64, state: SegmentState) {
+    fn mark(&mut self, segment: u64, state: SegmentState) -> SegmentState {
         let marks = self.marks.get_or_insert_default();
-        if marks.states.len() < (self.next - self.una) as usize {
-            marks.grow(self.una, self.next);
+        if marks.states.room() < self.next - self.una {
+            marks.states.make_room(self.una, self.next);
         }
-        let before = std::mem::replace(marks.state(segment), state);
+        let before = marks.states.replace(segment, state);
         marks.lost -= (before == SegmentState::Lost) as u32;
         marks.lost += (state == SegmentState::Lost) as u32;
         marks.sacked -= (before == SegmentState::Sacked) as u32;
@@ -219,12 +134,13 @@ impl Scoreboard {
         self.marked += (before == SegmentState::InFlight) as u32;
         self.in_flight -= (before == SegmentState::InFlight || before == SegmentState::Resent) as u64;
         self.in_flight += (state == SegmentState::Resent) as u64;
+        before
     }
 
     /// The state of an outstanding segment.
-    fn state_of(&mut self, segment: u64) -> SegmentState {
-        match &mut self.marks {
-            Some(marks) if self.marked > 0 => *marks.state(segment),
+    fn state_of(&self, segment: u64) -> SegmentState {
+        match &self.marks {
+            Some(marks) if self.marked > 0 => marks.states.get(segment),
             _ => SegmentState::InFlight,
         }
     }
@@ -236,9 +152,9 @@ impl Scoreboard {
         self.in_flight += 1;
         if self.marked > 0
             && let Some(marks) = &mut self.marks
-            && (self.next - self.una) as usize > marks.states.len()
+            && self.next - self.una > marks.states.room()
         {
-            marks.grow(self.una, self.next);
+            marks.states.make_room(self.una, self.next);
         }
         self.next - 1
     }
@@ -262,9 +178,9 @@ impl Scoreboard {
         let mut newly = to - from;
         if let Some(marks) = &mut self.marks {
             for segment in from..to {
-                let state = std::mem::replace(marks.state(segment), SegmentState::InFlight);
+                let state = marks.states.replace(segment, SegmentState::InFlight);
                 self.marked -= (state != SegmentState::InFlight) as u32;
-                self.has_news |= marks.note(segment, state);
+                self.has_news |= marks.news.note(state, segment < marks.highest[0]);
                 match state {
                     SegmentState::Sacked => {
                         newly -= 1;
@@ -285,13 +201,12 @@ impl Scoreboard {
         if segment < self.una || segment >= self.next {
             return false;
         }
-        let before = self.state_of(segment);
+        let before = self.mark(segment, SegmentState::Sacked);
         if before == SegmentState::Sacked {
             return false;
         }
-        self.mark(segment, SegmentState::Sacked);
         if let Some(marks) = self.marks.as_deref_mut() {
-            self.has_news |= marks.note(segment, before);
+            self.has_news |= marks.news.note(before, segment < marks.highest[0]);
             let highest = &mut marks.highest;
             if segment > highest[0] {
                 *highest = [segment, highest[0], highest[1]];
@@ -317,12 +232,13 @@ impl Scoreboard {
     fn sweep(&mut self, heard: u32) {
         let Some(marks) = &mut self.marks else { return };
         let end = marks.highest[2];
-        let from = marks.swept.max(self.una);
+        let mut from = marks.swept.max(self.una);
         marks.swept = from.max(end);
-        for segment in from..end {
-            if self.state_of(segment) == SegmentState::InFlight {
-                self.lose_first(segment);
-            }
+        while let Some(marks) = &self.marks
+            && let Some(segment) = marks.states.find(SegmentState::InFlight, from, end)
+        {
+            self.lose_first(segment);
+            from = segment + 1;
         }
         while let Some(marks) = &mut self.marks
             && let Some(&(order, segment)) = marks.resent.front()
@@ -330,7 +246,7 @@ impl Scoreboard {
         {
             marks.resent.pop_front();
             if let Some(segment) = outstanding(self.una, segment)
-                && *marks.state(segment) == SegmentState::Resent
+                && marks.states.get(segment) == SegmentState::Resent
             {
                 self.lose_again(segment, order);
             }
@@ -366,7 +282,7 @@ impl Scoreboard {
     }
 
     /// Whether `segment` was sent, and has neither arrived nor been found lost since it was last sent.
-    pub fn is_in_flight(&mut self, segment: u64) -> bool {
+    pub fn is_in_flight(&self, segment: u64) -> bool {
         (self.una..self.next).contains(&segment)
             && matches!(self.state_of(segment), SegmentState::InFlight | SegmentState::Resent)
     }
@@ -401,7 +317,7 @@ impl Scoreboard {
     }
 
     /// Whether `segment` was found lost or given up, and has not been sent again.
-    pub fn is_lost(&mut self, segment: u64) -> bool {
+    pub fn is_lost(&self, segment: u64) -> bool {
         (self.una..self.next).contains(&segment) && self.state_of(segment) == SegmentState::Lost
     }
 
@@ -415,9 +331,8 @@ impl Scoreboard {
     pub fn restore(&mut self) {
         let Some(marks) = &mut self.marks else { return };
         for segment in self.una..self.next {
-            let state = marks.state(segment);
-            if *state == SegmentState::Lost {
-                *state = SegmentState::InFlight;
+            if marks.states.get(segment) == SegmentState::Lost {
+                marks.states.replace(segment, SegmentState::InFlight);
                 self.marked -= 1;
                 self.in_flight += 1;
             }
@@ -445,19 +360,15 @@ impl Scoreboard {
     fn first_lost(&mut self) -> Option<u64> {
         let marks = self.marks.as_deref_mut().filter(|marks| marks.lost > 0)?;
         while let Some(&segment) = marks.lost_again.front() {
-            if segment >= self.una && *marks.state(segment) == SegmentState::Lost {
+            if segment >= self.una && marks.states.get(segment) == SegmentState::Lost {
                 return Some(segment);
             }
             marks.lost_again.pop_front();
         }
-        marks.repaired = marks.repaired.max(self.una);
-        while marks.repaired < self.next {
-            if *marks.state(marks.repaired) == SegmentState::Lost {
-                return Some(marks.repaired);
-            }
-            marks.repaired += 1;
-        }
-        None
+        let from = marks.repaired.max(self.una);
+        let found = marks.states.find(SegmentState::Lost, from, self.next);
+        marks.repaired = found.unwrap_or(from.max(self.next));
+        found
     }
 
     /// `segment`, which was lost, is sent again, as the flow's packet number `order`.
@@ -482,6 +393,7 @@ fn outstanding(una: u64, segment: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
 
     /// The state of a segment in the definition, which the test applies to a plain list of all segments.
     #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,10 +1,11 @@
 //! The receiving host: it keeps which segments have arrived, and makes acknowledgments.
 
+use super::short_queue::ShortQueue;
 use crate::packet::{Body, Head, Packet, near};
 use control::{Bytes, Duration, Receiver, Report, Stamp, Time};
 use experiment::Misbehaviour;
 use path::{Ecn, prefetch};
-use std::collections::VecDeque;
+use smallvec::{SmallVec, smallvec};
 
 /// Receives one flow. The fields that each arrival touches fit into a cache line; the rest is behind pointers.
 pub struct Sink {
@@ -41,14 +42,13 @@ impl Reporting {
     }
 }
 
-/// What has arrived out of order.
-#[derive(Default)]
+/// What has arrived out of order, in a cache line for most flows.
 struct Disorder {
     /// One bit per segment from `cumulative` on: segment s is at bit s modulo the number of bits, a power of two. All
     /// bits are zero while [`Sink::ahead`] is zero.
-    arrived: Box<[u64]>,
+    arrived: SmallVec<[u64; 2]>,
     /// The segments that arrived out of order and that the source has not read yet, oldest first, modulo 2^32.
-    record: VecDeque<u32>,
+    record: ShortQueue<[u32; 4]>,
     /// Packets whose segments had arrived before.
     duplicates: u64,
 }
@@ -275,22 +275,21 @@ impl Sink {
             self.delivered += Bytes(size as u64);
             return;
         }
-        disorder.make_room(self.cumulative, segment);
-        if disorder.has(segment) {
-            disorder.duplicates += 1;
-            return;
-        }
-        self.delivered += Bytes(size as u64);
         if segment > self.cumulative {
-            disorder.flip(segment);
+            disorder.make_room(self.cumulative, segment);
+            if !disorder.add(segment) {
+                disorder.duplicates += 1;
+                return;
+            }
+            self.delivered += Bytes(size as u64);
             disorder.record.push_back(segment as u32);
             self.ahead += 1;
             self.out_of_order = self.out_of_order.wrapping_add(1);
             return;
         }
+        self.delivered += Bytes(size as u64);
         self.cumulative += 1;
-        while self.ahead > 0 && disorder.has(self.cumulative) {
-            disorder.flip(self.cumulative);
+        while self.ahead > 0 && disorder.take(self.cumulative) {
             self.ahead -= 1;
             self.cumulative += 1;
         }
@@ -320,29 +319,45 @@ impl Feedback {
     }
 }
 
+impl Default for Disorder {
+    fn default() -> Disorder {
+        Disorder { arrived: smallvec![0; 2], record: ShortQueue::default(), duplicates: 0 }
+    }
+}
+
 impl Disorder {
     fn place(&self, segment: u64) -> (usize, u64) {
         ((segment / 64) as usize & (self.arrived.len() - 1), 1 << (segment % 64))
     }
 
-    fn has(&self, segment: u64) -> bool {
+    /// `segment` arrives. Returns whether it had not arrived before.
+    #[inline(always)]
+    fn add(&mut self, segment: u64) -> bool {
         let (word, bit) = self.place(segment);
-        self.arrived[word] & bit != 0
+        let word = &mut self.arrived[word];
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
     }
 
-    fn flip(&mut self, segment: u64) {
+    /// Returns whether `segment` has arrived, and forgets it.
+    #[inline(always)]
+    fn take(&mut self, segment: u64) -> bool {
         let (word, bit) = self.place(segment);
-        self.arrived[word] ^= bit;
+        let word = &mut self.arrived[word];
+        let had_arrived = *word & bit != 0;
+        *word &= !bit;
+        had_arrived
     }
 
     /// Room for the segments from `first` to `last`, which never share a word, so that words can be moved whole.
     fn make_room(&mut self, first: u64, last: u64) {
         let ahead_by = (last - first) as usize;
-        if ahead_by < self.arrived.len().saturating_sub(1) * 64 {
+        if ahead_by < (self.arrived.len() - 1) * 64 {
             return;
         }
         let words = (ahead_by / 64 + 2).next_power_of_two();
-        let mut arrived = vec![0; words].into_boxed_slice();
+        let mut arrived = smallvec![0; words];
         let start = (first / 64) as usize;
         for word in start..start + self.arrived.len() {
             arrived[word & (words - 1)] = self.arrived[word & (self.arrived.len() - 1)];
@@ -354,6 +369,11 @@ impl Disorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_arrived_out_of_order_takes_a_cache_line() {
+        assert_eq!(size_of::<Disorder>(), 64);
+    }
 
     fn arrive(sink: &mut Sink, segment: u64) -> Option<(u64, u32)> {
         let data = Body::Data(Stamp::None);

@@ -30,6 +30,9 @@ use path::prefetch;
 use rack_tlp::{Expiry, RackTlp};
 use timer::{Passed, RetransmissionTimer};
 
+/// The most cache lines of a controller that are prefetched: as many as those of the common window protocols take.
+const CONTROLLER_LINES: usize = 3;
+
 /// Sends one flow.
 pub struct Source {
     controller: Box<dyn Sender>,
@@ -182,7 +185,7 @@ impl Source {
 
     /// Prefetches what an acknowledgment needs beside the source itself.
     pub fn prefetch(&self) {
-        prefetch::lines(&*self.controller);
+        prefetch::first_lines::<CONTROLLER_LINES, _>(&*self.controller);
         self.board.prefetch();
     }
 
