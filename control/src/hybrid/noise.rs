@@ -5,13 +5,13 @@
 //! the rate at which it began, on however fast a path. A window protocol needs no such times.
 //!
 //! The round-trip time tells noise from queues. Queues that flows of this kind fill grow by the share by which their
-//! rates exceed the link's: over a second, all changes of the round-trip time together, up and down, are 0.06 to 0.25
-//! seconds on a clean link of 1 Gbps and 100 ms with two to five flows. Where jitter of milliseconds hides the queue,
+//! rates exceed the link's: over a second, all changes of the round-trip time together, up and down, are 0.04 to 0.3
+//! seconds on a clean link of 1 Gbps and 100 ms with two to five hybrids. Where jitter of milliseconds hides the queue,
 //! they are 0.9 to 1.7 seconds.
 
 use crate::units::{Duration, Rate};
 
-/// Changes of the round-trip time by more than this share of the time are noise.
+/// Where all changes of the round-trip time add up to more than this share of the time, they are noise.
 const SHARE: f64 = 0.5;
 
 /// An estimate above this multiple of the rate says that the flow may climb.
@@ -20,6 +20,7 @@ const ABOVE: f64 = 1.25;
 /// What shows noise, since a period began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Noise {
+    /// The last round-trip time.
     last: Option<Duration>,
     /// The sum of all changes of the round-trip time, up and down.
     moved: Duration,

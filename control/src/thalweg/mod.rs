@@ -14,6 +14,7 @@
 //! - where a buffer is so short that losses are the only signal of congestion, the average rate follows their share;
 //! - [`Estimator::Regression`]: a line through all delays of a stream finds the onset of congestion, also where
 //!   packets of other traffic or a host's timing errors move single delays;
+//! - the receiver measures the noise in the delays of a path, and delays that differ by no more count as equal;
 //! - [`ThalwegSender`]: after slow start, its rate goes up a ramp to what that has found; where much is lost, it follows
 //!   the rate at which packets arrive.
 
@@ -230,7 +231,9 @@ impl Protocol for Thalweg {
         let longest = usize::from(self.stream.max(SLOW_START.longest));
         let analysis = Analysis::on(host, self.estimator, self.resolution, longest);
         let receiver = ThalwegReceiver::new(analysis, self.smoothing, self.gain, self.error_share(), longest);
-        let chosen = matches!(self.resolution, Setting::Auto);
-        Some(Box::new(if chosen { receiver.measuring_noise(longest) } else { receiver }))
+        Some(Box::new(match self.resolution {
+            Setting::Auto => receiver.measuring_noise(longest),
+            Setting::Given(_) => receiver,
+        }))
     }
 }

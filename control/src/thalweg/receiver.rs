@@ -71,9 +71,10 @@ impl Receiver for ThalwegReceiver {
             let lost = received.holes.arrived_before_first().is_some();
             let batches = if lost { Duration::ZERO } else { received.batches };
             let burst = received.size_of_burst(size);
+            if let Some(roughness) = roughness {
+                analysis.tolerate(roughness.on_stream(received.samples));
+            }
             // The analysis may change the delays.
-            let noise = roughness.as_mut().map_or(Duration::ZERO, |roughness| roughness.on_stream(received.samples));
-            analysis.tolerate(noise);
             let growth = overload.of(&received, size).filter(|_| *gain > 0.0);
             let estimate = analysis.estimate(received.samples, bunches, batches, burst);
             let rate = estimate.map(|estimate| match growth {

@@ -37,10 +37,11 @@ const WEIGHT: f64 = 0.125;
 /// The noise is this multiple of the mean: about J where packets are at least a third of J apart.
 const NOISE: f64 = 3.0;
 
-/// Longer noise counts as so much, ps. On a slow link, the packets of other flows move delays by milliseconds.
+/// The noise is at most this, ps. On a slow link, the packets of other flows move delays by milliseconds, and are no
+/// noise.
 const LONGEST: f64 = 200e6;
 
-/// A queue of more than this share of the noise ends the tolerance.
+/// Nothing is tolerated behind a queue whose delay is more than this share of the noise.
 const QUEUE: f64 = 0.5;
 
 /// A stream that turns back at fewer than this share of its packets shows a queue, and so does one with fewer than so
@@ -54,7 +55,8 @@ impl Roughness {
         Roughness { mean: 0.0, lowest: Lowest::default(), swings: Vec::with_capacity(longest) }
     }
 
-    /// Differences of delays up to this one are noise, in view of the samples of another stream.
+    /// Another stream arrived. Returns up to which difference its delays count as equal: the noise, or zero while a
+    /// queue stands.
     pub(super) fn on_stream(&mut self, samples: &[Sample]) -> Duration {
         let Some(least) = samples.iter().min_by_key(|sample| sample.delay) else { return Duration::ZERO };
         self.mean += (self.median_swing(samples) - self.mean) * WEIGHT;
@@ -85,7 +87,7 @@ impl Roughness {
         *self.swings.select_nth_unstable(turns / 2).1 as f64
     }
 
-    /// The delay turned back between two swings, if it swung before.
+    /// The delay turned back between these two swings, ps. There is none before the first one.
     fn turn(&mut self, before: i64, after: i64) {
         if before != 0 {
             self.swings.push(before.saturating_abs().min(after.saturating_abs()));
