@@ -4,10 +4,14 @@
 //! and sends bursts instead ([`Bursts`](super::bursts::Bursts)).
 
 use super::bunches::{Bunches, PACKETS_PER_FOLLOWER};
+use super::sample::Sample;
 use crate::units::{Duration, Time};
 
 /// The number of batches of several packets of which the shortest time counts.
 const BATCHES: u32 = 4;
+
+/// The least number of a stream's packets that came together with the one before them, if it alone shows batches.
+const LEAST_FOLLOWERS: usize = 3;
 
 /// For so long after batches were seen, the path is taken to have some still, as bursts that are a batch's time apart
 /// do not show them. It is longer than the time after which the sender shortens its bursts to find out.
@@ -38,6 +42,8 @@ pub struct Batches {
     interval: Duration,
     found: Option<Time>,
     told: bool,
+    /// Whether it was found in a single stream, and not in four batches.
+    is_of_one_stream: bool,
 }
 
 impl Batches {
@@ -56,6 +62,7 @@ impl Batches {
             interval: Duration::ZERO,
             found: None,
             told: true,
+            is_of_one_stream: false,
         }
     }
 
@@ -96,9 +103,30 @@ impl Batches {
         let often = self.followers * PACKETS_PER_FOLLOWER >= self.packets;
         if often {
             (self.interval, self.found) = (self.shortest, Some(now));
-            self.told = false;
+            (self.told, self.is_of_one_stream) = (false, false);
         }
         (self.packets, self.followers, self.batches, self.shortest) = (0, 0, 0, Duration::MAX);
+    }
+
+    /// A stream has ended, of which these packets arrived.
+    ///
+    /// A stream of slow start has few packets, whose rates span orders of magnitude. Behind a path with batches, its
+    /// last ones arrive together, so that nothing shows above which rate the path has no more to spare: the flow would
+    /// remain at a rate at which each batch has one packet, and would never see four batches of several. So if as many
+    /// packets as half of the stream came together with the one before them, the time between batches is drawn from
+    /// this stream alone, unless one is known. A host that was interrupted once looks the same. But then the packets of
+    /// later streams come at shorter intervals, and the time is at most the shortest of these.
+    pub fn on_stream(&mut self, samples: &[Sample]) {
+        let known = self.interval();
+        if known > Duration::ZERO && !self.is_of_one_stream {
+            return;
+        }
+        let Some(OneStream { shortest, interval }) = one_stream(samples, self.bunches) else { return };
+        let found = if known > Duration::ZERO { (shortest < known).then_some(shortest) } else { interval };
+        if let Some(interval) = found {
+            (self.interval, self.found) = (interval, self.last);
+            (self.told, self.is_of_one_stream) = (false, true);
+        }
     }
 
     /// The time between batches, if packets arrived in batches not long ago; otherwise zero.
@@ -111,6 +139,43 @@ impl Batches {
     pub fn tell(&mut self) -> Duration {
         if core::mem::replace(&mut self.told, true) { Duration::ZERO } else { self.interval }
     }
+}
+
+/// What a single stream shows of batches.
+struct OneStream {
+    /// The shortest gap between packets that did not come together.
+    shortest: Duration,
+    /// The time between batches, if most of the packets arrived in batches.
+    interval: Option<Duration>,
+}
+
+/// What a stream shows of batches; none if its packets came one by one, or all together.
+///
+/// Let a batch leave a time T after its first packet came. The first packet waits for T, and the last one of a batch
+/// waits for less by the time between them. So T is at least the largest difference of delays within a batch, and at
+/// most the shortest time before a batch. If these are within a factor of two of each other, as they are where the gaps
+/// between packets halve, the latter is T or somewhat more. (They are often not if a queue drained, or a host was
+/// interrupted.)
+fn one_stream(samples: &[Sample], bunches: Bunches) -> Option<OneStream> {
+    let mut bunches = Bunches::new(bunches.within());
+    let mut first = samples.first()?;
+    let (mut followers, mut held_back, mut shortest) = (0, 0, u64::MAX);
+    for pair in samples.windows(2) {
+        let gap = Duration(pair[1].arrival.wrapping_sub(pair[0].arrival) as u64);
+        bunches.on_gap(gap);
+        if gap > bunches.within() {
+            first = &pair[1];
+            shortest = if bunches.is_inside() { shortest.min(gap.0) } else { shortest };
+        } else if bunches.is_inside() {
+            followers += 1;
+            held_back = held_back.max(first.delay.saturating_sub(pair[1].delay));
+        }
+    }
+    let are_most = followers >= LEAST_FOLLOWERS.max(samples.len().div_ceil(2));
+    // (Packets that a sender sent together were not held back.)
+    let shows = are_most && (shortest / 2..=shortest).contains(&(held_back as u64));
+    let shortest = Duration(shortest);
+    (shortest.0 < u64::MAX).then_some(OneStream { shortest, interval: shows.then_some(shortest) })
 }
 
 #[cfg(test)]
@@ -137,6 +202,66 @@ mod tests {
             assert!(!found.is_empty() && found.iter().all(|&interval| interval == 4000), "{gap}: {found:?}");
         }
         assert!(held(4000).is_empty() && held(9000).is_empty(), "no two packets in a batch");
+    }
+
+    /// The samples of ten packets that are sent and arrive at these times, ns.
+    fn samples(sent: &[i64; 10], arrivals: &[i64; 10]) -> [Sample; 10] {
+        core::array::from_fn(|index| Sample {
+            index: index as u16,
+            rate: 1e6,
+            delay: 1000 * (arrivals[index] - sent[index]),
+            arrival: 1000 * arrivals[index],
+            packets: 1,
+        })
+    }
+
+    /// When ten packets are sent whose gaps halve from 6 ms on, ns.
+    fn halving() -> [i64; 10] {
+        core::array::from_fn(|index| 12_000_000 - (12_000_000 >> index))
+    }
+
+    /// When they arrive if each batch leaves so many us after its first packet.
+    fn held_back(sent: &[i64; 10], wait: i64) -> [i64; 10] {
+        let mut leaves = i64::MIN;
+        sent.map(|sent| {
+            leaves = if leaves < sent { sent + 1000 * wait } else { leaves };
+            leaves
+        })
+    }
+
+    /// What is told after this stream, us.
+    fn told_after(batches: &mut Batches, stream: &[Sample; 10]) -> u64 {
+        batches.last = Some(Time(stream[9].arrival as u64));
+        batches.on_stream(stream);
+        batches.tell().0 / 1_000_000
+    }
+
+    #[test]
+    fn a_stream_of_slow_start_shows_the_time_between_batches() {
+        let sent = halving();
+        let told = |sent: &[i64; 10], arrivals: &[i64; 10]| {
+            told_after(&mut Batches::new(Duration::from_micros(1)), &samples(sent, arrivals)) as i64
+        };
+        for wait in (800..3000).step_by(13) {
+            let arrivals = held_back(&sent, wait);
+            let told_of_path = told(&sent, &arrivals);
+            assert!((wait..=wait * 2).contains(&told_of_path), "{told_of_path} us of {wait} us");
+            assert_eq!(told(&arrivals, &arrivals), 0, "the sender's own gaps");
+        }
+        assert_eq!(told(&sent, &held_back(&sent, 0)), 0, "no batches");
+        assert_eq!(told(&sent, &held_back(&sent, 20)), 0, "less than half of the packets are so close");
+    }
+
+    #[test]
+    fn an_interruption_looks_like_batches_until_the_next_streams() {
+        let mut batches = Batches::new(Duration::from_micros(1));
+        let steady: [i64; 10] = core::array::from_fn(|index| 700_000 * index as i64);
+        let late = |from| steady.map(|sent| if sent >= from { 6_300_000 } else { sent });
+        assert_eq!(told_after(&mut batches, &samples(&steady, &late(2_000_000))), 0, "held back for 4.2 ms, not 0.7");
+        assert_eq!(told_after(&mut batches, &samples(&steady, &late(700_000))), 6_300);
+        assert_eq!(told_after(&mut batches, &samples(&steady, &steady)), 700);
+        assert_eq!(told_after(&mut batches, &samples(&steady, &steady)), 0, "nothing new");
+        assert_eq!(batches.interval(), Duration::from_micros(700));
     }
 
     #[test]

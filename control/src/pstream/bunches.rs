@@ -47,7 +47,8 @@ impl Bunches {
         let follows = gap <= self.within;
         self.followers += (follows && self.inside) as usize;
         // Gaps that shrink little by little, as in slow start, are no buffering event.
-        self.inside = if follows { self.inside } else { gap.0 > LONG_GAP_FACTOR * self.within.0 };
+        self.inside =
+            if follows { self.inside } else { self.within > Duration::ZERO && gap.0 > LONG_GAP_FACTOR * self.within.0 };
     }
 
     /// Whether the last packet is of a buffering event.

@@ -102,6 +102,11 @@ impl Bursts {
         self.quantum.max(self.batches).max(Duration((LATE_FACTOR * self.late) as u64))
     }
 
+    /// The time between two batches in which packets arrive; zero: none are known.
+    pub fn batches(&self) -> Duration {
+        self.batches
+    }
+
     /// The receiver tells the time between two batches in which packets arrive; zero: it saw none.
     pub fn on_batches(&mut self, now: Time, interval: Duration) {
         if interval > Duration::ZERO {

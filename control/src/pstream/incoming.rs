@@ -175,7 +175,10 @@ impl Incoming {
         if burst > 1 {
             holes.count_packets(burst, samples);
         }
-        let rate = analyse(Received { samples, bunches, batches: batches.interval(), holes, next: *next, burst });
+        let known = batches.interval();
+        // The analysis may change the delays.
+        batches.on_stream(samples);
+        let rate = analyse(Received { samples, bunches, batches: known, holes, next: *next, burst });
         self.samples.clear();
         let rate = rate? as f32;
         // Rounded up, so that bursts are at least as far apart as batches.

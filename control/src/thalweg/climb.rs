@@ -70,6 +70,8 @@ pub struct StreamStart {
     pub fullness: f64,
     /// The number of packets in each of its bursts.
     pub burst: u16,
+    /// The time between two batches in which the path hands packets on; zero: it does not.
+    pub batches: Duration,
     /// The newest round-trip time.
     pub rtt: Duration,
     /// The size of a packet.
@@ -277,6 +279,7 @@ mod tests {
             duration,
             fullness: 1.0,
             burst: 1,
+            batches: Duration::ZERO,
             rtt: RTT,
             packet: Bytes(1250),
             excess: None,

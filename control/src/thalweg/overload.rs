@@ -17,6 +17,11 @@
 //! **Where the delay wanders by itself**, as over radio, every second stream finds that it has grown. So growth counts
 //! only while the delay is farther above its least of the last seconds than it wanders ([`Wander`]). A queue that grows
 //! gets there soon, and counts from then on.
+//!
+//! **Where the path hands packets on in batches**, a packet waits for its batch, for up to the time between two. So the
+//! least delay of a stream of single packets may be longer by that time than the least of one that arrived in batches.
+//! Growth counts only while the delay is farther above its least of the last seconds than this time. Where packets are
+//! lost, all growth counts, as the queue may be too short to delay a packet by so much.
 
 use super::lowest::Lowest;
 use super::wander::{LEAST_WANDER, Wander};
@@ -76,23 +81,27 @@ impl Overload {
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
-        let counts = !self.may_wander(&least, lost);
+        let batches = if lost { 0 } else { received.batches.0.min(i64::MAX as u64) as i64 };
+        let counts = !self.may_be_no_queue(&least, lost, batches);
         let grown = if counts { least.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
         let range = samples.iter().map(|sample| sample.delay.wrapping_sub(least.delay)).max().unwrap_or(0) as f64;
         let is_plain = grown > PLAIN * range;
         Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 
-    /// Whether the path may have come by itself to `least`, the packet with the least delay of a stream, of which some
-    /// may have been lost.
-    fn may_wander(&mut self, least: &Sample, lost: bool) -> bool {
+    /// Whether `least`, the packet with the least delay of a stream, of which some may have been lost, may have met no
+    /// queue: the delay of the path may wander by as much, or the packet may have waited for its batch, the time
+    /// `batches` after the one before it.
+    fn may_be_no_queue(&mut self, least: &Sample, lost: bool, batches: i64) -> bool {
         if lost {
             self.wander.forget();
         }
         let wanders = self.wander.scale().saturating_mul(WANDERS);
         self.wander.on_least(least.sent(), least.delay);
         let above = self.lowest.on_delay(least.sent(), least.delay);
-        wanders >= LEAST_WANDER && above <= wanders
+        let wanders = if wanders >= LEAST_WANDER { wanders } else { 0 };
+        let wait = wanders.max(batches);
+        wait > 0 && above <= wait
     }
 }
 

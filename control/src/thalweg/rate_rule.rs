@@ -8,6 +8,7 @@
 //! - Estimates do not show a standing queue ([`super::standing_queue`]). While there is one, all flows reduce their
 //!   rates by the share that drains it, and add a step that is larger for slow flows, which makes rates equal. A queue
 //!   that half of the rate does not drain is another's, and is tolerated: from then on, only what exceeds it counts.
+//!   Where the path hands packets on in batches, their wait for the next batch is no queue.
 //! - Where the round-trip time wanders by itself, estimates are low by chance, and do not slow the climb.
 //! - Where losses are the only signal of congestion ([`super::classifier`]), each flow gives up a share of its rate in
 //!   proportion to the share that is lost beyond what errors explain. That is the same for all, and their climbs are
@@ -141,7 +142,9 @@ impl RateRule {
         let estimate = start.estimate.as_bps();
         let measured = self.standing_queue.measure();
         let queue = Duration(measured.0.saturating_sub(self.standing_queue.tolerated().0));
-        if queue <= self.parameters.tolerance.max(self.standing_queue.wanders()) {
+        // A packet waits for its batch, too, and the first one of each batch waits for all of its time.
+        let no_queue = self.parameters.tolerance.max(self.standing_queue.wanders()).max(start.batches);
+        if queue <= no_queue {
             self.giving_way = None;
             return estimate;
         }
@@ -202,6 +205,7 @@ mod tests {
             duration,
             fullness: 1.0,
             burst: 1,
+            batches: Duration::ZERO,
             rtt: Duration::from_millis(100),
             packet: Bytes(1000),
             excess: None,
@@ -250,6 +254,19 @@ mod tests {
         assert_eq!(behind(&mut rule, 90, 50.0, 10.0), 30.0, "an estimate may say less");
         assert_eq!(behind(&mut rule, 91, 50.0, 40.0), 45.0, "a millisecond more is tolerated");
         assert_eq!(behind(&mut rule, 110, 50.0, 1000.0), 45.0, "on the way to 40: only what is new is drained");
+    }
+
+    #[test]
+    fn the_wait_for_a_batch_is_no_standing_queue() {
+        let mut rule = without_floor();
+        let mut after_batches = |ms: u64| {
+            (0..8).for_each(|_| rule.on_rtt(Time::ZERO, Duration::from_millis(100 + ms)));
+            let batches = Duration::from_millis(20);
+            after(&mut rule, 100.0, StreamStart { batches, ..start(1000.0, 250.0) })
+        };
+        assert!(after_batches(0) >= 900.0);
+        assert!(after_batches(20) >= 900.0);
+        assert_eq!(after_batches(21), 89.5, "on the way to 79");
     }
 
     #[test]

@@ -236,6 +236,34 @@ mod tests {
         assert_eq!(low(&grows[46..]), grows.len() - 46, "from 30 ms of queue on: {grows:?}");
     }
 
+    /// A path hands packets on 2 ms after the first that waits. A stream of slow start shows it: its last packets wait
+    /// for less. Those of the p-streams after it, which are 2.7 ms apart and more, wait for 2 ms each.
+    #[test]
+    fn the_wait_for_a_batch_is_no_overload() {
+        let analysis = Analysis::new(Estimator::Regression, Duration::ZERO, 90);
+        let smoothing = Duration::from_micros(1);
+        let mut receiver = ThalwegReceiver::new(analysis, smoothing, 25.0, ErrorShare::new(0.02, 0.0), 90);
+        let (mut sent, mut leaves, mut shares, mut intervals) = (0.0f64, 0.0f64, Vec::new(), Vec::new());
+        for stream in 0..6 {
+            let (first, spread) = if stream == 0 { (1e6, 2.0) } else { (1.5e6, 1.08) };
+            for index in 0..10u16 {
+                let rate = first * f64::powi(spread, i32::from(index));
+                sent += 8000.0 / rate;
+                leaves = if leaves < sent { sent + 2e-3 } else { leaves };
+                let [sent, leaves] = [sent, leaves].map(|seconds| Time((seconds * 1e12) as u64));
+                let stamp = Stamp::Probe { stream, index, len: 10, rate: rate as f32, sent };
+                if let Some(Report::Available { rate, interval, .. }) = receiver.on_arrival(leaves, &stamp, Bytes(1000))
+                {
+                    shares.push(f64::from(rate) / first);
+                    intervals.push(interval);
+                }
+            }
+        }
+        // The second stream has two packets that are 2.67 ms apart.
+        assert_eq!(intervals, [3000, 2668, 0, 0, 0, 0]);
+        assert!(shares[1..].iter().all(|&share| share > 1.8), "the highest rate but one is free: {shares:?}");
+    }
+
     /// The same with so many packets in place of each, and so many times the growth and the time.
     fn overloaded_in_bursts(burst: u64, growth: u64, gain: f64) -> Vec<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);

@@ -248,7 +248,8 @@ impl ThalwegSender {
             // A burst overflows a short buffer by itself, at any rate.
             let feedback = if burst == 1 { rtt + duration } else { Duration::ZERO };
             let excess = self.parts.classifier.excess(feedback);
-            let start = StreamStart { estimate, duration, fullness, burst, rtt, packet, excess };
+            let batches = self.outgoing.bursts().batches();
+            let start = StreamStart { estimate, duration, fullness, burst, batches, rtt, packet, excess };
             self.parts.rule.apply(self.average, &start)
         } else {
             let stream = self.duration(self.len());

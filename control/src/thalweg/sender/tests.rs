@@ -378,3 +378,16 @@ fn on_a_host_with_a_quantum_slow_start_ends_after_two_low_estimates_in_a_row() {
     let goes_on = matches!(interrupted.mode, Mode::SlowStart { first: next, doubted: None, .. } if next > first);
     assert!(goes_on, "{:?}", interrupted.mode);
 }
+
+/// Batches that a stream of slow start shows do not repeat it in bursts: the flow goes on with half of what it found.
+#[test]
+fn on_a_path_with_batches_slow_start_ends_as_it_does_without() {
+    let mut sender = new_sender();
+    let report = |sender: &ThalwegSender| {
+        Some(Report::Available { stream: sender.outgoing.stream().id(), rate: 4e6, interval: 2000 })
+    };
+    sender.on_ack(Time::ZERO, &Ack { report: report(&sender), ..found(&sender, 4.0, false) });
+    assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 2.0));
+    assert_eq!(sender.outgoing.bursts().batches(), Duration::from_millis(2));
+    assert_eq!(sender.packets_in_burst(), 1, "a packet takes 2 ms at the highest rate of the next stream");
+}
