@@ -166,6 +166,10 @@ impl Calendar {
         }
         slot.tail += 1;
         self.places[place as usize] = packet;
+        // Before the next packet comes here, thousands are put elsewhere.
+        if let Some(next) = self.places.get(place as usize + 1) {
+            prefetch::lines(next);
+        }
     }
 
     /// [`Calendar::put`] where the slot has begun or needs another chunk. It is given the fields of the packet, so that
@@ -342,7 +346,6 @@ impl Calendar {
             before += packets;
             any |= packets;
         }
-        due.clear();
         due.resize(came.len(), 0);
         for &entry in &*came {
             let place = &mut parts[part_of(entry)];
