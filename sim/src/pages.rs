@@ -2,7 +2,7 @@
 //! flows touch, and each address that it does not know takes a walk through several levels of tables.
 
 /// Asks for large pages where there is room for `values` in memory. A hint: it changes nothing but the time that it
-/// takes to come to the values. What was written before stays in small pages until the system moves it.
+/// takes to come to the values.
 pub fn large<T>(values: &Vec<T>) {
     let start = values.as_ptr().addr();
     advise(start, start + values.capacity() * size_of::<T>());
@@ -30,12 +30,15 @@ pub fn large_heap(bytes: usize) -> Option<Vec<u8>> {
 fn advise(start: usize, end: usize) {
     #[cfg(target_os = "linux")]
     {
-        use rustix::mm::{Advice, madvise};
+        use libc::{MADV_HUGEPAGE, madvise};
         let start = start.next_multiple_of(PAGE);
         if end.saturating_sub(start) >= LARGE {
-            // SAFETY: the advice changes neither what is in memory nor how it may be used, whatever the address. An
-            // error means that there are no large pages.
-            let _ = unsafe { madvise(start as *mut _, end - start, Advice::LinuxHugepage) };
+            // SAFETY: neither changes what is in memory or how it may be used, whatever the address. An error means
+            // that there are no large pages, or none where nothing was written yet.
+            unsafe {
+                madvise(start as *mut _, end - start, MADV_HUGEPAGE);
+                madvise(start as *mut _, end - start, MADV_COLLAPSE);
+            }
         }
     }
     #[cfg(not(target_os = "linux"))]
@@ -44,6 +47,11 @@ fn advise(start: usize, end: usize) {
 
 /// So large are the blocks of [`large_heap`]: small enough for allocators to put them where small values are.
 const BLOCK: usize = 64 << 10;
+/// Moves what is in small pages into large ones at once, from Linux 6.1 on. An allocator writes the sizes of blocks
+/// between them, so that parts of the memory are in small pages already, and the system itself takes minutes to move
+/// what is there. (Only some C libraries have this constant.)
+#[cfg(target_os = "linux")]
+const MADV_COLLAPSE: i32 = 25;
 /// Advice begins at a multiple of this, the size of a page on most machines.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 4096;
