@@ -175,6 +175,10 @@ impl Climb {
         }
         if start.excess.is_some() {
             self.kappa = self.parameters.kappa.0;
+        } else if start.batches > Duration::ZERO {
+            // A burst grows by one packet within tau at most. Behind batches, collapses are seen coarsely and by chance,
+            // and the flow whose kappa happens to be the largest would take the path.
+            self.kappa = self.kappa.min(1.0 / f64::from(start.burst)).max(self.parameters.kappa.0);
         }
         self.searching &= estimate > average && start.excess.is_none();
         if estimate <= average * NEAR || start.excess.is_some() {
@@ -391,6 +395,18 @@ mod tests {
         );
         climb.begin_stream(100e6, &stream(1000.0, 25.0));
         assert!(climb.largest_step(10e6, &stream(1000.0, 25.0)) < 1.01e6, "neither floor nor search");
+    }
+
+    #[test]
+    fn behind_batches_a_burst_grows_by_one_packet_within_tau() {
+        let after = |burst, batches| {
+            let mut climb = climb();
+            let start = StreamStart { burst, batches: Duration::from_millis(batches), ..stream(1000.0, 25.0) };
+            climb.begin_stream(100e6, &start);
+            (climb.largest_step(100e6, &start) / 1e4).round() / 100.0
+        };
+        assert_eq!([after(1, 2), after(4, 2), after(100, 2)], [80.0, 25.0, 10.0], "kappa is a tenth at least");
+        assert_eq!(after(4, 0), 80.0, "bursts of a host");
     }
 
     #[test]

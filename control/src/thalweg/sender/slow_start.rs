@@ -67,15 +67,6 @@ impl ThalwegSender {
         self.restart();
     }
 
-    /// Whether an interruption of the host may have lowered the estimate of the present stream. A stream of single
-    /// packets on a path with batches is not repeated: in bursts that are a batch's time apart, it would overload the
-    /// path for many batches, and the flow would take what others that begin have found as well.
-    fn may_be_interrupted(&self) -> bool {
-        let bursts = self.outgoing.bursts();
-        let is_of_bursts = self.outgoing.burst() > self.packet;
-        !bursts.are_packets() && (is_of_bursts || bursts.batches() == Duration::ZERO)
-    }
-
     /// Slow start ends with an estimate below the highest rate of its stream, and goes on otherwise. If a stream lost
     /// its last packets, its estimate arrives only after the timeout, when slow start has restarted. The sender uses
     /// it; otherwise it would repeat the same lossy burst for ever.
@@ -83,7 +74,7 @@ impl ThalwegSender {
         let Mode::SlowStart { len, first, top, doubted } = self.mode else { return };
         let allowed = self.below_ceiling(estimate);
         let is_low = SlowStart::ends_with(estimate, top);
-        if allowed == estimate && is_low && doubted.is_none() && self.may_be_interrupted() {
+        if allowed == estimate && is_low && doubted.is_none() && !self.outgoing.bursts().are_packets() {
             // One interruption of the host within the stream reads as congestion at a rate far below the path's,
             // and probing takes seconds to climb from there. So on hosts that send bursts, slow start ends after
             // two such streams in a row.

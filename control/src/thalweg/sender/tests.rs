@@ -387,7 +387,7 @@ fn on_a_path_with_batches_slow_start_ends_as_it_does_without() {
         Some(Report::Available { stream: sender.outgoing.stream().id(), rate: 4e6, interval: 2000 })
     };
     sender.on_ack(Time::ZERO, &Ack { report: report(&sender), ..found(&sender, 4.0, false) });
-    assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, 2.0));
+    assert_eq!(sender.mode, Mode::Ramp { goal: Rate::from_mbps(2.0) });
     assert_eq!(sender.outgoing.bursts().batches(), Duration::from_millis(2));
     assert_eq!(sender.packets_in_burst(), 1, "a packet takes 2 ms at the highest rate of the next stream");
 }
