@@ -2,6 +2,9 @@
 //! frames, a cable modem that waits for its turn, interrupt coalescing. All times shorter than that between two batches
 //! are lost, so that a stream of single packets shows nothing unless it lasts for many batches. The sender hears of it
 //! and sends bursts instead ([`Bursts`](super::bursts::Bursts)).
+//!
+//! The time between batches follows from four batches of several packets, or from a single stream, if that has nothing
+//! but batches.
 
 use super::bunches::{Bunches, PACKETS_PER_FOLLOWER};
 use super::sample::Sample;

@@ -25,6 +25,10 @@
 //! surges or searches, and the floor of the other step is a packet per round trip, by which TCP's window grows. So a
 //! flow that sends w packets in a round trip climbs by the share sqrt(1 / w) of its rate within tau.
 //!
+//! **Batches.** Where the path hands packets on in batches, an overload is seen coarsely, and each flow sees other
+//! collapses, so that kappas become different by chance. There kappa is at most one over the packets of a burst, so that
+//! a burst grows by one packet within tau, or by the least value.
+//!
 //! **The time scale.** How fast a flow may follow its estimates depends on how soon it hears what came of that. So tau,
 //! of which all times of the rule are multiples, is that of the parameters where feedback takes `slow_feedback` or
 //! longer, and shorter in proportion where it is faster. As a flow's decreases are faster by the same factor, flows
@@ -176,8 +180,6 @@ impl Climb {
         if start.excess.is_some() {
             self.kappa = self.parameters.kappa.0;
         } else if start.batches > Duration::ZERO {
-            // A burst grows by one packet within tau at most. Behind batches, collapses are seen coarsely and by chance,
-            // and the flow whose kappa happens to be the largest would take the path.
             self.kappa = self.kappa.min(1.0 / f64::from(start.burst)).max(self.parameters.kappa.0);
         }
         self.searching &= estimate > average && start.excess.is_none();
