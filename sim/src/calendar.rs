@@ -166,7 +166,8 @@ impl Calendar {
         }
         slot.tail += 1;
         self.places[place as usize] = packet;
-        // Before the next packet comes here, thousands are put elsewhere.
+        // By the time the next packet of this slot comes, thousands have been put into others, so that its place is in
+        // no cache.
         if let Some(next) = self.places.get(place as usize + 1) {
             prefetch::lines(next);
         }
@@ -346,6 +347,7 @@ impl Calendar {
             before += packets;
             any |= packets;
         }
+        // All of them are written below.
         due.resize(came.len(), 0);
         for &entry in &*came {
             let place = &mut parts[part_of(entry)];

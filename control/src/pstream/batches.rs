@@ -3,8 +3,8 @@
 //! are lost, so that a stream of single packets shows nothing unless it lasts for many batches. The sender hears of it
 //! and sends bursts instead ([`Bursts`](super::bursts::Bursts)).
 //!
-//! The time between batches follows from four batches of several packets, or from a single stream, if that has nothing
-//! but batches.
+//! The time between batches follows from four batches of several packets, or from a single stream, if at least half of
+//! its packets came in batches.
 
 use super::bunches::{Bunches, PACKETS_PER_FOLLOWER};
 use super::sample::Sample;
@@ -12,9 +12,6 @@ use crate::units::{Duration, Time};
 
 /// The number of batches of several packets of which the shortest time counts.
 const BATCHES: u32 = 4;
-
-/// The least number of a stream's packets that came together with the one before them, if it alone shows batches.
-const LEAST_FOLLOWERS: usize = 3;
 
 /// For so long after batches were seen, the path is taken to have some still, as bursts that are a batch's time apart
 /// do not show them. It is longer than the time after which the sender shortens its bursts to find out.
@@ -111,23 +108,31 @@ impl Batches {
         (self.packets, self.followers, self.batches, self.shortest) = (0, 0, 0, Duration::MAX);
     }
 
-    /// A stream has ended, of which these packets arrived.
+    /// A stream has ended, of which these packets arrived, in `bunches`.
     ///
     /// A stream of slow start has few packets, whose rates span orders of magnitude. Behind a path with batches, its
     /// last ones arrive together, so that nothing shows above which rate the path has no more to spare: the flow would
-    /// remain at a rate at which each batch has one packet, and would never see four batches of several. So if as many
-    /// packets as half of the stream came together with the one before them, the time between batches is drawn from
-    /// this stream alone, unless one is known. A host that was interrupted once looks the same. But then the packets of
-    /// later streams come at shorter intervals, and the time is at most the shortest of these.
-    pub fn on_stream(&mut self, samples: &[Sample]) {
+    /// remain at a rate at which each batch has one packet, and would never see four batches of several. So if at least
+    /// half of the packets came together with the one before them, the time T between batches is drawn from this stream
+    /// alone, unless one is known.
+    ///
+    /// T is at most the shortest gap before a batch. And a batch leaves T after its first packet came, so that its last
+    /// packet waits for less than T by the time between them: T is at least the largest such difference of delays. Where
+    /// the gaps between packets halve, these bounds are within a factor of two of each other, and the former is taken
+    /// for T. They are often not if a queue drained or a host was interrupted, or if the sender sent packets together.
+    ///
+    /// Where an interruption did look the same, the packets of later streams come at shorter intervals, and lower T.
+    pub fn on_stream(&mut self, samples: &[Sample], bunches: &Bunches) {
         let known = self.interval();
-        if known > Duration::ZERO && !self.is_of_one_stream {
+        let is_known = known > Duration::ZERO;
+        let may_show = if is_known { self.is_of_one_stream } else { bunches.are_most(samples.len()) };
+        if !may_show {
             return;
         }
-        let Some(OneStream { shortest, interval }) = one_stream(samples, self.bunches) else { return };
-        let found = if known > Duration::ZERO { (shortest < known).then_some(shortest) } else { interval };
-        if let Some(interval) = found {
-            (self.interval, self.found) = (interval, self.last);
+        let (shortest, held_back) = bounds(samples, bunches.within());
+        let shows = if is_known { shortest < known } else { shortest.0 / 2 <= held_back.0 && held_back <= shortest };
+        if shows {
+            (self.interval, self.found) = (shortest, self.last);
             (self.told, self.is_of_one_stream) = (false, true);
         }
     }
@@ -144,41 +149,25 @@ impl Batches {
     }
 }
 
-/// What a single stream shows of batches.
-struct OneStream {
-    /// The shortest gap between packets that did not come together.
-    shortest: Duration,
-    /// The time between batches, if most of the packets arrived in batches.
-    interval: Option<Duration>,
-}
-
-/// What a stream shows of batches; none if its packets came one by one, or all together.
-///
-/// Let a batch leave a time T after its first packet came. The first packet waits for T, and the last one of a batch
-/// waits for less by the time between them. So T is at least the largest difference of delays within a batch, and at
-/// most the shortest time before a batch. If these are within a factor of two of each other, as they are where the gaps
-/// between packets halve, the latter is T or somewhat more. (They are often not if a queue drained, or a host was
-/// interrupted.)
-fn one_stream(samples: &[Sample], bunches: Bunches) -> Option<OneStream> {
-    let mut bunches = Bunches::new(bunches.within());
-    let mut first = samples.first()?;
-    let (mut followers, mut held_back, mut shortest) = (0, 0, u64::MAX);
+/// The shortest gap between packets of a stream that did not come together, or the longest duration if there is none;
+/// and the largest difference of delays of packets that did.
+fn bounds(samples: &[Sample], within: Duration) -> (Duration, Duration) {
+    let mut bunches = Bunches::new(within);
+    let (mut shortest, mut held_back) = (Duration::MAX, 0);
+    let mut first = samples.first();
     for pair in samples.windows(2) {
         let gap = Duration(pair[1].arrival.wrapping_sub(pair[0].arrival) as u64);
         bunches.on_gap(gap);
-        if gap > bunches.within() {
-            first = &pair[1];
-            shortest = if bunches.is_inside() { shortest.min(gap.0) } else { shortest };
-        } else if bunches.is_inside() {
-            followers += 1;
+        if gap > within {
+            first = Some(&pair[1]);
+            shortest = if bunches.is_inside() { shortest.min(gap) } else { shortest };
+        } else if bunches.is_inside()
+            && let Some(first) = first
+        {
             held_back = held_back.max(first.delay.saturating_sub(pair[1].delay));
         }
     }
-    let are_most = followers >= LEAST_FOLLOWERS.max(samples.len().div_ceil(2));
-    // (Packets that a sender sent together were not held back.)
-    let shows = are_most && (shortest / 2..=shortest).contains(&(held_back as u64));
-    let shortest = Duration(shortest);
-    (shortest.0 < u64::MAX).then_some(OneStream { shortest, interval: shows.then_some(shortest) })
+    (shortest, Duration(held_back as u64))
 }
 
 #[cfg(test)]
@@ -234,8 +223,11 @@ mod tests {
 
     /// What is told after this stream, us.
     fn told_after(batches: &mut Batches, stream: &[Sample; 10]) -> u64 {
+        let mut bunches = Bunches::new(batches.bunches.within());
+        let gaps = stream.windows(2).map(|pair| pair[1].arrival - pair[0].arrival);
+        gaps.for_each(|gap| bunches.on_gap(Duration(gap as u64)));
         batches.last = Some(Time(stream[9].arrival as u64));
-        batches.on_stream(stream);
+        batches.on_stream(stream, &bunches);
         batches.tell().0 / 1_000_000
     }
 

@@ -11,6 +11,8 @@ use crate::units::Duration;
 pub const SMOOTHING: Duration = Duration::from_micros(1);
 /// A buffering event begins with a gap that is more than this many times as long as the longest gap near zero.
 const LONG_GAP_FACTOR: u64 = 8;
+/// Fewer packets that arrived together with the one before them show nothing, however short the stream is.
+const LEAST_FOLLOWERS: usize = 3;
 /// A stream needs smoothing if at least one in this many packets arrived together with the packet before it.
 pub(super) const PACKETS_PER_FOLLOWER: usize = 16;
 
@@ -59,6 +61,11 @@ impl Bunches {
     /// Whether so many of the `len` packets of a stream were held back that it cannot be analysed packet by packet.
     pub fn are_many(&self, len: usize) -> bool {
         self.within > Duration::ZERO && self.followers * PACKETS_PER_FOLLOWER >= len
+    }
+
+    /// Whether at least half of the `len` packets of a stream, and at least three, were held back.
+    pub fn are_most(&self, len: usize) -> bool {
+        self.followers >= LEAST_FOLLOWERS.max(len.div_ceil(2))
     }
 }
 

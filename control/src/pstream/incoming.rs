@@ -177,7 +177,7 @@ impl Incoming {
         }
         let known = batches.interval();
         // The analysis may change the delays.
-        batches.on_stream(samples);
+        batches.on_stream(samples, bunches);
         let rate = analyse(Received { samples, bunches, batches: known, holes, next: *next, burst });
         self.samples.clear();
         let rate = rate? as f32;

@@ -89,9 +89,9 @@ impl Overload {
         Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 
-    /// Whether `least`, the packet with the least delay of a stream, of which some may have been lost, may have met no
-    /// queue: the delay of the path may wander by as much, or the packet may have waited for its batch, the time
-    /// `batches` after the one before it.
+    /// Whether `least`, the packet with the least delay of a stream, may have met no queue: because the delay of the
+    /// path wanders by as much, or because the packet waited for its batch. `lost` says whether packets of the stream
+    /// were lost, and `batches` is the time between two batches, ps; zero: there are none.
     fn may_be_no_queue(&mut self, least: &Sample, lost: bool, batches: i64) -> bool {
         if lost {
             self.wander.forget();

@@ -142,7 +142,7 @@ impl RateRule {
         let estimate = start.estimate.as_bps();
         let measured = self.standing_queue.measure();
         let queue = Duration(measured.0.saturating_sub(self.standing_queue.tolerated().0));
-        // A packet waits for its batch, too, and the first one of each batch waits for all of its time.
+        // The first packet of each batch waits for the time between two batches.
         let no_queue = self.parameters.tolerance.max(self.standing_queue.wanders()).max(start.batches);
         if queue <= no_queue {
             self.giving_way = None;

@@ -16,8 +16,8 @@ pub struct Waiting {
     buffer: Buffer,
 }
 
-/// By how many packets ahead what is known of a packet is prefetched: with thousands of flows, more is touched between
-/// two packets than a processor takes for a sequence.
+/// When a packet leaves the queue, what is kept of the packet so many places behind it is prefetched. With thousands of
+/// flows, so much other memory is read between two packets that the processor does not read the ring ahead by itself.
 const LATER: usize = 8;
 
 impl Waiting {
