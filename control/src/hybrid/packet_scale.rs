@@ -50,11 +50,12 @@ impl PacketScale {
 }
 
 impl PacketScaleSender {
-    /// Takes over, now, from a window protocol that sent at `rate`, with what `classifier` has seen of the path.
-    pub fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
+    /// Takes over, now, from a window protocol that sent at `rate`, with what `classifier` has seen of the path. If the
+    /// window protocol was in a slow start that nothing had stopped, `thalweg` goes on climbing fast.
+    pub fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier, is_unstopped: bool) {
         match self {
             PacketScaleSender::Rapid(sender) => sender.take_over(now, rate, rtt),
-            PacketScaleSender::Thalweg(sender) => sender.take_over(now, rate, rtt, classifier),
+            PacketScaleSender::Thalweg(sender) => sender.take_over(now, rate, rtt, classifier, is_unstopped),
         }
     }
 

@@ -128,9 +128,9 @@ impl HybridSender {
         let is_enough = !rests && held * rtt.least.as_secs() > self.threshold(self.margin) * rtt.newest.as_secs();
         if is_enough && !(self.lowered_by_errors() && self.classifier.exceeds_error_share()) {
             let rate = Bytes(held as u64).over(rtt.newest);
-            self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier);
             // A window protocol that nothing has stopped yet would go on with its slow start.
             let unstopped = self.window.is_unstopped();
+            self.packet_scale.take_over(now, rate, rtt.newest, &self.classifier, unstopped);
             let behind_queue = rtt.newest > rtt.least.scale(QUEUE);
             let before = Before { rate, window: self.packets(held), unstopped, behind_queue };
             self.competition = self.packet_scale.gives_way().then(|| Competition::new(now, before));

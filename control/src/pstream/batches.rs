@@ -20,6 +20,10 @@ const MEMORY: Duration = Duration::from_millis(60_000);
 /// A gap that is longer than the sender's by less than one over this counts as the sender's: clocks differ.
 const CLOCKS: u64 = 16;
 
+/// A single stream shows the time between batches if a packet was held back for at least so many sixteenths of the
+/// shortest gap before a batch. Where gaps halve, those after one of them add up to a little less than it.
+const LEAST_HELD_BACK: u64 = 7;
+
 /// Watches the arrivals of a flow, packet by packet, or burst by burst where the sender sends bursts.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
@@ -118,8 +122,9 @@ impl Batches {
     ///
     /// T is at most the shortest gap before a batch. And a batch leaves T after its first packet came, so that its last
     /// packet waits for less than T by the time between them: T is at least the largest such difference of delays. Where
-    /// the gaps between packets halve, these bounds are within a factor of two of each other, and the former is taken
-    /// for T. They are often not if a queue drained or a host was interrupted, or if the sender sent packets together.
+    /// the gaps between packets halve, these bounds are within about a factor of two of each other, and the former is
+    /// taken for T. They are often not if a queue drained or a host was interrupted, or if the sender sent packets
+    /// together.
     ///
     /// Where an interruption did look the same, the packets of later streams come at shorter intervals, and lower T.
     pub fn on_stream(&mut self, samples: &[Sample], bunches: &Bunches) {
@@ -130,7 +135,8 @@ impl Batches {
             return;
         }
         let (shortest, held_back) = bounds(samples, bunches.within());
-        let shows = if is_known { shortest < known } else { shortest.0 / 2 <= held_back.0 && held_back <= shortest };
+        let are_near = shortest.0 / 16 * LEAST_HELD_BACK <= held_back.0 && held_back <= shortest;
+        let shows = if is_known { shortest < known } else { are_near };
         if shows {
             (self.interval, self.found) = (shortest, self.last);
             (self.told, self.is_of_one_stream) = (false, true);
@@ -245,6 +251,25 @@ mod tests {
         }
         assert_eq!(told(&sent, &held_back(&sent, 0)), 0, "no batches");
         assert_eq!(told(&sent, &held_back(&sent, 20)), 0, "less than half of the packets are so close");
+    }
+
+    #[test]
+    fn batches_may_leave_by_a_clock() {
+        let sent = halving();
+        // A packet waits for the next multiple of 3 ms, or for that and `phase` us.
+        let told: Vec<i64> = (0..3000)
+            .step_by(25)
+            .map(|phase| {
+                let arrivals = sent.map(|sent| {
+                    let since = sent - 1000 * phase;
+                    1000 * phase + since.div_euclid(3_000_000) * 3_000_000 + 3_000_000
+                });
+                told_after(&mut Batches::new(Duration::from_micros(1)), &samples(&sent, &arrivals)) as i64
+            })
+            .collect();
+        assert_eq!(told[0], 3000);
+        assert!(told.iter().all(|told| [0, 3000].contains(told)), "{told:?}");
+        assert!(told.iter().filter(|&&told| told > 0).count() * 2 > told.len(), "{told:?}");
     }
 
     #[test]

@@ -11,6 +11,9 @@
 //! ([`Batches`](super::batches::Batches)). It sees batches only while several bursts arrive together. So the quantum
 //! is halved every 30 s, and rises again if it is then too short.
 //!
+//! **Slow start** may doubt that the path shows what the host can time, and makes the quantum longer for the bursts of
+//! one stream.
+//!
 //! **A short buffer** holds no long bursts: of 53 packets that arrive together, 20 places keep 20. The sender learns it
 //! from losses while no queue stands, that is, while the shortest round-trip time of a stream is about the shortest one
 //! that the path once had. A short buffer loses packets of each stream, so that one such loss does not count: a host
@@ -30,6 +33,8 @@ pub struct Bursts {
     batches: Duration,
     /// When that last changed.
     told: Time,
+    /// The least quantum of the present stream, if its sender asked for one.
+    of_stream: Duration,
     /// By how much departures are late, picoseconds; a moving average over about [`MEMORY`] of them.
     late: f64,
     /// The same over about [`LONG_MEMORY`] departures.
@@ -84,6 +89,7 @@ impl Bursts {
             packet: host.packet,
             batches: Duration::ZERO,
             told: Time::ZERO,
+            of_stream: Duration::ZERO,
             late: 0.0,
             late_for_long: 0.0,
             longest: LONGEST,
@@ -99,7 +105,13 @@ impl Bursts {
 
     /// The shortest time between two departures that the host can keep and the path shows.
     pub fn quantum(&self) -> Duration {
-        self.quantum.max(self.batches).max(Duration((LATE_FACTOR * self.late) as u64))
+        self.quantum.max(self.batches).max(self.of_stream).max(Duration((LATE_FACTOR * self.late) as u64))
+    }
+
+    /// From now on the quantum is at least this, in place of what was asked for before; zero: it is that of the host
+    /// and the path.
+    pub fn lengthen(&mut self, quantum: Duration) {
+        self.of_stream = quantum;
     }
 
     /// The time between two batches in which packets arrive; zero: none are known.

@@ -82,6 +82,12 @@ impl Outgoing {
 
     /// Begins this stream with the next packet, whatever is left of the present one.
     pub fn begin(&mut self, stream: Stream) {
+        self.begin_with_quantum(stream, Duration::ZERO);
+    }
+
+    /// The same, where the quantum of the stream's bursts is at least this long.
+    pub fn begin_with_quantum(&mut self, stream: Stream, quantum: Duration) {
+        self.bursts.lengthen(quantum);
         let (_, highest) = stream.range();
         self.stream = stream;
         self.open = 0;
@@ -106,6 +112,7 @@ impl Outgoing {
     pub fn end(&mut self) {
         self.stream = self.stream.ended();
         self.open = 0;
+        self.bursts.lengthen(Duration::ZERO);
     }
 
     /// A packet was acknowledged after this round-trip time.

@@ -18,7 +18,9 @@
 //! **Search.** Slow start may end far below a flow's share of the path, because others that begin at the same time
 //! overload the path. So a *search* follows slow start: as long as every estimate is above the average rate, the rate
 //! may grow by half within the time that feedback takes. (If a flow begins with all that slow start found, this
-//! estimate is not above its rate, and there is no search.)
+//! estimate is not above its rate, and there is no search.) There is a search, too, where the hybrid takes over from a
+//! slow start that nothing has stopped. What is free is not known then, and a single low estimate of bursts may come
+//! from an interruption of the host, so that it takes two in a row to end this search.
 //!
 //! **Losses without a queue.** Where losses are the only signal of congestion ([`super::classifier`]), no stream shows
 //! what is free, and each of many flows loses the same share of its packets. There kappa has its least value, nothing
@@ -68,6 +70,8 @@ pub struct ClimbParameters {
 pub struct StreamStart {
     /// The newest estimate.
     pub estimate: Rate,
+    /// Whether it came since the stream before began.
+    pub is_new: bool,
     /// How long the stream would last at the present average rate.
     pub duration: Duration,
     /// The number of its bursts over the number of bursts in a full stream.
@@ -101,8 +105,10 @@ pub struct Climb {
     age: Duration,
     /// The factor on tau.
     time_scale: f64,
-    /// Whether no estimate since slow start began was as low as the average rate.
-    searching: bool,
+    /// How many estimates in a row that are as low as the average rate end the search; zero: there is none.
+    patience: u32,
+    /// How many such estimates there were.
+    lows: u32,
 }
 
 /// An estimate of this multiple of the average rate or less ends a surge.
@@ -135,13 +141,25 @@ impl Climb {
             since_lowered: Duration::ZERO,
             age: Duration::ZERO,
             time_scale: 1.0,
-            searching: false,
+            patience: 0,
+            lows: 0,
         }
     }
 
-    /// Begins a search, or ends it.
-    pub fn search(&mut self, searching: bool) {
-        self.searching = searching;
+    /// Begins a search, which ends with so many estimates in a row that are as low as the average rate, or with one if
+    /// its stream had single packets; zero: there is no search.
+    pub fn search(&mut self, patience: u32) {
+        (self.patience, self.lows) = (patience, 0);
+    }
+
+    /// Ends the search where an estimate shows that there is no more.
+    fn go_on_searching(&mut self, average: f64, start: &StreamStart) {
+        let is_low = start.estimate.as_bps() <= average;
+        self.lows = if is_low { self.lows + u32::from(start.is_new) } else { 0 };
+        let patience = if start.burst > 1 { self.patience } else { self.patience.min(1) };
+        if self.lows >= patience || start.excess.is_some() {
+            self.search(0);
+        }
     }
 
     /// This time went by without an estimate, as streams that would last for `stream` were interrupted.
@@ -182,7 +200,7 @@ impl Climb {
         } else if start.batches > Duration::ZERO {
             self.kappa = self.kappa.min(1.0 / f64::from(start.burst)).max(self.parameters.kappa.0);
         }
-        self.searching &= estimate > average && start.excess.is_none();
+        self.go_on_searching(average, start);
         if estimate <= average * NEAR || start.excess.is_some() {
             (self.surge, self.spared) = (1.0, Duration::ZERO);
         } else {
@@ -214,7 +232,7 @@ impl Climb {
             Some(_) => self.packet_step(average, start),
         };
         let step = self.kappa * self.surge * average + floor_step;
-        if !self.searching {
+        if self.patience == 0 {
             return step;
         }
         // Within the time that feedback takes, the share feedback / tau of a step is adopted.
@@ -282,6 +300,7 @@ mod tests {
         let duration = Duration::from_secs(ms / 1e3);
         StreamStart {
             estimate: Rate::from_mbps(mbps),
+            is_new: true,
             duration,
             fullness: 1.0,
             burst: 1,
@@ -345,11 +364,30 @@ mod tests {
     fn a_search_lets_a_flow_climb_by_half_per_feedback_until_an_estimate_is_as_low_as_its_rate() {
         let mut climb = climb();
         climb.kappa = 0.1;
-        climb.search(true);
+        climb.search(1);
         streams(&mut climb, 1, 101.0, 0.0);
         assert_eq!(step_mbps(&climb, 100.0), 125.0, "50 in the round trip of 100 ms, of the 250 ms of tau");
         streams(&mut climb, 1, 100.0, 0.0);
         assert_eq!(step_mbps(&climb, 100.0), 10.0);
+    }
+
+    #[test]
+    fn a_search_after_another_protocols_slow_start_ends_with_the_second_low_estimate_of_bursts_in_a_row() {
+        // Whether the search goes on after streams of bursts of so many packets, and of these estimates, of which the
+        // second one is new or not.
+        let goes_on = |burst, is_new, estimates: &[f64]| {
+            let mut climb = climb();
+            climb.kappa = 0.1;
+            climb.search(2);
+            for (index, &mbps) in estimates.iter().enumerate() {
+                climb.begin_stream(1e8, &StreamStart { burst, is_new: is_new || index != 1, ..stream(mbps, 0.0) });
+            }
+            step_mbps(&climb, 100.0) > 100.0
+        };
+        assert!(goes_on(2, true, &[90.0]) && goes_on(2, true, &[90.0, 101.0, 90.0]));
+        assert!(!goes_on(2, true, &[90.0, 90.0]));
+        assert!(goes_on(2, false, &[90.0, 90.0]), "one estimate counts once");
+        assert!(!goes_on(1, true, &[90.0]), "a stream of single packets");
     }
 
     #[test]
@@ -385,7 +423,7 @@ mod tests {
     fn where_losses_are_the_only_signal_a_flow_climbs_by_a_packet_per_round_trip() {
         let mut climb = climb();
         let lossy = StreamStart { excess: Some(0.0), ..stream(1000.0, 25.0) };
-        climb.search(true);
+        climb.search(1);
         climb.begin_stream(100e6, &lossy);
         // A packet of 10,000 bits per 100 ms is a floor of 100 kbps, and kappa has its least value.
         assert_eq!((climb.largest_step(10e6, &lossy) / 1e4).round(), 200.0, "a tenth of 10 Mbps, and a tenth more");

@@ -124,9 +124,10 @@ impl RateRule {
         self.standing_queue.on_loss();
     }
 
-    /// Begins a search, in which the flow may climb fast until an estimate is as low as the average rate, or ends it.
-    pub fn search(&mut self, searching: bool) {
-        self.climb.search(searching);
+    /// Begins a search, in which the flow may climb fast until so many estimates in a row are as low as the average
+    /// rate; zero ends it. See [`Climb::search`].
+    pub fn search(&mut self, patience: u32) {
+        self.climb.search(patience);
     }
 
     /// The losses taken for a collapse were errors, or the flow begins anew.
@@ -202,6 +203,7 @@ mod tests {
         let duration = Duration::from_secs(duration_ms / 1e3);
         StreamStart {
             estimate: Rate::from_mbps(mbps),
+            is_new: true,
             duration,
             fullness: 1.0,
             burst: 1,

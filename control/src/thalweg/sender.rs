@@ -77,8 +77,9 @@ pub struct ThalwegSender {
     /// The mean rate of the present p-stream; in recovery: the mean rate before recovery, unless lower because of what
     /// arrived since.
     average: Rate,
-    /// The newest estimate of the available bandwidth.
+    /// The newest estimate of the available bandwidth, and whether it came since the last stream began.
     estimate: Option<Rate>,
+    is_new: bool,
     feedback: Feedback,
     /// Timeouts, less the estimates since; at least 0.
     timeouts: i32,
@@ -105,9 +106,9 @@ pub struct ThalwegSender {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     /// Sends a slow-start stream of up to `len` bursts whose rates start at `first` and whose estimate is at most
-    /// `top`, then waits for that estimate. `doubted` is the estimate of the stream that this one repeats, if it
-    /// repeats one.
-    SlowStart { len: u16, first: Rate, top: Rate, doubted: Option<Rate> },
+    /// `top`, then waits for that estimate. The quantum of its bursts is at least `quantum`. `doubted` is the estimate
+    /// of the stream that this one repeats, if it repeats one.
+    SlowStart { len: u16, first: Rate, top: Rate, doubted: Option<Rate>, quantum: Duration },
     /// Sends p-streams, at a rate that grows in steps to `goal`.
     Ramp { goal: Rate },
     /// Sends p-streams.
@@ -128,6 +129,9 @@ enum Interrupted {
 const MIN_STREAM_BURSTS: u16 = 8;
 /// The least number of bursts in a stream after timeouts.
 const SHORTEST_STREAM: u16 = 3;
+
+/// So many low estimates in a row, of bursts, end the search after another protocol's slow start.
+const SEARCH_PATIENCE: u32 = 2;
 
 /// How long a stream may last is drawn for each, between this share of [`Parts::longest_stream`] and all of it. The
 /// streams of many slow flows all last as long as they may. If that were the same time for all, they would keep step,
@@ -152,6 +156,7 @@ impl ThalwegSender {
             mode: Mode::Probing,
             average: parts.initial_rate,
             estimate: None,
+            is_new: false,
             feedback: Feedback::default(),
             timeouts: 0,
             ceiling: None,
@@ -181,9 +186,16 @@ impl ThalwegSender {
     }
 
     /// Takes over, now, from another protocol that sent at `rate`, with what `classifier` has seen of the path. There
-    /// is no slow start, as streams around that rate find out whether more is available. There is no search either: the
-    /// other protocol has found its share.
-    pub(crate) fn take_over(&mut self, now: Time, rate: Rate, rtt: Duration, classifier: &LossClassifier) {
+    /// is no slow start, as streams around that rate find out whether more is available. There is a search if the other
+    /// protocol was in a slow start that nothing had stopped; otherwise it has found its share.
+    pub(crate) fn take_over(
+        &mut self,
+        now: Time,
+        rate: Rate,
+        rtt: Duration,
+        classifier: &LossClassifier,
+        is_unstopped: bool,
+    ) {
         self.parts.classifier = classifier.clone();
         self.mode = Mode::Probing;
         self.set_average(rate);
@@ -191,7 +203,7 @@ impl ThalwegSender {
         (self.timeouts, self.ceiling, self.idle) = (0, None, false);
         self.parts.rule.forget_queues();
         self.parts.rule.forget_collapses();
-        self.parts.rule.search(false);
+        self.parts.rule.search(if is_unstopped { SEARCH_PATIENCE } else { 0 });
         self.arrivals.forget(now, rtt);
         // Estimates of streams from before the other protocol took over are out of date.
         self.estimate = None;
@@ -240,6 +252,7 @@ impl ThalwegSender {
 
     /// Adjusts the average rate for the next stream to the newest estimate, or to the time without one.
     fn follow_estimate(&mut self, now: Time, pipe: &Pipe) {
+        let is_new = core::mem::take(&mut self.is_new);
         let average = if let Some(estimate) = self.estimate {
             let bursts = self.len_of_data(pipe);
             let fullness = f64::from(bursts) / f64::from(self.parts.len);
@@ -249,7 +262,7 @@ impl ThalwegSender {
             let feedback = if burst == 1 { rtt + duration } else { Duration::ZERO };
             let excess = self.parts.classifier.excess(feedback);
             let batches = self.outgoing.bursts().batches();
-            let start = StreamStart { estimate, duration, fullness, burst, batches, rtt, packet, excess };
+            let start = StreamStart { estimate, is_new, duration, fullness, burst, batches, rtt, packet, excess };
             self.parts.rule.apply(self.average, &start)
         } else {
             let stream = self.duration(self.len());
@@ -320,7 +333,7 @@ impl ThalwegSender {
         }
         let estimate = at_most_highest(estimate);
         self.timeouts = (self.timeouts - 1).max(0);
-        self.estimate = Some(estimate);
+        (self.estimate, self.is_new) = (Some(estimate), true);
         match self.mode {
             Mode::SlowStart { .. } => self.on_estimate_in_slow_start(estimate),
             Mode::Ramp { .. } => self.on_estimate_in_ramp(estimate),

@@ -1,4 +1,15 @@
 //! Slow start, at the beginning and after timeouts.
+//!
+//! **On a host that sends bursts**, a stream whose estimate is below its highest rate is sent again, because one
+//! interruption of the host within the stream reads as congestion at a rate far below the path's, and probing takes
+//! seconds to climb from there.
+//!
+//! Interrupt coalescing hides gaps that such a host can still time. It may be what ended slow start if both streams had
+//! single packets and found about the same rate, and if a packet takes a few quanta at this rate. So a third stream
+//! follows, of four bursts of four packets. Its shortest gap is that between two packets at the rate that was found,
+//! which the path has shown. There is a third stream, too, if the receiver has seen batches; then its shortest gap is
+//! the time between two of them. If the path has no more, the third stream finds the same. If it finds more, slow start
+//! goes on with the same quantum, and each further stream reaches four times what the one before it found.
 
 use super::{Mode, SHORTEST_STREAM, ThalwegSender, at_least};
 use crate::pstream::SlowStart;
@@ -16,6 +27,14 @@ pub(super) const AFTER_SLOW_START: f64 = 0.5;
 /// After a timeout, slow start ends at most at this share of the rate before.
 const CEILING: f64 = 0.5;
 
+/// What two streams of single packets found may be interrupt coalescing if a packet takes no more than so many of the
+/// host's quanta at this rate. Network cards hand on packets every 20 to 250 us, and the quantum of a host is 50 us or
+/// more.
+const HIDING_QUANTA: f64 = 16.0;
+
+/// The number of bursts in the streams of slow start whose quantum is longer than the host's.
+const LONG_BURSTS: u16 = 4;
+
 /// The longest stream with which slow start begins after timeouts: three packets.
 const LONGEST_STREAM: Duration = Duration::from_millis(20_000);
 
@@ -25,14 +44,14 @@ impl ThalwegSender {
     /// that counts, but its packets would be many round trips' share of a slow flow.
     pub(super) fn restart(&mut self) {
         self.estimate = None;
-        self.parts.rule.search(true);
+        self.parts.rule.search(1);
         let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
         // A stream whose rates double takes as long as two packets at its first rate.
         let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
         // So many flows may share a slow path that even the first streams are more than it carries.
         let most = (SLOW_START.first >> self.timeouts.min(15)).max(SHORTEST_STREAM);
         let len = self.ceiling.map_or(most, |ceiling| SLOW_START.len_up_to(first, ceiling * 2.0).min(most));
-        self.begin_slow_start(len, first, None);
+        self.begin_slow_start(len, first, None, Duration::ZERO);
     }
 
     /// A rate, or the ceiling if that is lower.
@@ -40,14 +59,14 @@ impl ThalwegSender {
         self.ceiling.filter(|&ceiling| rate > ceiling).unwrap_or(rate)
     }
 
-    /// Sends a stream of slow start: up to `len` bursts whose rates start at `first`. If it repeats one, `doubted` is
-    /// the estimate of that.
-    pub(super) fn begin_slow_start(&mut self, len: u16, first: Rate, doubted: Option<Rate>) {
+    /// Sends a stream of slow start: up to `len` bursts whose rates start at `first`, and whose quantum is at least
+    /// `quantum`. If it repeats one, `doubted` is the estimate of that.
+    fn begin_slow_start(&mut self, len: u16, first: Rate, doubted: Option<Rate>, quantum: Duration) {
         let stream = SLOW_START.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
         self.average = stream.average();
         let top = SLOW_START.highest_estimate(&stream, self.outgoing.bursts());
-        self.mode = Mode::SlowStart { len, first, top, doubted };
-        self.outgoing.begin(stream);
+        self.mode = Mode::SlowStart { len, first, top, doubted, quantum };
+        self.outgoing.begin_with_quantum(stream, quantum);
     }
 
     /// A retransmission or feedback timeout.
@@ -71,14 +90,18 @@ impl ThalwegSender {
     /// its last packets, its estimate arrives only after the timeout, when slow start has restarted. The sender uses
     /// it; otherwise it would repeat the same lossy burst for ever.
     pub(super) fn on_estimate_in_slow_start(&mut self, estimate: Rate) {
-        let Mode::SlowStart { len, first, top, doubted } = self.mode else { return };
+        let Mode::SlowStart { len, first, top, doubted, quantum } = self.mode else { return };
         let allowed = self.below_ceiling(estimate);
         let is_low = SlowStart::ends_with(estimate, top);
-        if allowed == estimate && is_low && doubted.is_none() && !self.outgoing.bursts().are_packets() {
-            // One interruption of the host within the stream reads as congestion at a rate far below the path's,
-            // and probing takes seconds to climb from there. So on hosts that send bursts, slow start ends after
-            // two such streams in a row.
-            self.begin_slow_start(len, first, Some(estimate));
+        let may_doubt = allowed == estimate && is_low && !self.outgoing.bursts().are_packets();
+        if let Some(before) = doubted
+            && may_doubt
+            && let Some(longer) = self.longer_quantum(before, estimate)
+        {
+            let found = lower(before, estimate);
+            self.begin_slow_start(LONG_BURSTS, found * 0.5, Some(found), longer);
+        } else if may_doubt && doubted.is_none() {
+            self.begin_slow_start(len, first, Some(estimate), quantum);
         } else if allowed < estimate || is_low {
             let found = doubted.map_or(allowed, |before| of_two(self.below_ceiling(before), allowed));
             self.estimate = Some(found);
@@ -88,13 +111,39 @@ impl ThalwegSender {
             self.ceiling = None;
             self.ramp_up_to(if is_sure { found } else { found * AFTER_SLOW_START });
         } else {
-            self.begin_slow_start(SLOW_START.len_after(len), estimate, None);
+            let is_longer = quantum > Duration::ZERO;
+            let len = if is_longer { LONG_BURSTS } else { SLOW_START.len_after(len) };
+            self.begin_slow_start(len, estimate, None, quantum);
         }
         // The sender has usually been idle for a round trip, so that the first packet of the next stream needs no
         // gap. (A late estimate, after a timeout, may end a stream that is being sent: one packet then leaves
         // early.)
         self.outgoing.wait_for_nothing();
     }
+
+    /// The quantum with which a third stream shows whether two, of which one found `before` and its repetition
+    /// `estimate`, found how often packets are handed on together, in place of the available bandwidth; none if there is
+    /// no reason to think so.
+    fn longer_quantum(&self, before: Rate, estimate: Rate) -> Option<Duration> {
+        let Mode::SlowStart { quantum, .. } = self.mode else { return None };
+        let bursts = self.outgoing.bursts();
+        if bursts.batches() > quantum {
+            return Some(bursts.batches());
+        }
+        let packet = lower(before, estimate).time_for(self.packet);
+        let is_short = packet <= bursts.quantum().scale(HIDING_QUANTA);
+        (self.outgoing.burst() == self.packet && are_about_equal(before, estimate) && is_short).then_some(packet)
+    }
+}
+
+/// Whether two estimates are of the same available bandwidth: the rates of slow start's streams double from burst to
+/// burst.
+fn are_about_equal(a: Rate, b: Rate) -> bool {
+    a <= b * 2.0 && b <= a * 2.0
+}
+
+fn lower(a: Rate, b: Rate) -> Rate {
+    if a < b { a } else { b }
 }
 
 /// Which of two estimates of slow start counts. The rates of its streams double from burst to burst, so two estimates

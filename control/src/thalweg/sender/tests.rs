@@ -379,6 +379,33 @@ fn on_a_host_with_a_quantum_slow_start_ends_after_two_low_estimates_in_a_row() {
     assert!(goes_on, "{:?}", interrupted.mode);
 }
 
+/// Two streams of single packets find 8 Mbps, at which a packet takes a millisecond: five quanta. The same stream in
+/// bursts finds as much, or goes on in such bursts if interrupt coalescing has hidden the rest.
+#[test]
+fn on_a_host_with_a_quantum_what_coalescing_may_hide_is_tried_in_bursts() {
+    let host = Conditions { quantum: Duration::from_micros(200), ..Conditions::exact(PACKET) };
+    let in_bursts = || {
+        let mut sender = Thalweg::default().thalweg_sender(&host);
+        sender.on_ack(Time::ZERO, &found(&sender, 8.0, false));
+        sender.on_ack(Time::ZERO, &found(&sender, 9.0, false));
+        let Mode::SlowStart { first, top, quantum, .. } = sender.mode else { panic!("{:?}", sender.mode) };
+        assert_eq!((first.as_mbps(), top.as_mbps(), quantum), (4.0, 16.0, Duration::from_millis(1)));
+        assert_eq!((sender.outgoing.stream().length(), sender.outgoing.burst()), (4, Bytes(4 * PACKET.0)));
+        sender
+    };
+    let mut no_more = in_bursts();
+    no_more.on_ack(Time::ZERO, &found(&no_more, 8.0, false));
+    assert_eq!((no_more.mode, no_more.average.as_mbps()), (Mode::Probing, 8.0));
+    let mut more = in_bursts();
+    more.on_ack(Time::ZERO, &found(&more, 16.0, false));
+    let Mode::SlowStart { first, top, quantum, .. } = more.mode else { panic!("{:?}", more.mode) };
+    assert_eq!((first.as_mbps(), top.as_mbps(), quantum), (16.0, 64.0, Duration::from_millis(1)));
+    more.on_ack(Time::ZERO, &found(&more, 32.0, false));
+    more.on_ack(Time::ZERO, &found(&more, 32.0, false));
+    assert_eq!((more.mode, more.average.as_mbps()), (Mode::Probing, 32.0));
+    assert_eq!(more.outgoing.bursts().quantum(), host.quantum, "that of the host");
+}
+
 /// Batches that a stream of slow start shows do not repeat it in bursts: the flow goes on with half of what it found.
 #[test]
 fn on_a_path_with_batches_slow_start_ends_as_it_does_without() {
