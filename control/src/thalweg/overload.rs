@@ -5,21 +5,27 @@
 //! flow: x C may be more than all that it sends. So decreases go by x, of which each flow has to give up the same share
 //! of its rate.
 //!
-//! Within a stream the queue also grows because of the stream's own highest rates. But the least delay of a stream is
-//! that of packets that its lowest rates let the queue drain for. So x is by how much the least delay grew from one
-//! stream to the next. One-way delays show nothing of queues on the way back.
+//! Within a stream the queue also grows because of the stream's own highest rates. But the lowest delays of a stream
+//! are those of packets that its lowest rates let the queue drain for. So x is by how much the *low delay* grew from
+//! one stream to the next. One-way delays show nothing of queues on the way back.
+//!
+//! **The low delay** of a stream is that below which a tenth of its delays are. The least one may be that of a single
+//! packet that waited for less than all others: where interrupt coalescing holds packets back for about as long as two
+//! bursts are apart, two are handed on together now and then. Then the queue would seem to have grown in the next
+//! stream. If packets of the stream were lost, the low delay is the least one, as the queue may hold a few packets
+//! only.
 //!
 //! Beside many other streams the analysis of a stream errs: the delay falls for some packets even while the queue
 //! grows, and this looks as if all of the stream's rates fitted. A flow whose estimates remain too high for some tens
-//! of seconds takes several times its share. If the least delay grew by most of the range of the stream's delays, the
-//! queue grew, whatever the analysis says.
+//! of seconds takes several times its share. If the low delay grew by most of what the stream's longest delay is above
+//! it, the queue grew, whatever the analysis says.
 //!
 //! **Where the delay wanders by itself**, as over radio, every second stream finds that it has grown. So growth counts
 //! only while the delay is farther above its least of the last seconds than it wanders ([`Wander`]). A queue that grows
 //! gets there soon, and counts from then on.
 //!
 //! **Where the path hands packets on in batches**, a packet waits for its batch, for up to the time between two. So the
-//! least delay of a stream of single packets may be longer by that time than the least of one that arrived in batches.
+//! low delay of a stream of single packets may be longer by that time than that of one that arrived in batches.
 //! Growth counts only while the delay is farther above its least of the last seconds than this time. Where packets are
 //! lost, all growth counts, as the queue may be too short to delay a packet by so much.
 
@@ -27,12 +33,15 @@ use super::lowest::Lowest;
 use super::wander::{LEAST_WANDER, Wander};
 use crate::pstream::{Received, Sample};
 use crate::units::Bytes;
+use alloc::vec::Vec;
 
 /// Compares each stream with the one before it.
 #[derive(Clone, Debug, Default)]
 pub struct Overload {
-    /// The packet of the last stream with the least delay.
+    /// The packet of the last stream with the low delay.
     before: Option<Sample>,
+    /// The delays of a stream, ps, and the places of their packets in it; empty between two streams.
+    delays: Vec<(i64, usize)>,
     lowest: Lowest,
     wander: Wander,
 }
@@ -51,7 +60,11 @@ pub struct Growth {
 /// A stream that was sent more than so many of its durations after the one before it is not compared with that.
 const MOST_APART: i64 = 3;
 
-/// The growth of a queue is plain if the least delay grew by more than this share of the range of the stream's delays.
+/// The low delay of a stream is above that of one packet in so many.
+const LOW: usize = 10;
+
+/// The growth of a queue is plain if the low delay grew by more than this share of what the longest delay of the stream
+/// is above it.
 const PLAIN: f64 = 0.65;
 
 /// Delays that wander stay within this multiple of their scale above the lowest. It is many times their deviation,
@@ -67,38 +80,47 @@ impl Overload {
     pub fn of(&mut self, received: &Received, packet: Bytes) -> Option<Growth> {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);
-        let least = *samples.iter().min_by_key(|sample| sample.delay)?;
-        let before = self.before.replace(least)?;
+        let lost = received.holes.all().iter().any(|hole| hole.missing > 0);
+        let low = *samples.get(self.low(samples, lost)?)?;
+        let before = self.before.replace(low)?;
         let span = last.sent().wrapping_sub(first.sent());
-        let since = least.sent().wrapping_sub(before.sent());
+        let since = low.sent().wrapping_sub(before.sent());
         let is_next = since > 0 && since <= span.saturating_mul(MOST_APART);
         if span <= 0 || !is_next {
             return None;
         }
         let gaps = last.index.checked_sub(first.index)?;
-        let lost = received.holes.all().iter().any(|hole| hole.missing > 0);
         let average = received.size_of_burst(packet).as_bits() * f64::from(gaps) / (span as f64 * 1e-12);
         if average < mean_rate(first.rate, last.rate) * INTERRUPTED {
             return None;
         }
         let batches = if lost { 0 } else { received.batches.0.min(i64::MAX as u64) as i64 };
-        let counts = !self.may_be_no_queue(&least, lost, batches);
-        let grown = if counts { least.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
-        let range = samples.iter().map(|sample| sample.delay.wrapping_sub(least.delay)).max().unwrap_or(0) as f64;
+        let counts = !self.may_be_no_queue(&low, lost, batches);
+        let grown = if counts { low.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
+        let range = samples.iter().map(|sample| sample.delay.wrapping_sub(low.delay)).max().unwrap_or(0) as f64;
         let is_plain = grown > PLAIN * range;
         Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 
-    /// Whether `least`, the packet with the least delay of a stream, may have met no queue: because the delay of the
-    /// path wanders by as much, or because the packet waited for its batch. `lost` says whether packets of the stream
-    /// were lost, and `batches` is the time between two batches, ps; zero: there are none.
-    fn may_be_no_queue(&mut self, least: &Sample, lost: bool, batches: i64) -> bool {
+    /// The place of the packet with the low delay in a stream, of which packets were lost or not; none if none arrived.
+    fn low(&mut self, samples: &[Sample], lost: bool) -> Option<usize> {
+        self.delays.extend(samples.iter().enumerate().map(|(place, sample)| (sample.delay, place)));
+        let below = if lost { 0 } else { self.delays.len() / LOW };
+        let low = (below < self.delays.len()).then(|| self.delays.select_nth_unstable(below).1.1);
+        self.delays.clear();
+        low
+    }
+
+    /// Whether `low`, the packet with the low delay of a stream, may have met no queue: because the delay of the path
+    /// wanders by as much, or because the packet waited for its batch. `lost` says whether packets of the stream were
+    /// lost, and `batches` is the time between two batches, ps; zero: there are none.
+    fn may_be_no_queue(&mut self, low: &Sample, lost: bool, batches: i64) -> bool {
         if lost {
             self.wander.forget();
         }
         let wanders = self.wander.scale().saturating_mul(WANDERS);
-        self.wander.on_least(least.sent(), least.delay);
-        let above = self.lowest.on_delay(least.sent(), least.delay);
+        self.wander.on_least(low.sent(), low.delay);
+        let above = self.lowest.on_delay(low.sent(), low.delay);
         let wanders = if wanders >= LEAST_WANDER { wanders } else { 0 };
         let wait = wanders.max(batches);
         wait > 0 && above <= wait
@@ -115,6 +137,22 @@ pub(super) fn mean_rate(first: f64, last: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tenth_of_the_delays_are_below_the_low_one_unless_packets_were_lost() {
+        let stream: [Sample; 30] = core::array::from_fn(|place| Sample {
+            index: place as u16,
+            rate: 1e6,
+            // Two packets waited for less, and one had the same delay as another.
+            delay: [900, 2000, 1000, 2000].get(place).copied().unwrap_or(1500 + place as i64),
+            arrival: 1000 * place as i64,
+            packets: 1,
+        });
+        let mut overload = Overload::default();
+        let mut low = |count, lost| overload.low(&stream[..count], lost).map(|place| stream[place].delay);
+        assert_eq!([low(30, false), low(30, true)], [Some(1505), Some(900)]);
+        assert_eq!([low(9, false), low(1, false), low(0, false)], [Some(900), Some(900), None]);
+    }
 
     #[test]
     fn the_mean_rate_is_that_of_many_packets() {
