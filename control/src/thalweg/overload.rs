@@ -9,11 +9,11 @@
 //! are those of packets that its lowest rates let the queue drain for. So x is by how much the *low delay* grew from
 //! one stream to the next. One-way delays show nothing of queues on the way back.
 //!
-//! **The low delay** of a stream is that below which a tenth of its delays are. The least one may be that of a single
+//! **The low delay** of a stream is that below which a fifth of its delays are. The least one may be that of a single
 //! packet that waited for less than all others: where interrupt coalescing holds packets back for about as long as two
 //! bursts are apart, two are handed on together now and then. Then the queue would seem to have grown in the next
-//! stream. If packets of the stream were lost, the low delay is the least one, as the queue may hold a few packets
-//! only.
+//! stream. If packets of the stream were lost, the least delays of the two streams are compared, as the queue may hold
+//! a few packets only.
 //!
 //! Beside many other streams the analysis of a stream errs: the delay falls for some packets even while the queue
 //! grows, and this looks as if all of the stream's rates fitted. A flow whose estimates remain too high for some tens
@@ -38,8 +38,8 @@ use alloc::vec::Vec;
 /// Compares each stream with the one before it.
 #[derive(Clone, Debug, Default)]
 pub struct Overload {
-    /// The packet of the last stream with the low delay.
-    before: Option<Sample>,
+    /// The packets of the last stream with the least and with the low delay.
+    before: Option<[Sample; 2]>,
     /// The delays of a stream, ps, and the places of their packets in it; empty between two streams.
     delays: Vec<(i64, usize)>,
     lowest: Lowest,
@@ -61,7 +61,7 @@ pub struct Growth {
 const MOST_APART: i64 = 3;
 
 /// The low delay of a stream is above that of one packet in so many.
-const LOW: usize = 10;
+const LOW: usize = 5;
 
 /// The growth of a queue is plain if the low delay grew by more than this share of what the longest delay of the stream
 /// is above it.
@@ -81,8 +81,8 @@ impl Overload {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);
         let lost = received.holes.all().iter().any(|hole| hole.missing > 0);
-        let low = *samples.get(self.low(samples, lost)?)?;
-        let before = self.before.replace(low)?;
+        let both = [self.above(samples, 0)?, self.above(samples, samples.len() / LOW)?];
+        let [before, low] = [self.before.replace(both)?, both].map(|both| both[usize::from(!lost)]);
         let span = last.sent().wrapping_sub(first.sent());
         let since = low.sent().wrapping_sub(before.sent());
         let is_next = since > 0 && since <= span.saturating_mul(MOST_APART);
@@ -102,13 +102,12 @@ impl Overload {
         Some(Growth { average, overload: grown / since as f64, is_plain })
     }
 
-    /// The place of the packet with the low delay in a stream, of which packets were lost or not; none if none arrived.
-    fn low(&mut self, samples: &[Sample], lost: bool) -> Option<usize> {
+    /// The packet of a stream whose delay is above those of so many others; none if there are no more.
+    fn above(&mut self, samples: &[Sample], others: usize) -> Option<Sample> {
         self.delays.extend(samples.iter().enumerate().map(|(place, sample)| (sample.delay, place)));
-        let below = if lost { 0 } else { self.delays.len() / LOW };
-        let low = (below < self.delays.len()).then(|| self.delays.select_nth_unstable(below).1.1);
+        let place = (others < samples.len()).then(|| self.delays.select_nth_unstable(others).1.1);
         self.delays.clear();
-        low
+        place.map(|place| samples[place])
     }
 
     /// Whether `low`, the packet with the low delay of a stream, may have met no queue: because the delay of the path
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenth_of_the_delays_are_below_the_low_one_unless_packets_were_lost() {
+    fn the_packet_above_so_many_others_has_the_low_delay() {
         let stream: [Sample; 30] = core::array::from_fn(|place| Sample {
             index: place as u16,
             rate: 1e6,
@@ -149,9 +148,9 @@ mod tests {
             packets: 1,
         });
         let mut overload = Overload::default();
-        let mut low = |count, lost| overload.low(&stream[..count], lost).map(|place| stream[place].delay);
-        assert_eq!([low(30, false), low(30, true)], [Some(1505), Some(900)]);
-        assert_eq!([low(9, false), low(1, false), low(0, false)], [Some(900), Some(900), None]);
+        let mut above = |count, others| overload.above(&stream[..count], others).map(|sample| sample.delay);
+        assert_eq!([above(30, 0), above(30, 1), above(30, 6)], [Some(900), Some(1000), Some(1508)]);
+        assert_eq!([above(1, 0), above(1, 1), above(0, 0)], [Some(900), None, None]);
     }
 
     #[test]
