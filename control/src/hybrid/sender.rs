@@ -402,6 +402,28 @@ mod tests {
         assert_eq!(rests, [1.0, 2.0]);
     }
 
+    /// The rate after 0.1 s in which estimates say that twice as much is free.
+    fn climbs_to(sender: &mut dyn Sender) -> f64 {
+        let pipe = Pipe { in_flight: Bytes(1_000_000), backlog: Bytes(u64::MAX), packet: PACKET, repairing: false };
+        let mut now = Time::ZERO;
+        sender.on_ack(now, &estimate(9, 400.0));
+        while now < Time::ZERO + RTT {
+            match sender.next(now, &pipe) {
+                Next::At(time) => now = time,
+                _ => drop(sender.on_send(now, PACKET, &pipe)),
+            }
+        }
+        sender.state().rate.unwrap().as_mbps()
+    }
+
+    #[test]
+    fn thalweg_climbs_on_where_it_interrupts_a_slow_start() {
+        let mut unstopped = grown_as(&Hybrid::of_thalweg(), &Conditions::exact(PACKET), RTT, 2560);
+        assert_eq!(unstopped.state().phase, Phase::Probing);
+        let climbed = climbs_to(unstopped.as_mut());
+        assert!((270.0..310.0).contains(&climbed), "by about half of 205 Mbps in a round trip: {climbed}");
+    }
+
     #[test]
     fn eight_low_estimates_in_a_row_bring_the_window_protocol_back() {
         let mut sender = grown(RTT);

@@ -114,6 +114,11 @@ impl Bursts {
         self.of_stream = quantum;
     }
 
+    /// The shortest gap that the host itself can time; zero: it can time any.
+    pub fn host_quantum(&self) -> Duration {
+        self.quantum
+    }
+
     /// The time between two batches in which packets arrive; zero: none are known.
     pub fn batches(&self) -> Duration {
         self.batches

@@ -103,6 +103,11 @@ impl Outgoing {
         }
     }
 
+    /// The quantum is at least this from now on, until the next stream begins or this one is ended.
+    pub fn lengthen(&mut self, quantum: Duration) {
+        self.bursts.lengthen(quantum);
+    }
+
     /// How late earlier bursts left no longer matters, as another protocol has sent since.
     pub fn forget_lateness(&mut self) {
         self.bursts.forget_lateness();

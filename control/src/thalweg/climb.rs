@@ -146,16 +146,17 @@ impl Climb {
         }
     }
 
-    /// Begins a search, which ends with so many estimates in a row that are as low as the average rate, or with one if
-    /// its stream had single packets; zero: there is no search.
+    /// Begins a search, which ends with so many estimates in a row that are as low as the average rate, or with one
+    /// where streams have single packets; zero: there is no search.
     pub fn search(&mut self, patience: u32) {
         (self.patience, self.lows) = (patience, 0);
     }
 
     /// Ends the search where an estimate shows that there is no more.
     fn go_on_searching(&mut self, average: f64, start: &StreamStart) {
-        let is_low = start.estimate.as_bps() <= average;
-        self.lows = if is_low { self.lows + u32::from(start.is_new) } else { 0 };
+        if start.is_new {
+            self.lows = if start.estimate.as_bps() <= average { self.lows + 1 } else { 0 };
+        }
         let patience = if start.burst > 1 { self.patience } else { self.patience.min(1) };
         if self.lows >= patience || start.excess.is_some() {
             self.search(0);

@@ -38,12 +38,18 @@ use alloc::vec::Vec;
 /// Compares each stream with the one before it.
 #[derive(Clone, Debug, Default)]
 pub struct Overload {
-    /// The packets of the last stream with the least and with the low delay.
-    before: Option<[Sample; 2]>,
+    before: Option<Lows>,
     /// The delays of a stream, ps, and the places of their packets in it; empty between two streams.
     delays: Vec<(i64, usize)>,
     lowest: Lowest,
     wander: Wander,
+}
+
+/// The packets of a stream with the least and with the low delay.
+#[derive(Clone, Copy, Debug)]
+struct Lows {
+    least: Sample,
+    low: Sample,
 }
 
 /// What a stream shows of the growth of the queue.
@@ -81,8 +87,10 @@ impl Overload {
         let samples = &received.samples;
         let (first, last) = (samples.first()?, samples.last()?);
         let lost = received.holes.all().iter().any(|hole| hole.missing > 0);
-        let both = [self.above(samples, 0)?, self.above(samples, samples.len() / LOW)?];
-        let [before, low] = [self.before.replace(both)?, both].map(|both| both[usize::from(!lost)]);
+        let least = *samples.iter().min_by_key(|sample| sample.delay)?;
+        let lows = Lows { least, low: self.above(samples, samples.len() / LOW)? };
+        let before = self.before.replace(lows)?;
+        let (before, low) = if lost { (before.least, lows.least) } else { (before.low, lows.low) };
         let span = last.sent().wrapping_sub(first.sent());
         let since = low.sent().wrapping_sub(before.sent());
         let is_next = since > 0 && since <= span.saturating_mul(MOST_APART);
@@ -95,7 +103,7 @@ impl Overload {
             return None;
         }
         let batches = if lost { 0 } else { received.batches.0.min(i64::MAX as u64) as i64 };
-        let counts = !self.may_be_no_queue(&low, lost, batches);
+        let counts = !self.may_be_no_queue(&lows.low, lost, batches);
         let grown = if counts { low.delay.wrapping_sub(before.delay).max(0) as f64 } else { 0.0 };
         let range = samples.iter().map(|sample| sample.delay.wrapping_sub(low.delay)).max().unwrap_or(0) as f64;
         let is_plain = grown > PLAIN * range;

@@ -204,15 +204,21 @@ mod tests {
 
     /// The reports, in Mbps, on such streams of 3.1 Mbps, one each 60 ms, whose least delays are these, us.
     fn with_delays(least: impl IntoIterator<Item = u64>) -> Vec<f64> {
+        with_packets(least.into_iter().map(|least| move |_| Some(least)))
+    }
+
+    /// The same, where each packet is delayed by so many us more, by its place in a stream; none: it is lost.
+    fn with_packets<P: Fn(u16) -> Option<u64>>(streams: impl IntoIterator<Item = P>) -> Vec<f64> {
         let analysis = Analysis::new(Estimator::Onset, Duration::ZERO, 90);
-        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 25.0, ErrorShare::new(0.0, 0.0), 90);
+        let mut receiver = ThalwegReceiver::new(analysis, Duration::ZERO, 25.0, ErrorShare::new(0.1, 0.0), 90);
         let mut rates = Vec::new();
-        for (stream, least) in (0..).zip(least) {
+        for (stream, packets) in (0..).zip(streams) {
             let mut sent = u64::from(stream) * 60_000 * 1_000_000;
             for index in 0..20u16 {
                 let rate = 2.8e6 * 1.01f64.powi(i32::from(index));
                 sent += (8e15 / rate) as u64;
-                let delay = 1000 + least + u64::from(index.saturating_sub(5)) * 20;
+                let Some(more) = packets(index) else { continue };
+                let delay = 1000 + more + u64::from(index.saturating_sub(5)) * 20;
                 let stamp = Stamp::Probe { stream, index, len: 20, rate: rate as f32, sent: Time(sent) };
                 let report = receiver.on_arrival(Time(sent + delay * 1_000_000), &stamp, Bytes(1000));
                 if let Some(Report::Available { rate, .. }) = report {
@@ -234,6 +240,22 @@ mod tests {
         let grows = with_delays((0..70).map(|stream: u64| stream % 2 * 200 + 8000 * stream.saturating_sub(40)));
         assert_eq!(low(&grows[18..40]), 0, "{grows:?}");
         assert_eq!(low(&grows[46..]), grows.len() - 46, "from 30 ms of queue on: {grows:?}");
+    }
+
+    /// The queue would have grown by 0.2 ms in 60 ms where the least delay is compared with that of another packet.
+    #[test]
+    fn a_packet_that_waited_for_less_is_no_overload_in_the_next_stream() {
+        let low = |rates: &[f64]| rates.iter().filter(|&&mbps| mbps < 2.9).count();
+        let waits = |less: u64| move |index: u16| Some(if index == 2 { 200 - less } else { 200 });
+        let now_and_then = with_packets((0..20).map(|stream| waits(stream % 3 / 2 * 200)));
+        assert_eq!((now_and_then.len(), low(&now_and_then[1..])), (20, 0), "{now_and_then:?}");
+        // The least delay of a stream that lost packets is not compared with the low delay of one that did not.
+        let loses =
+            with_packets((0..20).map(|stream| move |index| waits(200)(index).filter(|_| index != stream % 2 * 9)));
+        assert_eq!((loses.len(), low(&loses[1..])), (20, 0), "{loses:?}");
+        let grows =
+            with_packets((0..20).map(|stream| move |index| waits(200)(index).map(|delay| delay + 200 * stream)));
+        assert!(low(&grows) >= 18, "{grows:?}");
     }
 
     /// A path hands packets on 2 ms after the first that waits. A stream of slow start shows it: its last packets wait

@@ -392,8 +392,9 @@ impl Sender for ThalwegSender {
         }
         if let Some(Report::Available { stream, rate, interval }) = ack.report {
             self.on_estimate(now, stream, Rate::from_bps(f64::from(rate)));
-            // Batches that a stream of slow start shows do not repeat it in bursts. A batch's time apart, these would
-            // overload the path for many batches, and flows that begin together would all take what one of them finds.
+            // Batches that a stream of slow start shows do not count before its estimate does, so that a host that can
+            // time any gap does not repeat it in bursts. A batch's time apart, these would overload the path for many
+            // batches, and flows that begin together would all take what one of them finds.
             self.outgoing.on_batches(now, Duration::from_micros(interval.into()));
         }
         if let Mode::SlowStart { .. } = self.mode {

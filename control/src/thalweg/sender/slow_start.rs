@@ -32,7 +32,8 @@ const CEILING: f64 = 0.5;
 /// more.
 const HIDING_QUANTA: f64 = 16.0;
 
-/// The number of bursts in the streams of slow start whose quantum is longer than the host's.
+/// The number of bursts in the streams of slow start whose quantum is longer than the host's. More of such long bursts
+/// overflow short buffers, and three show more than their highest rate at times.
 const LONG_BURSTS: u16 = 4;
 
 /// The longest stream with which slow start begins after timeouts: three packets.
@@ -46,12 +47,17 @@ impl ThalwegSender {
         self.estimate = None;
         self.parts.rule.search(1);
         let first = self.below_ceiling(self.parts.initial_rate) * libm::scalbn(1.0, -self.timeouts);
-        // A stream whose rates double takes as long as two packets at its first rate.
-        let first = at_least(first, Bytes(2 * self.packet.0).over(LONGEST_STREAM));
+        let first = at_least(first, self.least_first_rate());
         // So many flows may share a slow path that even the first streams are more than it carries.
         let most = (SLOW_START.first >> self.timeouts.min(15)).max(SHORTEST_STREAM);
         let len = self.ceiling.map_or(most, |ceiling| SLOW_START.len_up_to(first, ceiling * 2.0).min(most));
         self.begin_slow_start(len, first, None, Duration::ZERO);
+    }
+
+    /// The least rate at which a stream of slow start begins: as its rates double, it takes as long as two packets at
+    /// its first rate.
+    fn least_first_rate(&self) -> Rate {
+        Bytes(2 * self.packet.0).over(LONGEST_STREAM)
     }
 
     /// A rate, or the ceiling if that is lower.
@@ -62,6 +68,7 @@ impl ThalwegSender {
     /// Sends a stream of slow start: up to `len` bursts whose rates start at `first`, and whose quantum is at least
     /// `quantum`. If it repeats one, `doubted` is the estimate of that.
     fn begin_slow_start(&mut self, len: u16, first: Rate, doubted: Option<Rate>, quantum: Duration) {
+        self.outgoing.lengthen(quantum);
         let stream = SLOW_START.stream(self.outgoing.next_id(), len, first, self.outgoing.bursts());
         self.average = stream.average();
         let top = SLOW_START.highest_estimate(&stream, self.outgoing.bursts());
@@ -98,8 +105,9 @@ impl ThalwegSender {
             && may_doubt
             && let Some(longer) = self.longer_quantum(before, estimate)
         {
-            let found = lower(before, estimate);
-            self.begin_slow_start(LONG_BURSTS, found * 0.5, Some(found), longer);
+            let found = of_two(before, estimate);
+            let first = at_least(found * 0.5, self.least_first_rate());
+            self.begin_slow_start(LONG_BURSTS, first, Some(found), longer);
         } else if may_doubt && doubted.is_none() {
             self.begin_slow_start(len, first, Some(estimate), quantum);
         } else if allowed < estimate || is_low {
@@ -123,14 +131,17 @@ impl ThalwegSender {
 
     /// The quantum with which a third stream shows whether two, of which one found `before` and its repetition
     /// `estimate`, found how often packets are handed on together, in place of the available bandwidth; none if there is
-    /// no reason to think so.
+    /// no reason to think so. There is one such stream in a slow start.
     fn longer_quantum(&self, before: Rate, estimate: Rate) -> Option<Duration> {
-        let Mode::SlowStart { quantum, .. } = self.mode else { return None };
         let bursts = self.outgoing.bursts();
-        if bursts.batches() > quantum {
+        let is_third = !matches!(self.mode, Mode::SlowStart { quantum: Duration::ZERO, .. });
+        if is_third || bursts.host_quantum() == Duration::ZERO {
+            return None;
+        }
+        if bursts.batches() > bursts.host_quantum() {
             return Some(bursts.batches());
         }
-        let packet = lower(before, estimate).time_for(self.packet);
+        let packet = of_two(before, estimate).time_for(self.packet);
         let is_short = packet <= bursts.quantum().scale(HIDING_QUANTA);
         (self.outgoing.burst() == self.packet && are_about_equal(before, estimate) && is_short).then_some(packet)
     }
@@ -140,10 +151,6 @@ impl ThalwegSender {
 /// burst.
 fn are_about_equal(a: Rate, b: Rate) -> bool {
     a <= b * 2.0 && b <= a * 2.0
-}
-
-fn lower(a: Rate, b: Rate) -> Rate {
-    if a < b { a } else { b }
 }
 
 /// Which of two estimates of slow start counts. The rates of its streams double from burst to burst, so two estimates

@@ -396,6 +396,9 @@ fn on_a_host_with_a_quantum_what_coalescing_may_hide_is_tried_in_bursts() {
     let mut no_more = in_bursts();
     no_more.on_ack(Time::ZERO, &found(&no_more, 8.0, false));
     assert_eq!((no_more.mode, no_more.average.as_mbps()), (Mode::Probing, 8.0));
+    let mut late = in_bursts();
+    late.time_out(Time::ZERO);
+    assert_eq!(late.outgoing.bursts().quantum(), host.quantum, "slow start begins again");
     let mut more = in_bursts();
     more.on_ack(Time::ZERO, &found(&more, 16.0, false));
     let Mode::SlowStart { first, top, quantum, .. } = more.mode else { panic!("{:?}", more.mode) };
@@ -406,7 +409,43 @@ fn on_a_host_with_a_quantum_what_coalescing_may_hide_is_tried_in_bursts() {
     assert_eq!(more.outgoing.bursts().quantum(), host.quantum, "that of the host");
 }
 
-/// Batches that a stream of slow start shows do not repeat it in bursts: the flow goes on with half of what it found.
+/// A report of the stream of slow start that is being sent, and of this time between batches, us.
+fn found_with(sender: &ThalwegSender, mbps: f32, interval: u16) -> Ack {
+    let mut ack = found(sender, mbps, false);
+    if let Some(Report::Available { interval: told, .. }) = &mut ack.report {
+        *told = interval;
+    }
+    ack
+}
+
+#[test]
+fn on_a_host_with_a_quantum_batches_are_tried_with_the_time_between_them_once() {
+    let quantum = Duration::from_micros(200);
+    let host = Conditions { quantum, ..Conditions::exact(PACKET) };
+    let third = |first: f32, second: f32| {
+        let mut sender = Thalweg::default().thalweg_sender(&host);
+        sender.on_ack(Time::ZERO, &found_with(&sender, first, 4000));
+        sender.on_ack(Time::ZERO, &found_with(&sender, second, 4000));
+        sender
+    };
+    let first_rate = |sender: &ThalwegSender| {
+        let Mode::SlowStart { first, quantum, .. } = sender.mode else { panic!("{:?}", sender.mode) };
+        assert_eq!(quantum, Duration::from_millis(4));
+        first.as_mbps()
+    };
+    assert_eq!(first_rate(&third(2.0, 3.0)), 1.0);
+    assert_eq!(first_rate(&third(0.3, 4.0)), 2.0, "the first was interrupted");
+    assert!(first_rate(&third(0.0, 0.0)) > 0.0);
+    // The third stream finds no more, and neither does it if it was interrupted.
+    for (found, decides) in [(2.0, 2.0), (0.1, 2.0)] {
+        let mut sender = third(2.0, 3.0);
+        sender.on_ack(Time::ZERO, &found_with(&sender, found, 5000));
+        assert_eq!((sender.mode, sender.average.as_mbps()), (Mode::Probing, decides));
+    }
+}
+
+/// Where the host can time any gap, batches that a stream of slow start shows do not repeat it in bursts: the flow goes
+/// on with half of what it found.
 #[test]
 fn on_a_path_with_batches_slow_start_ends_as_it_does_without() {
     let mut sender = new_sender();
