@@ -82,12 +82,12 @@ impl Outgoing {
 
     /// Begins this stream with the next packet, whatever is left of the present one.
     pub fn begin(&mut self, stream: Stream) {
-        self.begin_with_quantum(stream, Duration::ZERO);
+        self.lengthen(Duration::ZERO);
+        self.begin_lengthened(stream);
     }
 
-    /// The same, where the quantum of the stream's bursts is at least this long.
-    pub fn begin_with_quantum(&mut self, stream: Stream, quantum: Duration) {
-        self.bursts.lengthen(quantum);
+    /// The same, where the quantum remains as long as [`Outgoing::lengthen`] has made it.
+    pub fn begin_lengthened(&mut self, stream: Stream) {
         let (_, highest) = stream.range();
         self.stream = stream;
         self.open = 0;
@@ -103,7 +103,7 @@ impl Outgoing {
         }
     }
 
-    /// The quantum is at least this from now on, until the next stream begins or this one is ended.
+    /// The quantum of the bursts is at least this until [`Outgoing::begin`] or [`Outgoing::end`] is called.
     pub fn lengthen(&mut self, quantum: Duration) {
         self.bursts.lengthen(quantum);
     }
@@ -117,7 +117,7 @@ impl Outgoing {
     pub fn end(&mut self) {
         self.stream = self.stream.ended();
         self.open = 0;
-        self.bursts.lengthen(Duration::ZERO);
+        self.lengthen(Duration::ZERO);
     }
 
     /// A packet was acknowledged after this round-trip time.

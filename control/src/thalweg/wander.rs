@@ -2,9 +2,10 @@
 //!
 //! A queue that flows fill and drain goes the same way for several streams, as they hear of it only after a round trip
 //! and a stream. A delay that wanders turns back at every second stream. So it shows in the *reversals* of a series of
-//! least delays: where a change goes the other way than the change before, the reversal is the smaller of the two, and
-//! otherwise it is zero. The scale is a quantile of the last reversals, which is zero while fewer than two fifths of
-//! the changes turn back. If the changes are normal and independent of each other, it is a tenth of their deviation.
+//! the least or the low delays of streams: where a change goes the other way than the change before, the reversal is
+//! the smaller of the two, and otherwise it is zero. The scale is a quantile of the last reversals, which is zero while
+//! fewer than two fifths of the changes turn back. If the changes are normal and independent of each other, it is a
+//! tenth of their deviation.
 //!
 //! Packets that a full queue drops make the delay turn back, too. So what is known is forgotten with each such loss.
 

@@ -7,9 +7,10 @@
 //! Interrupt coalescing hides gaps that such a host can still time. It may be what ended slow start if both streams had
 //! single packets and found about the same rate, and if a packet takes a few quanta at this rate. So a third stream
 //! follows, of four bursts of four packets. Its shortest gap is that between two packets at the rate that was found,
-//! which the path has shown. There is a third stream, too, if the receiver has seen batches; then its shortest gap is
-//! the time between two of them. If the path has no more, the third stream finds the same. If it finds more, slow start
-//! goes on with the same quantum, and each further stream reaches four times what the one before it found.
+//! which the path has shown. There is a third stream, too, if the receiver has seen batches that are farther apart than
+//! a quantum; then its shortest gap is the time between two of them. If the path has no more, the third stream finds
+//! the same. If it finds more, slow start goes on with the same quantum, and each further stream reaches four times
+//! what the one before it found.
 
 use super::{Mode, SHORTEST_STREAM, ThalwegSender, at_least};
 use crate::pstream::SlowStart;
@@ -73,7 +74,7 @@ impl ThalwegSender {
         self.average = stream.average();
         let top = SLOW_START.highest_estimate(&stream, self.outgoing.bursts());
         self.mode = Mode::SlowStart { len, first, top, doubted, quantum };
-        self.outgoing.begin_with_quantum(stream, quantum);
+        self.outgoing.begin_lengthened(stream);
     }
 
     /// A retransmission or feedback timeout.
